@@ -1,0 +1,129 @@
+import { readFile, stat } from 'node:fs/promises'
+import type { ArgsDef } from 'citty'
+import type { Problem } from '../src/errors.ts'
+import { UsageError } from './errors.ts'
+
+/** Arguments of every command that speaks to the service over HTTP. */
+export const clientArgs = {
+  'base-url': { type: 'string', description: 'Address of the service (PARTNER_BASE_URL)', valueHint: 'url' },
+  'key-file': {
+    type: 'string',
+    description: 'File that holds the API key (or PARTNER_API_KEY)',
+    valueHint: 'path',
+  },
+  sandbox: { type: 'boolean', description: 'Use the sandbox instead of live data' },
+} as const satisfies ArgsDef
+
+interface ClientOptions {
+  'base-url'?: string | undefined
+  'key-file'?: string | undefined
+  sandbox?: boolean | undefined
+}
+
+/** An answer of the service that is no success. */
+export class PartnerError extends Error {
+  override readonly name = 'PartnerError'
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly problems: Problem[],
+    readonly requestId: string | undefined,
+    readonly retryAfterSeconds: number | undefined,
+  ) {
+    super(message)
+  }
+}
+
+/** The service could not be reached, or what answered is not the service. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError'
+}
+
+/** What the service answered: the envelope, and the headers that pace a client. */
+export interface Answer<T> {
+  data: T
+  meta: { pagination?: { total: number; last_page: number; current_page: number } }
+  envelope: unknown
+  headers: Headers
+}
+
+export interface PartnerClient {
+  /** The versioned root that requests go to. */
+  root: string
+  send<T>(method: string, path: string, options?: SendOptions): Promise<Answer<T>>
+}
+
+export interface SendOptions {
+  query?: Record<string, string | number | undefined>
+  body?: string
+}
+
+const defaultBaseUrl = 'http://127.0.0.1:3000'
+const timeoutMilliseconds = 30_000
+
+/**
+ * A client for the address and key of a command.
+ *
+ * @throws UsageError when there is no key, or the address is none
+ */
+export async function openClient(options: ClientOptions): Promise<PartnerClient> {
+  const key = await readKey(options['key-file'])
+  const base = options['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
+  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not an address`)
+  const root =
+    base.replace(/\/+$/, '').replace(/\/(v1|sandbox)$/, '') + (options.sandbox ? '/sandbox' : '/v1')
+  return { root, send: (method, path, more) => send(root, key, method, path, more) }
+}
+
+async function readKey(path: string | undefined): Promise<string> {
+  if (path) {
+    const { mode } = await stat(path).catch(() => {
+      throw new UsageError(`Cannot read the key file "${path}"`)
+    })
+    if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
+    return (await readFile(path, 'utf8')).trim()
+  }
+  const key = process.env.PARTNER_API_KEY?.trim()
+  if (!key) throw new UsageError('No API key: set PARTNER_API_KEY, or use --key-file')
+  return key
+}
+
+async function send<T>(
+  root: string,
+  key: string,
+  method: string,
+  path: string,
+  { query = {}, body }: SendOptions = {},
+): Promise<Answer<T>> {
+  const url = new URL(root + path)
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  const response = await fetch(url, {
+    method,
+    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body }),
+    signal: AbortSignal.timeout(timeoutMilliseconds),
+  }).catch((error) => {
+    throw new UnreachableError(`Cannot reach ${root}: ${error.message}`)
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: the answer is checked below before it is used
+  const envelope: any = await response.json().catch(() => null)
+  if (!response.ok) throw toError(response, envelope)
+  if (envelope === null)
+    throw new UnreachableError(`${root} does not answer in JSON; is this the partner interface?`)
+  return { data: envelope.data, meta: envelope.meta ?? {}, envelope, headers: response.headers }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever a foreign server may have sent
+function toError(response: Response, envelope: any): Error {
+  const error = envelope?.error
+  if (!error && response.status >= 500) return new UnreachableError(`The service answered ${response.status}`)
+  const retryAfter = Number(response.headers.get('retry-after'))
+  return new PartnerError(
+    response.status,
+    error?.message ?? `The service answered ${response.status}`,
+    error?.errors ?? [],
+    error?.request_id ?? response.headers.get('x-request-id') ?? undefined,
+    retryAfter > 0 ? retryAfter : undefined,
+  )
+}

@@ -1,0 +1,41 @@
+import { type ArgsDef, type CittyPlugin, type CommandContext, type CommandDef, defineCommand } from 'citty'
+import { UsageError } from './errors.ts'
+
+/** Arguments that every command takes. */
+export const commonArgs = {
+  json: { type: 'boolean', description: 'Print one JSON document and nothing else on standard output' },
+} as const satisfies ArgsDef
+
+/** citty lets unknown options and surplus words pass; a mistyped option must not do something else instead. */
+const strictArguments: CittyPlugin = {
+  name: 'strict-arguments',
+  setup({ args, cmd }: CommandContext) {
+    const defined = (cmd.args ?? {}) as ArgsDef
+    const names = Object.entries(defined).flatMap(([name, arg]) => [
+      name,
+      ...[('alias' in arg && arg.alias) || []].flat(),
+    ])
+    const known = new Set(['_', ...names, ...names.map(toCamelCase)])
+    const unknown = Object.keys(args).find((name) => !known.has(name))
+    if (unknown) throw new UsageError(`Unknown option --${unknown}`)
+    const positionals = Object.values(defined).filter(({ type }) => type === 'positional').length
+    const surplus = args._[positionals]
+    if (surplus !== undefined) throw new UsageError(`Unexpected argument "${surplus}"`)
+    const empty = Object.entries(defined).find(([name, arg]) => arg.type === 'string' && args[name] === '')
+    if (empty) throw new UsageError(`Option --${empty[0]} needs a value`)
+  },
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A command that refuses options it does not know, and prints JSON with `--json`. */
+export function command<const T extends ArgsDef>(
+  definition: Omit<CommandDef<T & typeof commonArgs>, 'args'> & { args?: T },
+): CommandDef<T & typeof commonArgs> {
+  const args = { ...(definition.args as T), ...commonArgs }
+  return defineCommand({ ...definition, args, plugins: [strictArguments] }) as CommandDef<
+    T & typeof commonArgs
+  >
+}

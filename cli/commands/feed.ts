@@ -1,0 +1,70 @@
+import { defineCommand } from 'citty'
+import { isCalendarDate } from '../../src/clock.ts'
+import { isFeedTime } from '../../src/feed/version.ts'
+import { clientArgs, openClient } from '../client.ts'
+import { command } from '../command.ts'
+import { parseDuration } from '../duration.ts'
+import { UsageError } from '../errors.ts'
+import { print } from '../output.ts'
+import { openCheckpoint } from '../poll/checkpoint.ts'
+import { handlerFor, type OutputFormat } from '../poll/handlers.ts'
+import { poll as pollFeed } from '../poll/poller.ts'
+
+const path = '/integrations/provider_one/bookings'
+
+const poll = command({
+  meta: { name: 'poll', description: 'Hand over every new or changed booking, once each' },
+  args: {
+    once: { type: 'boolean', description: 'Stop when nothing new is left' },
+    interval: { type: 'string', default: '60s', description: 'Pause between polls' },
+    since: { type: 'string', description: 'Begin after this version instead of the checkpoint' },
+    listing: { type: 'string', description: 'Only this listing' },
+    'checkout-after': { type: 'string', description: 'Only stays not yet ended as of this date' },
+    state: { type: 'string', description: 'File that keeps the checkpoint', valueHint: 'file' },
+    exec: { type: 'string', description: 'Command to run for each change', valueHint: 'command' },
+    output: { type: 'enum', options: ['table', 'ndjson', 'csv'], description: 'How changes are printed' },
+    ...clientArgs,
+  },
+  async run({ args }) {
+    if (args.since !== undefined && !isFeedTime(args.since))
+      throw new UsageError(`"${args.since}" is no version`)
+    if (args['checkout-after'] !== undefined && !isCalendarDate(args['checkout-after'])) {
+      throw new UsageError(`"${args['checkout-after']}" is no date`)
+    }
+    const client = await openClient(args)
+    const filters = { listing_id: args.listing, checkout_after: args['checkout-after'] }
+    const checkpoint = await openCheckpoint({
+      root: client.root,
+      filters,
+      path: args.state,
+      since: args.since,
+    })
+    const handle = handlerFor({
+      exec: args.exec,
+      output: args.json ? 'ndjson' : (args.output as OutputFormat),
+    })
+    const intervalSeconds = args.once ? null : parseDuration(args.interval)
+    await pollFeed({ client, path, filters, checkpoint, handle, intervalSeconds })
+  },
+})
+
+const show = command({
+  meta: { name: 'show', description: 'Show one booking in full' },
+  args: {
+    booking_id: { type: 'positional', required: true, description: 'Id of the booking' },
+    ...clientArgs,
+  },
+  async run({ args }) {
+    const client = await openClient(args)
+    const { data } = await client.send<{ Booking: object }>(
+      'GET',
+      `${path}/${encodeURIComponent(args.booking_id)}`,
+    )
+    print({ json: true }, data.Booking, String)
+  },
+})
+
+export const feed = defineCommand({
+  meta: { name: 'feed', description: 'Follow the booking feed' },
+  subCommands: { poll, show },
+})

@@ -1,0 +1,48 @@
+import { defineCommand } from 'citty'
+import { createHost, listHosts } from '../../src/hosts/store.ts'
+import { command } from '../command.ts'
+import { withDatabase } from '../database.ts'
+import { UsageError } from '../errors.ts'
+import { print, record, table } from '../output.ts'
+
+const create = command({
+  meta: { name: 'create', description: 'Create a host account' },
+  args: {
+    name: { type: 'string', required: true, description: 'Name of the host' },
+    email: { type: 'string', required: true, description: 'E-mail address; one host for each' },
+  },
+  async run({ args }) {
+    if (!args.name.trim()) throw new UsageError('Option --name needs a value')
+    if (!/^\S+@\S+\.\S+$/.test(args.email.trim()))
+      throw new UsageError(`"${args.email}" is not an e-mail address`)
+    await withDatabase(async ({ db, clock }) => {
+      const { id, name, email } = await createHost(db, clock, args)
+      print(args, { id, name, email }, record)
+    })
+  },
+})
+
+const list = command({
+  meta: { name: 'list', description: 'List all host accounts' },
+  async run({ args }) {
+    await withDatabase(async ({ db }) => {
+      const rows = (await listHosts(db)).map(({ id, name, email, created_at }) => ({
+        id,
+        name,
+        email,
+        created_at,
+      }))
+      print(args, rows, () =>
+        table(
+          ['ID', 'NAME', 'EMAIL', 'CREATED'],
+          rows.map((row) => [row.id, row.name, row.email, row.created_at.toISOString()]),
+        ),
+      )
+    })
+  },
+})
+
+export const hosts = defineCommand({
+  meta: { name: 'hosts', description: 'Manage host accounts (administrator)' },
+  subCommands: { create, list },
+})

@@ -1,0 +1,215 @@
+import { defineCommand } from 'citty'
+import { toTimestampOrNull } from '../../src/clock.ts'
+import { openWindows } from '../../src/deps.ts'
+import { windowOfKey } from '../../src/keys/authentication.ts'
+import type { ApiKey } from '../../src/keys/model.ts'
+import { normalizePermissions, permissions } from '../../src/keys/permissions.ts'
+import {
+  findKey,
+  listKeys,
+  type MintedKey,
+  mintKey,
+  parseExpiry,
+  revokeKey,
+  rotateKey,
+  setKeyActive,
+} from '../../src/keys/store.ts'
+import { command } from '../command.ts'
+import { type Administration, withDatabase } from '../database.ts'
+import { parseDuration } from '../duration.ts'
+import { UsageError } from '../errors.ts'
+import { note, print, record, table } from '../output.ts'
+
+const keyArgument = {
+  key: { type: 'positional', required: true, description: 'Id of the key, or its first 12 characters' },
+} as const
+
+const mint = command({
+  meta: { name: 'mint', description: 'Mint an API key; it is shown once' },
+  args: {
+    host: { type: 'string', required: true, description: 'Id or e-mail address of the host' },
+    name: { type: 'string', required: true, description: 'What the key is for' },
+    permission: { type: 'string', required: true, description: `Comma-separated: ${permissions.join(', ')}` },
+    expires: { type: 'string', description: 'Date (lasts that whole UTC day) or ISO time' },
+    'rate-limit': { type: 'string', description: 'Requests per minute, instead of the default' },
+  },
+  async run({ args }) {
+    const input = {
+      host: args.host,
+      name: args.name,
+      permissions: readPermissions(args.permission),
+      expiresAt: args.expires ? readExpiry(args.expires) : null,
+      rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
+    }
+    await withDatabase(async ({ db, clock }) => showMinted(args, await mintKey(db, clock, input)))
+  },
+})
+
+const rotate = command({
+  meta: { name: 'rotate', description: 'Give a key a new secret; the old one goes on for the overlap' },
+  args: {
+    ...keyArgument,
+    overlap: { type: 'string', default: '24h', description: 'How long the old one still works' },
+  },
+  async run({ args }) {
+    const overlapSeconds = parseDuration(args.overlap)
+    await withDatabase(async (administration) => {
+      const { db, clock } = administration
+      const { previousExpiresAt, ...minted } = await rotateKey(db, clock, args.key, overlapSeconds)
+      await announce(administration, minted.record)
+      showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) })
+    })
+  },
+})
+
+const list = command({
+  meta: { name: 'list', description: 'List all keys' },
+  async run({ args }) {
+    await withDatabase(async ({ db }) => {
+      const rows = (await listKeys(db)).map(toRecord)
+      print(args, rows, () =>
+        table(
+          ['ID', 'KEY', 'HOST', 'NAME', 'STATUS', 'EXPIRES', 'USES', 'LAST USED'],
+          rows.map((row) => [
+            row.id,
+            row.prefix,
+            row.host_id,
+            row.name,
+            row.status,
+            row.expires_at,
+            row.usage_count,
+            row.last_used_at,
+          ]),
+        ),
+      )
+    })
+  },
+})
+
+const show = command({
+  meta: { name: 'show', description: 'Show the record of a key' },
+  args: keyArgument,
+  run: ({ args }) => withDatabase(async ({ db }) => showRecord(args, await findKey(db, args.key))),
+})
+
+/** A command that changes one key, tells the running processes and shows the key's record. */
+function changing(
+  name: string,
+  description: string,
+  change: (on: Administration, key: string) => Promise<ApiKey>,
+) {
+  return command({
+    meta: { name, description },
+    args: keyArgument,
+    run: ({ args }) =>
+      withDatabase(async (administration) => {
+        const key = await change(administration, args.key)
+        await announce(administration, key)
+        showRecord(args, key)
+      }),
+  })
+}
+
+const activate = changing('activate', 'Switch a key on', ({ db }, key) => setKeyActive(db, key, true))
+const deactivate = changing('deactivate', 'Switch a key off', ({ db }, key) => setKeyActive(db, key, false))
+const revoke = changing('revoke', 'End a key for good', ({ db, clock }, key) => revokeKey(db, clock, key))
+
+export const keys = defineCommand({
+  meta: { name: 'keys', description: 'Mint and manage API keys (administrator)' },
+  subCommands: { mint, list, show, rotate, activate, deactivate, revoke },
+})
+
+function readPermissions(text: string) {
+  const { known, unknown } = normalizePermissions(text.split(','))
+  if (unknown.length > 0)
+    throw new UsageError(`"${unknown[0]}" is no permission; there are ${permissions.join(', ')}`)
+  if (known.length === 0) throw new UsageError('Option --permission needs at least one permission')
+  return known
+}
+
+function readExpiry(text: string): Date {
+  try {
+    return parseExpiry(text)
+  } catch {
+    throw new UsageError(`"${text}" is neither a date YYYY-MM-DD nor an ISO time`)
+  }
+}
+
+function readRateLimit(text: string): number {
+  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > 1_000_000)
+    throw new UsageError('Option --rate-limit must be an integer from 1 to 1000000')
+  return limit
+}
+
+/** Without Redis, or while it is away, processes notice the change by themselves within five seconds. */
+async function announce({ config }: Administration, key: ApiKey): Promise<void> {
+  if (!config.redisUrl) return
+  const windows = await openWindows(config)
+  try {
+    await windows.announce(windowOfKey(key.id))
+  } catch {
+    note('Redis does not answer: running processes will notice within 5 s')
+  } finally {
+    await windows.close()
+  }
+}
+
+function showMinted(
+  args: { json?: boolean | undefined },
+  { key, record: minted }: MintedKey,
+  more: Record<string, string | null> = {},
+) {
+  const shown = {
+    id: minted.id,
+    key,
+    name: minted.name,
+    host_id: minted.host_id,
+    permissions: minted.permissions,
+    expires_at: toTimestampOrNull(minted.expires_at),
+    ...more,
+  }
+  print(args, shown, () => record({ ...shown, permissions: shown.permissions.join(', ') }))
+  note('Keep the key now: it is not shown again')
+}
+
+function statusOf({ active, revoked_at, expires_at }: ApiKey): string {
+  if (revoked_at) return 'revoked'
+  if (expires_at && expires_at <= new Date()) return 'expired'
+  return active ? 'active' : 'inactive'
+}
+
+function toRecord(key: ApiKey) {
+  return {
+    id: key.id,
+    prefix: key.secrets.find(({ expires_at }) => expires_at === null)?.prefix ?? null,
+    host_id: key.host_id,
+    name: key.name,
+    permissions: key.permissions,
+    status: statusOf(key),
+    expires_at: toTimestampOrNull(key.expires_at),
+    previous: key.secrets.flatMap(({ prefix, expires_at }) =>
+      expires_at ? [{ prefix, expires_at: toTimestampOrNull(expires_at) }] : [],
+    ),
+    rate_limit: key.rate_limit,
+    usage_count: key.usage_count,
+    last_used_at: toTimestampOrNull(key.last_used_at),
+    addresses: key.addresses.map(({ address, last_used_at }) => ({
+      address,
+      last_used_at: toTimestampOrNull(last_used_at),
+    })),
+    created_at: toTimestampOrNull(key.created_at),
+  }
+}
+
+function showRecord(args: { json?: boolean | undefined }, key: ApiKey): void {
+  const shown = toRecord(key)
+  print(args, shown, ({ permissions: granted, previous, addresses, ...rest }) =>
+    record({
+      ...rest,
+      permissions: granted.join(', '),
+      previous: previous.map(({ prefix, expires_at }) => `${prefix} until ${expires_at}`).join(', ') || null,
+      addresses: addresses.map(({ address }) => address).join(', ') || null,
+    }),
+  )
+}

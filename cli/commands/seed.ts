@@ -1,0 +1,16 @@
+import { seedDemo } from '../../src/seed.ts'
+import { command } from '../command.ts'
+import { withDatabase } from '../database.ts'
+import { note, print, record } from '../output.ts'
+
+export const seed = command({
+  meta: { name: 'seed', description: 'Create a demo host with a key, a user and a listing (administrator)' },
+  async run({ args }) {
+    await withDatabase(async (administration) => {
+      const { hostId, key, booking } = await seedDemo(administration)
+      const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
+      print(args, shown, record)
+      note('Keep the key now: it is not shown again')
+    })
+  },
+})

@@ -1,0 +1,22 @@
+import { type Clock, systemClock } from '../src/clock.ts'
+import { type Config, readConfig } from '../src/config.ts'
+import { openDatabase } from '../src/deps.ts'
+import type { Db } from '../src/infra/mongo.ts'
+
+/** What an administrator's command works on. */
+export interface Administration {
+  db: Db
+  clock: Clock
+  config: Config
+}
+
+/** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
+export async function withDatabase<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
+  const config = readConfig(process.env)
+  const database = await openDatabase(config)
+  try {
+    return await work({ db: database.db, clock: systemClock, config })
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,7 @@
+/** The command was typed wrongly: exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** Exit codes of decisions §15. */
+export const exitCode = { done: 0, failed: 1, usage: 2, keyRefused: 4 } as const

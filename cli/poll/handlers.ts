@@ -1,0 +1,93 @@
+import type { FeedItem } from '../../src/feed/schema.ts'
+
+export type OutputFormat = 'table' | 'ndjson' | 'csv' | undefined
+
+/** Handles one change; only when it returns is the change done with. */
+export type Handler = (item: FeedItem) => Promise<void>
+
+const columns = [
+  'booking_id',
+  'listing_id',
+  'room_type_id',
+  'status',
+  'checkin_at',
+  'checkout_at',
+  'version',
+] as const satisfies (keyof FeedItem)[]
+
+const widths: Record<(typeof columns)[number], number> = {
+  booking_id: 12,
+  listing_id: 12,
+  room_type_id: 12,
+  status: 10,
+  checkin_at: 11,
+  checkout_at: 11,
+  version: 19,
+}
+
+/** Runs the command for each change, or prints it. */
+export function handlerFor({ exec, output }: { exec?: string | undefined; output: OutputFormat }): Handler {
+  return exec === undefined ? printer(output ?? 'table') : executor(exec)
+}
+
+function printer(format: NonNullable<OutputFormat>): Handler {
+  if (format === 'ndjson') return (item) => write(JSON.stringify(item))
+  const line =
+    format === 'csv'
+      ? (item: Record<string, unknown>) => columns.map((column) => item[column]).join(',')
+      : (item: Record<string, unknown>) =>
+          columns
+            .map((column) => String(item[column]).padEnd(widths[column]))
+            .join(' ')
+            .trimEnd()
+  const heading = Object.fromEntries(
+    columns.map((column) => [column, format === 'csv' ? column : column.toUpperCase()]),
+  )
+  let isFirst = true
+  return async (item) => {
+    if (isFirst) await write(line(heading))
+    isFirst = false
+    await write(line(item))
+  }
+}
+
+/** Waits until the reader has taken the line: a change that was not handed over must not be checkpointed. */
+function write(line: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+const tries = 3
+const firstPauseMilliseconds = 500
+
+function executor(command: string): Handler {
+  return async (item) => {
+    for (let attempt = 1; ; attempt += 1) {
+      const code = await runOnce(command, item)
+      if (code === 0) return
+      if (attempt === tries) {
+        throw new Error(
+          `The command failed ${tries} times (exit code ${code}) at booking ${item.booking_id}, version ${item.version}`,
+        )
+      }
+      await Bun.sleep(firstPauseMilliseconds * 2 ** (attempt - 1))
+    }
+  }
+}
+
+async function runOnce(command: string, item: FeedItem): Promise<number> {
+  const child = Bun.spawn(['sh', '-c', command], {
+    stdin: new Blob([`${JSON.stringify(item)}\n`]),
+    stdout: 'inherit',
+    stderr: 'inherit',
+    env: {
+      ...process.env,
+      PARTNER_API_KEY: undefined,
+      PARTNER_BOOKING_ID: String(item.booking_id),
+      PARTNER_STATUS: item.status,
+      PARTNER_VERSION: item.version,
+    },
+  })
+  return child.exited
+}

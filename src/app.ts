@@ -1,0 +1,24 @@
+import { Elysia } from 'elysia'
+import type { Deps } from './deps.ts'
+import { docsRoutes } from './docs/routes.ts'
+import { healthRoutes } from './health.ts'
+import { toErrorAnswer } from './http/error-mapping.ts'
+import { chooseRequestId } from './http/request-id.ts'
+import { requestLog } from './http/request-log.ts'
+import { v1Routes } from './v1.ts'
+
+/** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
+export function createApp(deps: Deps) {
+  const { log, config } = deps
+  const app = new Elysia({ systemRouter: false })
+    .onRequest(({ request, set }) => {
+      if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
+    })
+    .onError((context) => toErrorAnswer(context, log))
+    .use(requestLog(log))
+    .use(healthRoutes(deps))
+    .group('/v1', (v1) => v1.use(v1Routes(deps)))
+  return app.use(docsRoutes(config, () => app))
+}
+
+export type App = ReturnType<typeof createApp>

@@ -1,0 +1,28 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { door } from '../http/door.ts'
+import { Envelope, ok } from '../http/envelope.ts'
+import { answerOnce } from '../http/idempotency.ts'
+import { normalize } from '../http/shape.ts'
+import { Booking, BookingCreate } from './schema.ts'
+import { prepareBooking, toWire } from './store.ts'
+
+/** Creates bookings of the key's host (contract, `POST /v1/bookings`). */
+export function bookingRoutes(deps: Deps) {
+  return new Elysia({ prefix: '/bookings', tags: ['Bookings'] }).use(door(deps)).post(
+    '/',
+    (context) =>
+      answerOnce(
+        deps,
+        context,
+        () => prepareBooking(deps, context.caller.hostId, normalize(BookingCreate, context.body)),
+        (booking) => ({ status: 201, envelope: ok(context, toWire(booking)) }),
+      ),
+    {
+      access: { permission: 'bookings.write', body: 'json', idempotent: true },
+      body: BookingCreate,
+      response: { 201: Envelope(Booking) },
+      detail: { summary: 'Create a booking' },
+    },
+  )
+}

@@ -1,0 +1,69 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { date, idInBody, notBlank, nullable, optional, text } from '../http/types.ts'
+
+/** Body of `POST /v1/bookings` (contract, Booking; decisions §6). */
+export const BookingCreate = Type.Object({
+  user_id: idInBody(),
+  listing_id: idInBody(),
+  room_type_id: optional(idInBody()),
+  checkin_at: date({ pattern: notBlank }),
+  checkout_at: date({ pattern: notBlank }),
+  message: optional(text(5000)),
+})
+export type BookingCreate = Static<typeof BookingCreate>
+
+const integer = Type.Integer()
+const number = Type.Number()
+const string = Type.String()
+const stringOrNull = nullable(Type.String())
+
+/** A booking as the contract writes it in the answer of create. */
+export const Booking = Type.Object({
+  booking_id: integer,
+  booking_no: string,
+  user_id: integer,
+  host_id: integer,
+  listing_id: integer,
+  room_type_id: integer,
+  checkin_at: string,
+  checkout_at: string,
+  nights: integer,
+  guests: integer,
+  rooms: integer,
+  status: integer,
+  type: string,
+  currency: string,
+  price: number,
+  price_local: number,
+  price_total: number,
+  price_total_local: number,
+  security_deposit: number,
+  security_deposit_local: number,
+  discount: number,
+  transaction_fee: number,
+  service_fee: number,
+  service_fee_total: number,
+  is_recurring: integer,
+  managed: integer,
+  payout_ready: integer,
+  recurring_at: stringOrNull,
+  lifecycle: stringOrNull,
+  payment_status: stringOrNull,
+  lead_status: stringOrNull,
+  source: string,
+  api_created: Type.Boolean(),
+  special_requests: stringOrNull,
+  cancellation_reason: stringOrNull,
+  dispute_reason: stringOrNull,
+  paid_at: stringOrNull,
+  paid_to_host_at: stringOrNull,
+  invoiced_at: stringOrNull,
+  canceled_at: stringOrNull,
+  missed_at: stringOrNull,
+  confirmed_at: stringOrNull,
+  extended_at: stringOrNull,
+  meta: Type.Object({ source: string, api_created: Type.Boolean(), special_requests: stringOrNull }),
+  created_at: string,
+  updated_at: string,
+})
+export type Booking = Static<typeof Booking>

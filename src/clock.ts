@@ -1,0 +1,38 @@
+/** Tells the time; a dependency, so that tests can move it. */
+export type Clock = () => Date
+
+export const systemClock: Clock = () => new Date()
+
+/** A timestamp as the contract writes it: `2026-11-20T12:00:05.000000Z`. */
+export function toTimestamp(date: Date): string {
+  return `${date.toISOString().slice(0, -1)}000Z`
+}
+
+/** {@link toTimestamp}, with null kept. */
+export function toTimestampOrNull(date: Date | null | undefined): string | null {
+  return date ? toTimestamp(date) : null
+}
+
+/** The UTC day of a moment: `YYYY-MM-DD`. */
+export function toDay(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}
+
+/** True for a real calendar date written `YYYY-MM-DD`; `2026-02-30` is none. */
+export function isCalendarDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const parsed = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(parsed.getTime()) && toDay(parsed) === text
+}
+
+const dayMilliseconds = 86_400_000
+
+/** Days from one calendar date to another; the nights of a stay from `checkin_at` to `checkout_at`. */
+export function daysBetween(from: string, to: string): number {
+  return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMilliseconds)
+}
+
+/** The calendar date `days` after another one. */
+export function addDays(day: string, days: number): string {
+  return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMilliseconds))
+}

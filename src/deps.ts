@@ -1,0 +1,105 @@
+import pino, { type Logger } from 'pino'
+import { type Clock, systemClock } from './clock.ts'
+import type { Config } from './config.ts'
+import { type EmbeddedMongod, openEmbeddedMongod } from './infra/embedded-mongod.ts'
+import { type Db, openMongo, prepareCollections } from './infra/mongo.ts'
+import { OutboxWorker } from './infra/outbox.ts'
+import { RedisWindows } from './infra/redis-windows.ts'
+import { developmentSecret } from './infra/secrets.ts'
+import { MemoryWindows, type Windows } from './infra/windows.ts'
+import { Authenticator } from './keys/authentication.ts'
+import { UsageTracker } from './keys/usage.ts'
+import { models } from './models.ts'
+import { userCreated } from './users/store.ts'
+import { tagManagerTracking } from './users/tag-manager.ts'
+
+/** Everything a route needs from outside; passed in, never imported. */
+export interface Deps {
+  config: Config
+  clock: Clock
+  log: Logger
+  db: Db
+  windows: Windows
+  authenticator: Authenticator
+  usage: UsageTracker
+  outbox: OutboxWorker
+  /** Key of hashes and encryption: `SECRET_KEY`, or the development secret. */
+  secretKey: string
+}
+
+/** The database alone, as the administrator's commands need it. */
+export interface OpenDatabase {
+  db: Db
+  close(): Promise<void>
+}
+
+/** Opens the configured MongoDB, or the embedded one; collections and indexes exist afterwards. */
+export async function openDatabase(config: Config): Promise<OpenDatabase> {
+  const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
+  try {
+    const db = await openMongo(config.mongodbUrl ?? (embedded as EmbeddedMongod).url)
+    await prepareCollections(db, models)
+    return {
+      db,
+      async close() {
+        await db.close()
+        await embedded?.close()
+      },
+    }
+  } catch (error) {
+    await embedded?.close()
+    throw error
+  }
+}
+
+/** Redis where it is configured, else windows in this process, with a warning. */
+export async function openWindows(config: Config, log?: Logger): Promise<Windows> {
+  if (config.redisUrl) return new RedisWindows(config.redisUrl, log).open()
+  log?.warn('REDIS_URL is unset: rate limits live in this process and are not shared with others')
+  return new MemoryWindows()
+}
+
+/** Fields that may carry a secret are never written, whatever is logged. */
+const redaction = {
+  paths: ['*.password', '*.provider_api_key', '*.headers', '*.authorization', '*["x-api-key"]', '*.body'],
+  remove: true,
+}
+
+/**
+ * Opens everything a service process needs.
+ *
+ * @throws Error when the database cannot be reached
+ */
+export async function openDeps(
+  config: Config,
+  clock: Clock = systemClock,
+): Promise<{ deps: Deps; close(): Promise<void> }> {
+  const log = pino({ level: config.logLevel, redact: redaction }, pino.destination({ dest: 2, sync: true }))
+  const database = await openDatabase(config)
+  const { db } = database
+  const windows = await openWindows(config, log)
+  const usage = new UsageTracker(db, log)
+  const handlers = { [userCreated]: tagManagerTracking(config.tagManagerUrl) }
+  const outbox = new OutboxWorker(db, handlers, clock, log)
+  outbox.start()
+  const deps: Deps = {
+    config,
+    clock,
+    log,
+    db,
+    windows,
+    authenticator: new Authenticator(db, windows, config.rateLimitPerMinute),
+    usage,
+    outbox,
+    secretKey: config.secretKey ?? (await developmentSecret(db)),
+  }
+  return {
+    deps,
+    async close() {
+      await outbox.stop()
+      await usage.close()
+      await windows.close()
+      await database.close()
+    },
+  }
+}

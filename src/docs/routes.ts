@@ -1,0 +1,29 @@
+import { join } from 'node:path'
+import { type AnyElysia, Elysia } from 'elysia'
+import { getAbsoluteFSPath } from 'swagger-ui-dist'
+import type { Config } from '../config.ts'
+import { notFound } from '../errors.ts'
+import { openApiDocument } from './openapi.ts'
+
+/** The only files that `/docs/assets` serves; all are our own or from an installed package, so the page works offline. */
+const assets: Record<string, string> = {
+  'swagger-ui.css': join(getAbsoluteFSPath(), 'swagger-ui.css'),
+  'swagger-ui-bundle.js': join(getAbsoluteFSPath(), 'swagger-ui-bundle.js'),
+  'page.js': join(import.meta.dir, 'page.js'),
+}
+
+/** The documentation page `/docs` and the OpenAPI document `/openapi.json`; neither needs a key. */
+export function docsRoutes(config: Config, app: () => AnyElysia) {
+  let document: object | undefined
+  return new Elysia({ detail: { hide: true } })
+    .get('/openapi.json', () => {
+      document ??= openApiDocument(app(), config)
+      return document
+    })
+    .get('/docs', () => new Response(Bun.file(join(import.meta.dir, 'page.html'))))
+    .get('/docs/assets/:file', ({ params }) => {
+      const path = assets[params.file]
+      if (!path) throw notFound('File')
+      return new Response(Bun.file(path))
+    })
+}

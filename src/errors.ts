@@ -1,0 +1,66 @@
+/** The code of one entry of `errors[]` (decisions §1). */
+export type ProblemCode =
+  | 'required'
+  | 'invalid'
+  | 'max'
+  | 'min'
+  | 'unavailable'
+  | 'conflict'
+  | 'forbidden'
+  | 'rate_limited'
+
+/** One entry of `errors[]`: where, what kind, and a sentence for a person (contract, Errors). */
+export interface Problem {
+  path: string
+  code: ProblemCode
+  message: string
+}
+
+/** What went wrong in the words of the domain; `http/error-mapping.ts` alone knows the HTTP status of each. */
+export type ErrorKind =
+  | 'validation'
+  | 'invalid_ids'
+  | 'body_too_large'
+  | 'auth'
+  | 'forbidden'
+  | 'not_found'
+  | 'unsupported_provider'
+  | 'conflict'
+  | 'listing_conflict'
+  | 'idempotency_mismatch'
+  | 'rate_limit'
+
+/** A refusal that the caller can do something about. Anything else that is thrown is our own fault: a 500. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError'
+
+  /**
+   * @param kind what went wrong
+   * @param message for a person: capital first letter, no full stop, never the caller's input if it may be secret
+   * @param problems the entries of `errors[]`
+   * @param retryAfterSeconds whole seconds after which the same request makes sense again
+   */
+  constructor(
+    readonly kind: ErrorKind,
+    message: string,
+    readonly problems: Problem[] = [],
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(message)
+  }
+}
+
+/** 422 for one field: the usual refusal of a domain rule. */
+export function invalidField(path: string, message: string, code: ProblemCode = 'invalid'): DomainError {
+  return invalidFields([{ path, code, message }])
+}
+
+/** 422 for several fields at once. */
+export function invalidFields(problems: Problem[]): DomainError {
+  return new DomainError('validation', 'The request is not valid', problems)
+}
+
+/** 404; the message names the thing and never tells whether it exists for somebody else. */
+export function notFound(thing: string): DomainError {
+  return new DomainError('not_found', `${thing} not found or unauthorized`)
+}

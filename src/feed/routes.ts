@@ -1,0 +1,43 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { door } from '../http/door.ts'
+import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
+import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { parsePathId } from '../http/types.ts'
+import { BookingDetail, FeedPage, feedFilters } from './schema.ts'
+import { listChanges, readBookingDetail } from './store.ts'
+
+const defaultPerPage = 50
+
+/** The booking feed and the booking detail (contract, Endpoints; decisions §9). */
+export function feedRoutes(deps: Deps) {
+  return new Elysia({ prefix: '/integrations/:provider/bookings', tags: ['Booking feed'] })
+    .use(door(deps))
+    .get(
+      '/',
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { rows, total } = await listChanges(deps, context.caller.hostId, context.query, page)
+        return ok(context, { Bookings: rows }, { pagination: pagination(page, total, rows.length) })
+      },
+      {
+        access: { permission: 'bookings.read', provider: true },
+        query: Type.Object({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
+        response: { 200: PageEnvelope(FeedPage) },
+        detail: { summary: 'Poll new and changed bookings' },
+      },
+    )
+    .get(
+      '/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(context, { Booking: await readBookingDetail(deps, context.caller.hostId, id) })
+      },
+      {
+        access: { permission: 'bookings.read', provider: true },
+        response: { 200: Envelope(Type.Object({ Booking: BookingDetail })) },
+        detail: { summary: 'Read one booking in full' },
+      },
+    )
+}

@@ -1,0 +1,52 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { dateInQuery, idInQuery, nullable } from '../http/types.ts'
+import './version.ts'
+
+/** Query of the booking feed, beside the page (contract, Booking feed). */
+export const feedFilters = {
+  checkout_after: dateInQuery(),
+  updated_after: Type.Optional(Type.String({ format: 'feed-time', errorCode: 'invalid' })),
+  listing_id: idInQuery(),
+}
+
+/** One item of the feed. */
+export const FeedItem = Type.Object({
+  booking_id: Type.Integer(),
+  listing_id: Type.Integer(),
+  room_type_id: Type.Integer(),
+  status: Type.String(),
+  checkin_at: Type.String(),
+  checkout_at: Type.String(),
+  version: Type.String(),
+})
+export type FeedItem = Static<typeof FeedItem>
+
+/** `data` of the booking feed; the key is fixed by the contract. */
+export const FeedPage = Type.Object({ Bookings: Type.Array(FeedItem) })
+
+const stringOrNull = nullable(Type.String())
+
+/** A booking in full (contract, Booking detail). */
+export const BookingDetail = Type.Object({
+  booking_id: Type.Integer(),
+  booking_reference: Type.String(),
+  listing_id: Type.Integer(),
+  room_type_id: Type.Integer(),
+  room_type_name: stringOrNull,
+  room_id: nullable(Type.Integer()),
+  status: Type.String(),
+  checkin_at: Type.String(),
+  checkout_at: Type.String(),
+  nights: Type.Integer(),
+  guests: Type.Object({ total: Type.Integer(), rooms: Type.Integer() }),
+  guest: Type.Object({ name: stringOrNull, email: stringOrNull, phone: stringOrNull, country: stringOrNull }),
+  pricing: Type.Object({
+    currency: Type.String(),
+    total: Type.Number(),
+    total_local: nullable(Type.Number()),
+    security_deposit: Type.Number(),
+  }),
+  notes: stringOrNull,
+  meta: Type.Object({ version: Type.String(), created_at: Type.String(), updated_at: Type.String() }),
+})
+export type BookingDetail = Static<typeof BookingDetail>

@@ -1,0 +1,24 @@
+import { Elysia } from 'elysia'
+import { toTimestamp } from '../clock.ts'
+import type { Deps } from '../deps.ts'
+import { door } from '../http/door.ts'
+import { Envelope, ok } from '../http/envelope.ts'
+import { HostProfile } from './schema.ts'
+
+/** The host profile check (contract, `GET /v1/me`). */
+export function hostRoutes(deps: Deps) {
+  return new Elysia({ tags: ['Host'] }).use(door(deps)).get(
+    '/me',
+    (context) => {
+      const { name, email, createdAt, lastLoginAt } = context.caller.host
+      const created_at = toTimestamp(createdAt)
+      const last_login_at = toTimestamp(lastLoginAt ?? createdAt)
+      return ok(context, { name, email, created_at, last_login_at })
+    },
+    {
+      access: { permission: 'any' },
+      response: { 200: Envelope(HostProfile) },
+      detail: { summary: 'Check the key and read the host profile' },
+    },
+  )
+}

@@ -1,0 +1,25 @@
+import { type BlockList, isIP } from 'node:net'
+
+/** IPv4 inside IPv6 as plain IPv4, so that one client has one address. */
+function normalize(address: string): string {
+  return address.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
+}
+
+/**
+ * The address of the client: the socket's or, when the socket belongs to a trusted proxy, the rightmost
+ * entry of `X-Forwarded-For` that is not a trusted proxy itself (decisions §3).
+ */
+export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
+  const isTrusted = (address: string) => {
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
+  }
+  let client = normalize(socketAddress)
+  const hops = headers.get('x-forwarded-for')?.split(',').map(normalize) ?? []
+  while (isTrusted(client)) {
+    const hop = hops.pop()
+    if (hop === undefined || isIP(hop) === 0) break
+    client = hop
+  }
+  return client
+}

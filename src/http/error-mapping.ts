@@ -1,0 +1,76 @@
+import type { ValueErrorIterator } from '@sinclair/typebox/errors'
+import type { Logger } from 'pino'
+import { DomainError, type ErrorKind, invalidFields } from '../errors.ts'
+import { type AnswerContext, requestIdOf } from './envelope.ts'
+import { toProblems } from './validation.ts'
+
+/** Status and `error.type` of each kind of refusal (contract, Errors). */
+const answers: Record<ErrorKind, { status: number; type: string }> = {
+  validation: { status: 422, type: 'validation_error' },
+  invalid_ids: { status: 400, type: 'validation_error' },
+  body_too_large: { status: 413, type: 'validation_error' },
+  auth: { status: 401, type: 'auth_error' },
+  forbidden: { status: 403, type: 'forbidden' },
+  not_found: { status: 404, type: 'not_found' },
+  unsupported_provider: { status: 404, type: 'unsupported_provider' },
+  conflict: { status: 409, type: 'conflict' },
+  listing_conflict: { status: 409, type: 'conflict_error' },
+  idempotency_mismatch: { status: 409, type: 'idempotency_key_mismatch' },
+  rate_limit: { status: 429, type: 'rate_limit_error' },
+}
+
+const unexpected = {
+  status: 500,
+  type: 'internal_error',
+  message: 'An unexpected error occurred',
+  errors: [],
+}
+
+interface FailureContext {
+  set: AnswerContext['set'] & { status?: number | string }
+  code: unknown
+  error: unknown
+  request: Request
+}
+
+/**
+ * The one place that turns whatever was thrown into `{ error }`. What is not a refusal of ours is logged
+ * with its cause and answered with a fixed message, so that nothing of the inside reaches the client.
+ */
+export function toErrorAnswer(context: FailureContext, log: Logger): Response {
+  const refusal = toRefusal(context)
+  if (!refusal) {
+    const { method, url } = context.request
+    log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
+  }
+  const { status, type, message, errors } = refusal ? describe(refusal) : unexpected
+  context.set.status = status
+  const headers = { ...context.set.headers } as Record<string, string>
+  if (refusal?.retryAfterSeconds) headers['retry-after'] = String(refusal.retryAfterSeconds)
+  const requestId = requestIdOf(context)
+  const error = { type, message, ...(requestId === undefined ? {} : { request_id: requestId }), errors }
+  return Response.json({ error }, { status, headers })
+}
+
+function describe(refusal: DomainError) {
+  return { ...answers[refusal.kind], message: refusal.message, errors: refusal.problems }
+}
+
+function toRefusal({ code, error }: FailureContext): DomainError | undefined {
+  if (error instanceof DomainError) return error
+  if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route')
+  if (code === 'VALIDATION' && isInputError(error))
+    return invalidFields(toProblems(error.validator.Errors(error.value)))
+  return undefined
+}
+
+interface InputError {
+  type: string
+  value: unknown
+  validator: { Errors(value: unknown): ValueErrorIterator }
+}
+
+/** An answer of ours that breaks its own schema is our fault, not the caller's. */
+function isInputError(error: unknown): error is InputError {
+  return (error as InputError).type === 'body' || (error as InputError).type === 'query'
+}

@@ -1,0 +1,115 @@
+import { createHmac } from 'node:crypto'
+import { stringify } from 'safe-stable-stringify'
+import type { Deps } from '../deps.ts'
+import { DomainError } from '../errors.ts'
+import { type Claim, findAnswer, type StoredAnswer, saveAnswer } from '../infra/answers.ts'
+import { inTransaction, type Session } from '../infra/mongo.ts'
+import type { Caller } from '../keys/caller.ts'
+
+/** A change that is ready to be made: everything that can be read and checked beforehand was. */
+export interface Effect<T> {
+  /** Writers that meet on the same documents name the same queue. */
+  queue: string
+  /** Makes the change within the transaction; may run more than once. */
+  run(session: Session): Promise<T>
+}
+
+/** The answer to an effect: status and whole envelope. */
+export interface EffectAnswer {
+  status: 200 | 201
+  envelope: object
+}
+
+interface OnceContext {
+  caller: Caller
+  request: Request
+  route: string
+  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+}
+
+/**
+ * Answers a create. With an `Idempotency-Key`, the effect, its event and its answer are one transaction,
+ * so that a crash leaves all or nothing and every retry gets the first answer byte for byte (decisions §11).
+ *
+ * @param prepare reads and checks outside of the transaction; not called for a replay
+ * @param toAnswer writes the answer from what the effect made
+ * @throws DomainError `idempotency_mismatch` when the key was used with another body
+ */
+export async function answerOnce<T>(
+  deps: Deps,
+  context: OnceContext,
+  prepare: () => Effect<T> | Promise<Effect<T>>,
+  toAnswer: (made: T) => EffectAnswer,
+): Promise<Response> {
+  const { keyId, idempotencyKey, sent } = context.caller
+  if (idempotencyKey === undefined) {
+    const { queue, run } = await prepare()
+    const { status, envelope } = toAnswer(await inTransaction(deps.db, queue, run))
+    return respond(context, status, JSON.stringify(envelope))
+  }
+  const endpoint = `${context.request.method} ${context.route}`
+  const claim: Claim = { key_id: keyId, endpoint, idempotency_key: idempotencyKey }
+  const fingerprint = fingerprintOf(sent, deps.secretKey)
+  const replay = async () => {
+    const stored = await findAnswer(deps.db, claim, deps.clock())
+    return stored && respondAgain(context, stored, fingerprint)
+  }
+  const early = await replay()
+  if (early) return early
+  try {
+    return await runOnce(deps, context, { claim, fingerprint }, await prepare(), toAnswer)
+  } catch (error) {
+    // An equal request may have finished since: what refuses this one may be the very thing that one created.
+    const late = await replay()
+    if (late) return late
+    throw error
+  }
+}
+
+async function runOnce<T>(
+  deps: Deps,
+  context: OnceContext,
+  { claim, fingerprint }: { claim: Claim; fingerprint: string },
+  effect: Effect<T>,
+  toAnswer: (made: T) => EffectAnswer,
+): Promise<Response> {
+  const { stored, isReplay } = await inTransaction(deps.db, effect.queue, async (session) => {
+    const known = await findAnswer(deps.db, claim, deps.clock(), session)
+    if (known) return { stored: known, isReplay: true }
+    const { status, envelope } = toAnswer(await effect.run(session))
+    const expires_at = new Date(deps.clock().getTime() + deps.config.idempotencyTtlSeconds * 1000)
+    const fresh = { ...claim, fingerprint, status, body: JSON.stringify(envelope), expires_at }
+    await saveAnswer(deps.db, session, fresh)
+    return { stored: fresh, isReplay: false }
+  })
+  return isReplay ? respondAgain(context, stored, fingerprint) : respond(context, stored.status, stored.body)
+}
+
+/** A body's hash: equal for equal JSON, key order apart. Keyed, because a body may hold a password. */
+function fingerprintOf(sent: unknown, secretKey: string): string {
+  return createHmac('sha256', secretKey)
+    .update(stringify(sent) ?? '')
+    .digest('hex')
+}
+
+function respondAgain(context: OnceContext, stored: StoredAnswer, fingerprint: string): Response {
+  if (stored.fingerprint !== fingerprint) {
+    throw new DomainError('idempotency_mismatch', 'This "Idempotency-Key" was used with another body')
+  }
+  return respond(context, stored.status, stored.body, { 'idempotent-replayed': 'true' })
+}
+
+function respond(
+  context: OnceContext,
+  status: number,
+  body: string,
+  extra: Record<string, string> = {},
+): Response {
+  context.set.status = status
+  const headers = {
+    ...(context.set.headers as Record<string, string>),
+    ...extra,
+    'content-type': 'application/json',
+  }
+  return new Response(body, { status, headers })
+}

@@ -1,0 +1,36 @@
+import { Elysia } from 'elysia'
+import type { Logger } from 'pino'
+import type { Caller } from '../keys/caller.ts'
+
+interface LoggedContext {
+  request: Request
+  route: string
+  response?: unknown
+  responseValue?: unknown
+  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+  caller?: Caller
+}
+
+/** One line per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
+export function requestLog(log: Logger) {
+  const startedAt = new WeakMap<Request, number>()
+  return new Elysia({ name: 'request-log' })
+    .onRequest(({ request }) => {
+      startedAt.set(request, performance.now())
+    })
+    .onAfterResponse({ as: 'global' }, (raw) => {
+      const context = raw as unknown as LoggedContext
+      const { request, set, caller } = context
+      const answer = context.responseValue ?? context.response
+      log.info({
+        request_id: set.headers['x-request-id'],
+        host_id: caller?.hostId,
+        key_id: caller?.keyId,
+        method: request.method,
+        route: context.route || new URL(request.url).pathname,
+        status: answer instanceof Response ? answer.status : (set.status ?? 200),
+        duration_ms:
+          Math.round((performance.now() - (startedAt.get(request) ?? performance.now())) * 10) / 10,
+      })
+    })
+}

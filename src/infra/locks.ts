@@ -1,0 +1,21 @@
+import { Schema } from 'mongoose'
+import { type Db, modelOf, type Session } from './mongo.ts'
+
+interface Lock {
+  _id: string
+  taken: number
+}
+
+export const lockModel = modelOf<Lock>(
+  'locks',
+  new Schema<Lock>({ _id: { type: String, required: true }, taken: { type: Number, required: true } }),
+)
+
+/**
+ * Puts a transaction in line with every other one that takes the same lock, in whatever process: two of them
+ * cannot both commit on one snapshot, so the second starts over and sees what the first left. Take it
+ * first, before anything is read.
+ */
+export async function takeLock(db: Db, session: Session, name: string): Promise<void> {
+  await lockModel(db).updateOne({ _id: name }, { $inc: { taken: 1 } }, { upsert: true, session })
+}

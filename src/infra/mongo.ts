@@ -1,0 +1,110 @@
+import AsyncLock from 'async-lock'
+import mongoose, { type ClientSession, type Connection, type Model, type Schema } from 'mongoose'
+import { DomainError } from '../errors.ts'
+
+export type Db = Connection
+export type Session = ClientSession
+
+const defaultDatabase = 'partner'
+const queueTimeoutMilliseconds = 10_000
+
+/**
+ * Opens the database. Every write is acknowledged by a majority and journaled, every read sees only
+ * what such a write left, so that nothing once shown can be taken back by a failover.
+ */
+export async function openMongo(url: string): Promise<Db> {
+  const named = new URL(url.replace(/^mongodb(\+srv)?:/, 'http:').replace(/,[^/]*/, '')).pathname.slice(1)
+  return mongoose
+    .createConnection(url, {
+      dbName: named || defaultDatabase,
+      autoCreate: false,
+      autoIndex: false,
+      bufferCommands: false,
+      maxPoolSize: 50,
+      serverSelectionTimeoutMS: 5000,
+      readPreference: 'primary',
+      readConcern: { level: 'majority' },
+      writeConcern: { w: 'majority', journal: true },
+    })
+    .asPromise()
+}
+
+/** A function that gives the model of a collection on a connection, made once per connection. */
+export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
+  schema.set('collection', collection)
+  schema.set('versionKey', false)
+  schema.set('minimize', false)
+  schema.set('strictQuery', 'throw')
+  return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
+}
+
+type Preparable = Pick<Model<unknown>, 'createCollection' | 'createIndexes'>
+
+/** Creates collections and indexes that are missing: a transaction may not create any. */
+export async function prepareCollections(db: Db, models: ((db: Db) => Preparable)[]): Promise<void> {
+  for (const model of models) {
+    await model(db).createCollection()
+    await model(db).createIndexes()
+  }
+}
+
+const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10_000 })
+
+/**
+ * Runs `work` in one transaction and gives its result once a majority has it.
+ *
+ * Writers that would meet on the same document pass the same `queue` and take turns inside this process;
+ * writers of several processes meet as write conflicts, and the loser starts over after a short pause.
+ * `work` may therefore run more than once and must do nothing but read and write through its session.
+ *
+ * @throws DomainError `conflict` with a retry time when the turn does not come within 10 s
+ */
+export async function inTransaction<T>(
+  db: Db,
+  queue: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  try {
+    return await queues.acquire(`${db.name}/${queue}`, () => runTransaction(db, work))
+  } catch (error) {
+    if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message)) throw busy()
+    throw error
+  }
+}
+
+async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
+  const deadline = Date.now() + queueTimeoutMilliseconds
+  const session = await db.startSession()
+  let attempt = 0
+  try {
+    return await session.withTransaction(
+      async () => {
+        if (attempt > 0) await pause(attempt)
+        if (Date.now() > deadline) throw busy()
+        attempt += 1
+        return work(session)
+      },
+      {
+        readConcern: { level: 'snapshot' },
+        writeConcern: { w: 'majority', journal: true },
+        readPreference: 'primary',
+      },
+    )
+  } finally {
+    await session.endSession()
+  }
+}
+
+function pause(attempt: number): Promise<void> {
+  return Bun.sleep(Math.random() * Math.min(100, 2 ** attempt))
+}
+
+function busy(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
+}
+
+/** True when a write broke the unique index of this name. */
+export function breaksUniqueIndex(error: unknown, index: string): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return code === 11000 && typeof message === 'string' && message.includes(`index: ${index} `)
+}

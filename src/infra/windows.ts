@@ -1,0 +1,66 @@
+/** What a sliding window says to one hit. */
+export interface WindowDecision {
+  allowed: boolean
+  /** Hits left in the window after this one. */
+  remaining: number
+  /** Milliseconds until the next hit is allowed (refused), or until the window is wholly free again. */
+  waitMilliseconds: number
+  /** Version of the key's record as last announced; null where nobody announces. */
+  epoch: string | null
+}
+
+/**
+ * Exact sliding windows: at most `limit` hits in any `windowMilliseconds`; a refused hit does not count.
+ * Answers never fail: when the shared store is away, an in-process window stands in.
+ */
+export interface Windows {
+  hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision>
+  /** Tells every process that the record behind `name` changed. */
+  announce(name: string): Promise<void>
+  /** True while the shared store answers; always true when there is none. */
+  ready(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Windows that live in this process: the default without Redis, and the stand-in while Redis is away. */
+export class MemoryWindows implements Windows {
+  private readonly hits = new Map<string, number[]>()
+  private readonly sweeper: ReturnType<typeof setInterval>
+
+  constructor(private readonly now: () => number = Date.now) {
+    this.sweeper = setInterval(() => this.sweep(), 60_000)
+    this.sweeper.unref()
+  }
+
+  async hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision> {
+    const now = this.now()
+    const recent = (this.hits.get(name) ?? []).filter((at) => at > now - windowMilliseconds)
+    const allowed = recent.length < limit
+    if (allowed) recent.push(now)
+    this.hits.set(name, recent)
+    const freedAt = allowed ? now : (recent[recent.length - limit] ?? now)
+    return {
+      allowed,
+      remaining: Math.max(0, limit - recent.length),
+      waitMilliseconds: freedAt + windowMilliseconds - now,
+      epoch: null,
+    }
+  }
+
+  async announce(): Promise<void> {}
+
+  async ready(): Promise<boolean> {
+    return true
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.sweeper)
+  }
+
+  private sweep(): void {
+    const longAgo = this.now() - 3_600_000
+    for (const [name, hits] of this.hits) {
+      if ((hits.at(-1) ?? 0) < longAgo) this.hits.delete(name)
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/** The canonical permissions (contract, Authentication 4). */
+export const permissions = [
+  'users.read',
+  'users.write',
+  'bookings.read',
+  'bookings.write',
+  'listings.read',
+  'listings.write',
+] as const
+export type Permission = (typeof permissions)[number]
+
+/**
+ * Canonical permissions from what an administrator typed: legacy `*.create` becomes `*.write`, repeats vanish.
+ * Words that are no permission come back as `unknown`.
+ */
+export function normalizePermissions(words: string[]): { known: Permission[]; unknown: string[] } {
+  const canonical = words.map((word) =>
+    word
+      .trim()
+      .toLowerCase()
+      .replace(/\.create$/, '.write'),
+  )
+  const isKnown = (word: string): word is Permission => permissions.includes(word as Permission)
+  return {
+    known: permissions.filter((permission) => canonical.includes(permission)),
+    unknown: canonical.filter((word) => word !== '' && !isKnown(word)),
+  }
+}

@@ -1,0 +1,169 @@
+import type { Clock } from '../clock.ts'
+import { DomainError, invalidField, notFound } from '../errors.ts'
+import { findHost } from '../hosts/store.ts'
+import type { Db } from '../infra/mongo.ts'
+import { nextIds } from '../infra/sequences.ts'
+import { type ApiKey, keyModel } from './model.ts'
+import type { Permission } from './permissions.ts'
+import { createApiKey, hashApiKey, shownLength } from './secret.ts'
+
+export interface NewKey {
+  host: string | number
+  name: string
+  permissions: Permission[]
+  expiresAt?: Date | null
+  rateLimit?: number | null
+}
+
+/** A key's record, and the key itself: the only moment at which it can be shown. */
+export interface MintedKey {
+  key: string
+  record: ApiKey
+}
+
+/**
+ * Mints a key for a host.
+ *
+ * @throws DomainError `not_found` for an unknown host
+ */
+export async function mintKey(db: Db, clock: Clock, input: NewKey): Promise<MintedKey> {
+  const host = await findHost(db, input.host)
+  const key = createApiKey()
+  const record: ApiKey = {
+    id: await nextIds(db, 'key'),
+    host_id: host.id,
+    name: input.name,
+    permissions: input.permissions,
+    secrets: [toSecret(key)],
+    active: true,
+    revoked_at: null,
+    expires_at: input.expiresAt ?? null,
+    rate_limit: input.rateLimit ?? null,
+    usage_count: 0,
+    last_used_at: null,
+    addresses: [],
+    created_at: clock(),
+  }
+  await keyModel(db).create(record)
+  return { key, record }
+}
+
+function toSecret(key: string) {
+  return { hash: hashApiKey(key), prefix: key.slice(0, shownLength), expires_at: null }
+}
+
+/** All keys by id. */
+export async function listKeys(db: Db): Promise<ApiKey[]> {
+  return keyModel(db).find().sort({ id: 1 }).lean()
+}
+
+/** The key with this secret, if any. */
+export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
+  return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
+}
+
+/**
+ * The key with this id, or with these first 12 characters.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
+  const text = idOrPrefix.trim()
+  const filter = /^\d+$/.test(text) ? { id: Number(text) } : { 'secrets.prefix': text.slice(0, shownLength) }
+  const [key, other] = await keyModel(db).find(filter).limit(2).lean()
+  if (!key) throw notFound(`Key "${text.slice(0, shownLength)}"`)
+  if (other) throw new DomainError('conflict', 'Two keys begin like this; use the id')
+  return key
+}
+
+/**
+ * Gives the key a new secret; the old one goes on working for `overlapSeconds`. Limit, sandbox, usage and
+ * idempotency belong to the key, so that a retry across the rotation stays a retry.
+ *
+ * @throws DomainError `not_found`; `conflict` for a revoked key
+ */
+export async function rotateKey(
+  db: Db,
+  clock: Clock,
+  idOrPrefix: string,
+  overlapSeconds: number,
+): Promise<MintedKey & { previousExpiresAt: Date }> {
+  const found = await findKey(db, idOrPrefix)
+  if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
+  const key = createApiKey()
+  const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
+  const previous = found.secrets
+    .filter((secret) => secret.expires_at === null)
+    .map((secret) => ({ ...secret, expires_at: previousExpiresAt }))
+  const record = await change(db, found.id, { secrets: [toSecret(key), ...previous] })
+  return { key, record, previousExpiresAt }
+}
+
+/**
+ * Switches a key on or off.
+ *
+ * @throws DomainError `not_found`; `conflict` for a revoked key
+ */
+export async function setKeyActive(db: Db, idOrPrefix: string, active: boolean): Promise<ApiKey> {
+  const found = await findKey(db, idOrPrefix)
+  if (found.revoked_at) throw new DomainError('conflict', 'A revoked key stays revoked; mint a new one')
+  return change(db, found.id, { active })
+}
+
+/** Ends a key for good. Revoking it again changes nothing. */
+export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promise<ApiKey> {
+  const found = await findKey(db, idOrPrefix)
+  return found.revoked_at ? found : change(db, found.id, { active: false, revoked_at: clock() })
+}
+
+async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiKey> {
+  return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
+}
+
+/** What one process saw of a key since its last flush. */
+export interface KeyUsage {
+  count: number
+  lastUsedAt: Date
+  /** Addresses with the time of their last request. */
+  addresses: Map<string, Date>
+}
+
+const keptAddresses = 20
+
+/** Adds what was seen of several keys: two database writes for each, however many requests there were. */
+export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise<void> {
+  const operations = [...usage].flatMap(([id, seen]) => {
+    const addresses = [...seen.addresses].map(([address, last_used_at]) => ({ address, last_used_at }))
+    const known = addresses.map(({ address }) => address)
+    return [
+      { updateOne: { filter: { id }, update: { $pull: { addresses: { address: { $in: known } } } } } },
+      {
+        updateOne: {
+          filter: { id },
+          update: {
+            $inc: { usage_count: seen.count },
+            $max: { last_used_at: seen.lastUsedAt },
+            $push: { addresses: { $each: addresses, $sort: { last_used_at: -1 }, $slice: keptAddresses } },
+          },
+        },
+      },
+    ]
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: mongoose cannot type $push with $each on an array of objects
+  if (operations.length > 0) await keyModel(db).bulkWrite(operations as any)
+}
+
+/**
+ * The moment an expiry ends: a date alone lasts until the end of that UTC day.
+ *
+ * @throws DomainError `validation` for anything that is no date and no ISO time
+ */
+export function parseExpiry(text: string): Date {
+  const isDateOnly = /^\d{4}-\d{2}-\d{2}$/.test(text)
+  const moment = new Date(isDateOnly ? `${text}T23:59:59.999Z` : text)
+  const isReal = !Number.isNaN(moment.getTime()) && /^\d{4}-\d{2}-\d{2}(T|$)/.test(text)
+  if (!isReal || (isDateOnly && moment.toISOString().slice(0, 10) !== text)) {
+    throw invalidField('expires', 'The expiry must be a date YYYY-MM-DD or an ISO time')
+  }
+  return moment
+}

@@ -1,0 +1,41 @@
+/** Why a listing sent is taken to be one that the host already has (decisions §5). */
+export interface Match {
+  method: 'original_id' | 'original_url'
+  confidence: { level: 'high'; score: number }
+}
+
+/** The two fields that a listing is recognized by. */
+export interface Recognizable {
+  original_id?: string | null
+  original_url?: string | null
+}
+
+/**
+ * Compares a listing sent with one of the same host. `original_id` decides where both have one; the
+ * address decides only while at most one side has an id. Nothing fuzzier: a wrong merge is worse than a
+ * duplicate.
+ */
+export function matchListing(sent: Recognizable, existing: Recognizable): Match | null {
+  if (sent.original_id && existing.original_id) {
+    return sent.original_id === existing.original_id ? high('original_id', 1) : null
+  }
+  if (sent.original_url && sent.original_url === existing.original_url) return high('original_url', 0.95)
+  return null
+}
+
+/** The first match in the order of the rules: by id before by address, then the oldest listing. */
+export function bestMatch<T>(
+  sent: Recognizable,
+  existing: T[],
+  read: (listing: T) => Recognizable,
+): { listing: T; match: Match } | null {
+  const matches = existing.flatMap((listing) => {
+    const match = matchListing(sent, read(listing))
+    return match ? [{ listing, match }] : []
+  })
+  return matches.find(({ match }) => match.method === 'original_id') ?? matches[0] ?? null
+}
+
+function high(method: Match['method'], score: number): Match {
+  return { method, confidence: { level: 'high', score } }
+}

@@ -1,0 +1,132 @@
+import { invalidFields, type Problem } from '../errors.ts'
+import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
+import type { ListingPatch } from './schema.ts'
+
+/**
+ * How what a partner sends is laid over what is stored (decisions §5): objects merge field by field,
+ * `room_types` and their `rooms` by id, every other array is replaced whole, null clears a scalar.
+ */
+
+/** What a string id means: `partner` on POST; on PATCH a string of digits is one of ours. */
+export type IdReading = 'partner' | 'internal'
+
+/** Gives the next id for a new room type or room. */
+export interface NewIds {
+  roomType(): number
+  room(): number
+}
+
+const nothing = { room_types: [] as StoredRoomType[] }
+
+/**
+ * The content after the change; `current` stays as it was.
+ *
+ * @throws DomainError `validation` at the path of an id that is not one of this listing, or is sent twice
+ */
+export function mergeListing(
+  current: ListingContent | null,
+  sent: ListingPatch,
+  reading: IdReading,
+  newIds: NewIds,
+): ListingContent {
+  const problems: Problem[] = []
+  const { room_types, ...rest } = sent
+  const merged = mergeObjects((current ?? nothing) as Fields, rest as Fields) as ListingContent
+  const context = { reading, problems, newIds }
+  merged.room_types = mergeRoomTypes(current?.room_types ?? [], room_types ?? [], context)
+  if (problems.length > 0) throw invalidFields(problems)
+  return merged
+}
+
+interface MergeContext {
+  reading: IdReading
+  problems: Problem[]
+  newIds: NewIds
+}
+
+function mergeRoomTypes(
+  current: StoredRoomType[],
+  sent: NonNullable<ListingPatch['room_types']>,
+  context: MergeContext,
+): StoredRoomType[] {
+  return mergeById(current, sent, 'room_types', context, (existing, element, path) => {
+    const { id: _, rooms, ...rest } = element
+    const merged = existing ?? { id: context.newIds.roomType(), partner_id: null, rooms: [] }
+    return {
+      ...mergeObjects(merged as Fields, rest as Fields),
+      rooms: mergeById(merged.rooms, rooms ?? [], `${path}.rooms`, context, mergeRoom(context)),
+    } as StoredRoomType
+  })
+}
+
+function mergeRoom({ newIds }: MergeContext) {
+  return (existing: StoredRoom | undefined, { id: _, ...rest }: Fields): StoredRoom => {
+    const merged = existing ?? { id: newIds.room(), partner_id: null }
+    return mergeObjects(merged as Fields, rest) as unknown as StoredRoom
+  }
+}
+
+interface Identified {
+  id: number
+  partner_id: string | null
+}
+
+function mergeById<T extends Identified, S extends { id?: number | string | null }>(
+  current: T[],
+  sent: S[],
+  path: string,
+  { reading, problems }: MergeContext,
+  merge: (existing: T | undefined, sent: S, path: string) => T,
+): T[] {
+  const result = [...current]
+  const seen = new Set<number | string>()
+  for (const [index, element] of sent.entries()) {
+    const id = readId(element.id, reading)
+    const at = current.findIndex((known) => id !== null && (known.id === id || known.partner_id === id))
+    const existing = current[at]
+    const key = existing?.id ?? id
+    const problem = problemWith(key, existing !== undefined, seen)
+    if (problem) {
+      problems.push({
+        path: `${path}.${index}.id`,
+        code: 'invalid',
+        message: `"${path}.${index}.id" ${problem}`,
+      })
+      continue
+    }
+    if (key !== null) seen.add(key)
+    const merged = merge(existing, element, `${path}.${index}`)
+    if (existing) result[at] = merged
+    else result.push(typeof id === 'string' ? { ...merged, partner_id: id } : merged)
+  }
+  return result
+}
+
+function problemWith(
+  key: number | string | null,
+  isKnown: boolean,
+  seen: Set<number | string>,
+): string | null {
+  if (key === null) return null
+  if (typeof key === 'number' && !isKnown) return 'is not an id of this listing'
+  return seen.has(key) ? 'is sent twice' : null
+}
+
+function readId(id: number | string | null | undefined, reading: IdReading): number | string | null {
+  if (id === null || id === undefined) return null
+  return reading === 'internal' && typeof id === 'string' && /^[1-9]\d{0,15}$/.test(id) ? Number(id) : id
+}
+
+type Fields = Record<string, unknown>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function mergeObjects(current: Fields, sent: Fields): Fields {
+  const merged = { ...current }
+  for (const [key, value] of Object.entries(sent)) {
+    const before = merged[key]
+    merged[key] = isObject(value) ? mergeObjects(isObject(before) ? before : {}, value) : value
+  }
+  return merged
+}

@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { door } from '../http/door.ts'
+import { type AnswerContext, Envelope, metaOf, ok, PageEnvelope } from '../http/envelope.ts'
+import { answerOnce } from '../http/idempotency.ts'
+import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { parsePathId } from '../http/types.ts'
+import { listListings } from './list.ts'
+import {
+  Listing,
+  ListingCreate,
+  ListingListItem,
+  ListingPatch,
+  ListingWriteResult,
+  listingFilters,
+} from './schema.ts'
+import { findListing, type ListingWrite, patchListing, prepareListing, toWire } from './store.ts'
+
+const defaultPerPage = 50
+
+/** Reads, creates and updates the listings of the key's host (contract, Endpoints). */
+export function listingRoutes(deps: Deps) {
+  return new Elysia({ prefix: '/listings', tags: ['Listings'] })
+    .use(door(deps))
+    .get(
+      '/',
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { rows, total } = await listListings(deps, context.caller.hostId, context.query, page)
+        return ok(context, rows, { pagination: pagination(page, total, rows.length) })
+      },
+      {
+        access: { permission: 'listings.read' },
+        query: Type.Object({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
+        response: { 200: PageEnvelope(Type.Array(ListingListItem)) },
+        detail: { summary: 'List listings' },
+      },
+    )
+    .get(
+      '/:id',
+      async (context) => {
+        const listing = await findListing(deps, context.caller.hostId, parsePathId(context.params.id))
+        return ok(context, toWire(listing))
+      },
+      {
+        access: { permission: 'listings.read' },
+        response: { 200: Envelope(Listing) },
+        detail: { summary: 'Read a listing' },
+      },
+    )
+    .post(
+      '/',
+      (context) =>
+        answerOnce(
+          deps,
+          context,
+          () => prepareListing(deps, context.caller.hostId, context.body),
+          (write) => ({
+            status: write.action === 'created' ? 201 : 200,
+            envelope: writeResult(deps, context, write),
+          }),
+        ),
+      {
+        access: { permission: 'listings.write', body: 'json', idempotent: true },
+        body: ListingCreate,
+        response: { 200: ListingWriteResult, 201: ListingWriteResult },
+        detail: { summary: 'Create a listing, or update the one that matches' },
+      },
+    )
+    .patch(
+      '/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return writeResult(deps, context, await patchListing(deps, context.caller.hostId, id, context.body))
+      },
+      {
+        access: { permission: 'listings.write', body: 'json' },
+        body: ListingPatch,
+        response: { 200: ListingWriteResult },
+        detail: { summary: 'Update a listing' },
+      },
+    )
+}
+
+function writeResult(deps: Deps, context: AnswerContext, { action, listing }: ListingWrite) {
+  const preview = deps.config.previewUrl.replace('{id}', String(listing.id))
+  const data = { id: listing.id, original_id: listing.content.original_id ?? null, links: { preview } }
+  return { action, data, meta: metaOf(context) }
+}

@@ -1,0 +1,204 @@
+import mongoose from 'mongoose'
+import { toTimestamp } from '../clock.ts'
+import type { Deps } from '../deps.ts'
+import { DomainError, invalidField, notFound } from '../errors.ts'
+import type { Effect } from '../http/idempotency.ts'
+import { normalize, whole } from '../http/shape.ts'
+import { takeLock } from '../infra/locks.ts'
+import { breaksUniqueIndex, inTransaction, type Session } from '../infra/mongo.ts'
+import { nextIds } from '../infra/sequences.ts'
+import { bestMatch, type Match } from './match.ts'
+import { type IdReading, mergeListing } from './merge.ts'
+import { type ListingContent, listingModel, type StoredListing } from './model.ts'
+import { type Listing, ListingCreate, ListingPatch, type ListingStatus, listingStatuses } from './schema.ts'
+
+type Store = Pick<Deps, 'db' | 'clock'>
+
+/** What a create or update did. */
+export interface ListingWrite {
+  action: 'created' | 'updated'
+  listing: StoredListing
+}
+
+/** Stored documents may not pass 16 MiB; a listing stays well below. */
+const maximumStoredBytes = 8 * 1024 * 1024
+
+/**
+ * Readies `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
+ * host take turns, so that equal creates at once make one listing.
+ *
+ * @throws DomainError `validation`; on running `listing_conflict` when the match is inactive
+ */
+export function prepareListing({ db, clock }: Store, hostId: number, body: unknown): Effect<ListingWrite> {
+  const sent = normalize(ListingCreate, body)
+  const queue = listingQueue(hostId)
+  return {
+    queue,
+    async run(session) {
+      await takeLock(db, session, queue)
+      const found = await findMatch({ db }, hostId, sent, session)
+      if (!found) return { action: 'created', listing: await insert({ db, clock }, hostId, sent, session) }
+      const { listing, match } = found
+      if (listing.listing_status === 'inactive') throw inactiveMatch(listing, match)
+      return { action: 'updated', listing: await update({ db, clock }, listing, sent, 'partner', session) }
+    },
+  }
+}
+
+/**
+ * Changes the fields sent of one listing and leaves all others.
+ *
+ * @throws DomainError `not_found`, `validation`, or `listing_conflict` when another listing has the `original_id`
+ */
+export async function patchListing(
+  { db, clock }: Store,
+  hostId: number,
+  id: number | undefined,
+  body: unknown,
+): Promise<ListingWrite> {
+  const sent = normalize(ListingPatch, body)
+  const queue = listingQueue(hostId)
+  return inTransaction(db, queue, async (session) => {
+    await takeLock(db, session, queue)
+    const listing = await findListing({ db }, hostId, id, session)
+    return { action: 'updated', listing: await update({ db, clock }, listing, sent, 'internal', session) }
+  })
+}
+
+function listingQueue(hostId: number): string {
+  return `listings/${hostId}`
+}
+
+/**
+ * The listing of this host with this id.
+ *
+ * @throws DomainError `not_found`, also for an id that is none
+ */
+export async function findListing(
+  { db }: Pick<Store, 'db'>,
+  hostId: number,
+  id: number | undefined,
+  session: Session | null = null,
+): Promise<StoredListing> {
+  const listing = id && (await listingModel(db).findOne({ host_id: hostId, id }).session(session).lean())
+  if (!listing) throw notFound('Listing')
+  return listing
+}
+
+async function findMatch({ db }: Pick<Store, 'db'>, hostId: number, sent: ListingPatch, session: Session) {
+  const alternatives = [
+    ...(sent.original_id ? [{ 'content.original_id': sent.original_id }] : []),
+    ...(sent.original_url ? [{ 'content.original_url': sent.original_url }] : []),
+  ]
+  if (alternatives.length === 0) return null
+  const candidates = await listingModel(db)
+    .find({ host_id: hostId, $or: alternatives })
+    .sort({ id: 1 })
+    .session(session)
+    .lean()
+  return bestMatch(sent, candidates, (listing) => listing.content)
+}
+
+async function insert(
+  { db, clock }: Store,
+  hostId: number,
+  sent: ListingPatch,
+  session: Session,
+): Promise<StoredListing> {
+  const now = clock()
+  const content = await merge({ db }, null, sent, 'partner')
+  const listing: StoredListing = {
+    id: await nextIds(db, 'listing'),
+    host_id: hostId,
+    unique_id: `lst_${crypto.randomUUID()}`,
+    ...statusFields('draft'),
+    ...contentFields(content),
+    created_at: now,
+    updated_at: now,
+  }
+  await listingModel(db).create([listing], { session })
+  return listing
+}
+
+async function update(
+  { db, clock }: Store,
+  listing: StoredListing,
+  sent: ListingPatch,
+  reading: IdReading,
+  session: Session,
+): Promise<StoredListing> {
+  const content = await merge({ db }, listing.content, sent, reading)
+  const changed = { ...contentFields(content), updated_at: clock() }
+  try {
+    await listingModel(db).updateOne(
+      { host_id: listing.host_id, id: listing.id },
+      { $set: changed },
+      { session },
+    )
+  } catch (error) {
+    throw breaksUniqueIndex(error, 'listing_original_id') ? originalIdTaken() : error
+  }
+  return { ...listing, ...changed }
+}
+
+/** Merges once to learn how many new room types and rooms there are, takes their ids, and merges for good. */
+async function merge(
+  { db }: Pick<Store, 'db'>,
+  current: ListingContent | null,
+  sent: ListingPatch,
+  reading: IdReading,
+): Promise<ListingContent> {
+  const needed = { roomTypes: 0, rooms: 0 }
+  mergeListing(current, sent, reading, { roomType: () => ++needed.roomTypes, room: () => ++needed.rooms })
+  let nextRoomType = needed.roomTypes > 0 ? await nextIds(db, 'room_type', needed.roomTypes) : 0
+  let nextRoom = needed.rooms > 0 ? await nextIds(db, 'room', needed.rooms) : 0
+  const content = mergeListing(current, sent, reading, {
+    roomType: () => nextRoomType++,
+    room: () => nextRoom++,
+  })
+  if (mongoose.mongo.BSON.calculateObjectSize(content) > maximumStoredBytes) {
+    throw invalidField('room_types', `The listing must be at most ${maximumStoredBytes} bytes`, 'max')
+  }
+  return content
+}
+
+function contentFields(content: ListingContent) {
+  return { content, name_key: content.name.toLowerCase() }
+}
+
+function statusFields(status: ListingStatus) {
+  return { listing_status: status, status_rank: listingStatuses.indexOf(status) }
+}
+
+function inactiveMatch(listing: StoredListing, { method, confidence }: Match): DomainError {
+  const entries: [string, string][] = [
+    ['action', 'skipped'],
+    ['listing_id', String(listing.id)],
+    ['match.matched', 'true'],
+    ['match.method', method],
+    ['match.confidence.level', confidence.level],
+    ['match.confidence.score', String(confidence.score)],
+  ]
+  return new DomainError(
+    'listing_conflict',
+    'The listing matches one that is inactive',
+    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
+  )
+}
+
+function originalIdTaken(): DomainError {
+  const message = 'Another listing has this "original_id"'
+  return new DomainError('listing_conflict', message, [{ path: 'original_id', code: 'conflict', message }])
+}
+
+/** A listing as the contract writes it, whole. */
+export function toWire(listing: StoredListing): Listing {
+  return {
+    id: listing.id,
+    unique_id: listing.unique_id,
+    listing_status: listing.listing_status,
+    ...whole(ListingPatch, listing.content),
+    created_at: toTimestamp(listing.created_at),
+    updated_at: toTimestamp(listing.updated_at),
+  }
+}

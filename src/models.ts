@@ -1,0 +1,28 @@
+import { bookingModel } from './bookings/model.ts'
+import { hostModel } from './hosts/model.ts'
+import { answerModel } from './infra/answers.ts'
+import { hostClockModel } from './infra/host-clock.ts'
+import { lockModel } from './infra/locks.ts'
+import { jobModel } from './infra/outbox.ts'
+import { secretModel } from './infra/secrets.ts'
+import { sequenceModel } from './infra/sequences.ts'
+import { keyModel } from './keys/model.ts'
+import { listingModel } from './listings/model.ts'
+import { messageModel } from './messages/model.ts'
+import { userModel } from './users/model.ts'
+
+/** Every collection there is, so that all of them and their indexes exist before the first transaction. */
+export const models = [
+  answerModel,
+  bookingModel,
+  hostClockModel,
+  hostModel,
+  jobModel,
+  keyModel,
+  listingModel,
+  lockModel,
+  messageModel,
+  secretModel,
+  sequenceModel,
+  userModel,
+]

@@ -1,0 +1,53 @@
+import { addDays, toDay } from './clock.ts'
+import type { Deps } from './deps.ts'
+import { createHost, listHosts } from './hosts/store.ts'
+import { normalize } from './http/shape.ts'
+import { inTransaction } from './infra/mongo.ts'
+import { permissions } from './keys/permissions.ts'
+import { mintKey } from './keys/store.ts'
+import { prepareListing } from './listings/store.ts'
+import { UserCreate } from './users/schema.ts'
+import { prepareUser } from './users/store.ts'
+
+type Store = Pick<Deps, 'db' | 'clock'>
+
+/** A demo host with one key, one user and one listing. The key is shown here and never again. */
+export interface Demo {
+  hostId: number
+  key: string
+  /** Body of a booking that this host can take. */
+  booking: { user_id: number; listing_id: number; checkin_at: string; checkout_at: string; message: string }
+}
+
+/** True while nobody uses the database. */
+export async function isEmpty({ db }: Pick<Store, 'db'>): Promise<boolean> {
+  return (await listHosts(db)).length === 0
+}
+
+/** Creates the demo host from `fixtures/demo`; each call makes another one. */
+export async function seedDemo(deps: Store): Promise<Demo> {
+  const { db, clock } = deps
+  const [listingBody, userBody] = await Promise.all([readFixture('listing'), readFixture('user')])
+  const host = await createHost(db, clock, {
+    name: 'Demo host',
+    email: `demo+${crypto.randomUUID()}@example.com`,
+  })
+  const { key } = await mintKey(db, clock, { host: host.id, name: 'Demo key', permissions: [...permissions] })
+  const user = await prepareUser(deps, host.id, '127.0.0.1', normalize(UserCreate, userBody))
+  const { id: user_id } = await inTransaction(db, user.queue, user.run)
+  const listing = prepareListing(deps, host.id, listingBody)
+  const { listing: created } = await inTransaction(db, listing.queue, listing.run)
+  const checkin_at = addDays(toDay(clock()), 30)
+  const booking = {
+    user_id,
+    listing_id: created.id,
+    checkin_at,
+    checkout_at: addDays(checkin_at, 92),
+    message: 'Arriving in the evening',
+  }
+  return { hostId: host.id, key, booking }
+}
+
+async function readFixture(name: string): Promise<Record<string, unknown>> {
+  return Bun.file(new URL(`../fixtures/demo/${name}.json`, import.meta.url)).json()
+}

@@ -1,0 +1,49 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { date, optional, requiredText, text, word } from '../http/types.ts'
+
+/** Body of `POST /v1/users` (contract, User; decisions §4). */
+export const UserCreate = Type.Object({
+  email: requiredText(255, { format: 'email' }),
+  password: Type.Optional(Type.Union([text(128, { minLength: 8 }), Type.Literal(''), Type.Null()])),
+  first_name: requiredText(),
+  last_name: requiredText(),
+  phone: optional(text()),
+  date_of_birth: optional(date()),
+  gender: optional(word()),
+  country: optional(text()),
+  city: optional(text()),
+  timezone: optional(text(64, { format: 'timezone' })),
+  language: optional(text(64, { format: 'language' })),
+})
+export type UserCreate = Static<typeof UserCreate>
+
+const string = Type.String()
+const stringOrNull = Type.Union([Type.String(), Type.Null()])
+
+/** A user as the contract writes it. */
+export const User = Type.Object({
+  user_id: Type.Integer(),
+  name: string,
+  email: string,
+  first_name: string,
+  last_name: string,
+  phone: stringOrNull,
+  date_of_birth: stringOrNull,
+  gender: stringOrNull,
+  country: stringOrNull,
+  city: stringOrNull,
+  timezone: string,
+  language: string,
+  status: Type.Integer(),
+  role_name: string,
+  lifecycle: string,
+  email_verified_at: stringOrNull,
+  login_at: string,
+  login_amount: Type.Integer(),
+  login_ip: string,
+  source: string,
+  api_created: Type.Boolean(),
+  created_at: string,
+  updated_at: string,
+})
+export type User = Static<typeof User>

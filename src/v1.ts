@@ -1,0 +1,17 @@
+import { Elysia } from 'elysia'
+import { bookingRoutes } from './bookings/routes.ts'
+import type { Deps } from './deps.ts'
+import { feedRoutes } from './feed/routes.ts'
+import { hostRoutes } from './hosts/routes.ts'
+import { listingRoutes } from './listings/routes.ts'
+import { userRoutes } from './users/routes.ts'
+
+/** The routes of the contract, one `.use()` per feature. */
+export function v1Routes(deps: Deps) {
+  return new Elysia()
+    .use(hostRoutes(deps))
+    .use(userRoutes(deps))
+    .use(listingRoutes(deps))
+    .use(bookingRoutes(deps))
+    .use(feedRoutes(deps))
+}
