@@ -3,7 +3,7 @@ import { defineCommand, renderUsage, runCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
 import { exitCode } from './errors.ts'
 import { explain } from './explain.ts'
-import { note } from './output.ts'
+import { note, show } from './output.ts'
 
 /** The command line: a table of contents whose entries are loaded when they are asked for. */
 const main = defineCommand({
@@ -48,5 +48,5 @@ async function showHelp(rawArgs: string[]): Promise<void> {
     parent = command
     command = typeof next === 'function' ? await next() : next
   }
-  process.stdout.write(`${await renderUsage(command, parent)}\n`)
+  show(await renderUsage(command, parent))
 }

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import Table from 'cli-table3'
 
 /** One JSON document with `--json`, else whatever `render` makes of the value for a person. */
@@ -7,7 +8,12 @@ export function print<T>(args: { json?: boolean | undefined }, value: T, render:
 
 /** A note for a person; never on standard output. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${process.stderr.isTTY ? text : stripVTControlCharacters(text)}\n`)
+}
+
+/** Text for standard output that may be coloured; the colour is kept on a terminal only. */
+export function show(text: string): void {
+  process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
 
 const plainBorders = {

@@ -20,5 +20,3 @@ export function createApp(deps: Deps) {
     .group('/v1', (v1) => v1.use(v1Routes(deps)))
   return app.use(docsRoutes(config, () => app))
 }
-
-export type App = ReturnType<typeof createApp>

@@ -8,7 +8,7 @@ import { welcome } from './welcome.ts'
 async function main(config: Config): Promise<void> {
   const { deps, close } = await openDeps(config)
   const app = createApp(deps)
-  const isFirstStart = !config.mongodbUrl && (await isEmpty(deps))
+  const demo = !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
   try {
     app.listen({ hostname: config.host, port: config.port, maxRequestBodySize: Number.MAX_SAFE_INTEGER })
   } catch (error) {
@@ -18,7 +18,7 @@ async function main(config: Config): Promise<void> {
   }
   const address = `http://${config.host}:${app.server?.port}`
   deps.log.info({ address }, 'Listening')
-  process.stdout.write(welcome(address, isFirstStart ? await seedDemo(deps) : null))
+  process.stdout.write(welcome(address, demo))
 
   let stopping = false
   const stop = async () => {

@@ -35,7 +35,7 @@ export async function seedDemo(deps: Store): Promise<Demo> {
   const { key } = await mintKey(db, clock, { host: host.id, name: 'Demo key', permissions: [...permissions] })
   const user = await prepareUser(deps, host.id, '127.0.0.1', normalize(UserCreate, userBody))
   const { id: user_id } = await inTransaction(db, user.queue, user.run)
-  const listing = prepareListing(deps, host.id, listingBody)
+  const listing = await prepareListing(deps, host.id, listingBody)
   const { listing: created } = await inTransaction(db, listing.queue, listing.run)
   const checkin_at = addDays(toDay(clock()), 30)
   const booking = {

@@ -10,7 +10,7 @@ import { prepareBooking, toWire } from './store.ts'
 /** Creates bookings of the key's host (contract, `POST /v1/bookings`). */
 export function bookingRoutes(deps: Deps) {
   return new Elysia({ prefix: '/bookings', tags: ['Bookings'] }).use(door(deps)).post(
-    '/',
+    '',
     (context) =>
       answerOnce(
         deps,

@@ -1,15 +1,18 @@
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import { getAbsoluteFSPath } from 'swagger-ui-dist'
 import type { Config } from '../config.ts'
 import { notFound } from '../errors.ts'
 import { openApiDocument } from './openapi.ts'
 
+const ownFile = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
 /** The only files that `/docs/assets` serves; all are our own or from an installed package, so the page works offline. */
 const assets: Record<string, string> = {
   'swagger-ui.css': join(getAbsoluteFSPath(), 'swagger-ui.css'),
   'swagger-ui-bundle.js': join(getAbsoluteFSPath(), 'swagger-ui-bundle.js'),
-  'page.js': join(import.meta.dir, 'page.js'),
+  'page.js': ownFile('page.js'),
 }
 
 /** The documentation page `/docs` and the OpenAPI document `/openapi.json`; neither needs a key. */
@@ -20,7 +23,7 @@ export function docsRoutes(config: Config, app: () => AnyElysia) {
       document ??= openApiDocument(app(), config)
       return document
     })
-    .get('/docs', () => new Response(Bun.file(join(import.meta.dir, 'page.html'))))
+    .get('/docs', () => new Response(Bun.file(ownFile('page.html'))))
     .get('/docs/assets/:file', ({ params }) => {
       const path = assets[params.file]
       if (!path) throw notFound('File')

@@ -15,7 +15,7 @@ export function feedRoutes(deps: Deps) {
   return new Elysia({ prefix: '/integrations/:provider/bookings', tags: ['Booking feed'] })
     .use(door(deps))
     .get(
-      '/',
+      '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
         const { rows, total } = await listChanges(deps, context.caller.hostId, context.query, page)

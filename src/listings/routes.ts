@@ -24,7 +24,7 @@ export function listingRoutes(deps: Deps) {
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(door(deps))
     .get(
-      '/',
+      '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
         const { rows, total } = await listListings(deps, context.caller.hostId, context.query, page)
@@ -50,7 +50,7 @@ export function listingRoutes(deps: Deps) {
       },
     )
     .post(
-      '/',
+      '',
       (context) =>
         answerOnce(
           deps,

@@ -8,7 +8,7 @@ import { takeLock } from '../infra/locks.ts'
 import { breaksUniqueIndex, inTransaction, type Session } from '../infra/mongo.ts'
 import { nextIds } from '../infra/sequences.ts'
 import { bestMatch, type Match } from './match.ts'
-import { type IdReading, mergeListing } from './merge.ts'
+import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import { type ListingContent, listingModel, type StoredListing } from './model.ts'
 import { type Listing, ListingCreate, ListingPatch, type ListingStatus, listingStatuses } from './schema.ts'
 
@@ -29,18 +29,32 @@ const maximumStoredBytes = 8 * 1024 * 1024
  *
  * @throws DomainError `validation`; on running `listing_conflict` when the match is inactive
  */
-export function prepareListing({ db, clock }: Store, hostId: number, body: unknown): Effect<ListingWrite> {
+export async function prepareListing(
+  { db, clock }: Store,
+  hostId: number,
+  body: unknown,
+): Promise<Effect<ListingWrite>> {
   const sent = normalize(ListingCreate, body)
   const queue = listingQueue(hostId)
+  const seen = await findMatch({ db }, hostId, sent)
+  const ids = await reserveIds(db, seen?.listing.content ?? null, sent, 'partner')
+  const newListingId = seen ? undefined : await nextIds(db, 'listing')
   return {
     queue,
     async run(session) {
       await takeLock(db, session, queue)
       const found = await findMatch({ db }, hostId, sent, session)
-      if (!found) return { action: 'created', listing: await insert({ db, clock }, hostId, sent, session) }
-      const { listing, match } = found
-      if (listing.listing_status === 'inactive') throw inactiveMatch(listing, match)
-      return { action: 'updated', listing: await update({ db, clock }, listing, sent, 'partner', session) }
+      if (found) {
+        const { listing, match } = found
+        if (listing.listing_status === 'inactive') throw inactiveMatch(listing, match)
+        const change = { sent, reading: 'partner', ids: ids() } as const
+        return { action: 'updated', listing: await update({ db, clock }, listing, change, session) }
+      }
+      if (newListingId === undefined) throw changedMeanwhile()
+      const content = merge(null, { sent, reading: 'partner', ids: ids() })
+      const listing = newListing(newListingId, hostId, content, clock())
+      await listingModel(db).create([listing], { session })
+      return { action: 'created', listing }
     },
   }
 }
@@ -58,10 +72,13 @@ export async function patchListing(
 ): Promise<ListingWrite> {
   const sent = normalize(ListingPatch, body)
   const queue = listingQueue(hostId)
+  const { content } = await findListing({ db }, hostId, id)
+  const ids = await reserveIds(db, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
     await takeLock(db, session, queue)
     const listing = await findListing({ db }, hostId, id, session)
-    return { action: 'updated', listing: await update({ db, clock }, listing, sent, 'internal', session) }
+    const change = { sent, reading: 'internal', ids: ids() } as const
+    return { action: 'updated', listing: await update({ db, clock }, listing, change, session) }
   })
 }
 
@@ -85,7 +102,12 @@ export async function findListing(
   return listing
 }
 
-async function findMatch({ db }: Pick<Store, 'db'>, hostId: number, sent: ListingPatch, session: Session) {
+async function findMatch(
+  { db }: Pick<Store, 'db'>,
+  hostId: number,
+  sent: ListingPatch,
+  session: Session | null = null,
+) {
   const alternatives = [
     ...(sent.original_id ? [{ 'content.original_id': sent.original_id }] : []),
     ...(sent.original_url ? [{ 'content.original_url': sent.original_url }] : []),
@@ -99,16 +121,16 @@ async function findMatch({ db }: Pick<Store, 'db'>, hostId: number, sent: Listin
   return bestMatch(sent, candidates, (listing) => listing.content)
 }
 
-async function insert(
-  { db, clock }: Store,
-  hostId: number,
-  sent: ListingPatch,
-  session: Session,
-): Promise<StoredListing> {
-  const now = clock()
-  const content = await merge({ db }, null, sent, 'partner')
-  const listing: StoredListing = {
-    id: await nextIds(db, 'listing'),
+/** What is laid over a listing, and the ids for what is new in it. */
+interface Change {
+  sent: ListingPatch
+  reading: IdReading
+  ids: NewIds
+}
+
+function newListing(id: number, hostId: number, content: ListingContent, now: Date): StoredListing {
+  return {
+    id,
     host_id: hostId,
     unique_id: `lst_${crypto.randomUUID()}`,
     ...statusFields('draft'),
@@ -116,19 +138,15 @@ async function insert(
     created_at: now,
     updated_at: now,
   }
-  await listingModel(db).create([listing], { session })
-  return listing
 }
 
 async function update(
   { db, clock }: Store,
   listing: StoredListing,
-  sent: ListingPatch,
-  reading: IdReading,
+  change: Change,
   session: Session,
 ): Promise<StoredListing> {
-  const content = await merge({ db }, listing.content, sent, reading)
-  const changed = { ...contentFields(content), updated_at: clock() }
+  const changed = { ...contentFields(merge(listing.content, change)), updated_at: clock() }
   try {
     await listingModel(db).updateOne(
       { host_id: listing.host_id, id: listing.id },
@@ -141,25 +159,46 @@ async function update(
   return { ...listing, ...changed }
 }
 
-/** Merges once to learn how many new room types and rooms there are, takes their ids, and merges for good. */
-async function merge(
-  { db }: Pick<Store, 'db'>,
-  current: ListingContent | null,
-  sent: ListingPatch,
-  reading: IdReading,
-): Promise<ListingContent> {
-  const needed = { roomTypes: 0, rooms: 0 }
-  mergeListing(current, sent, reading, { roomType: () => ++needed.roomTypes, room: () => ++needed.rooms })
-  let nextRoomType = needed.roomTypes > 0 ? await nextIds(db, 'room_type', needed.roomTypes) : 0
-  let nextRoom = needed.rooms > 0 ? await nextIds(db, 'room', needed.rooms) : 0
-  const content = mergeListing(current, sent, reading, {
-    roomType: () => nextRoomType++,
-    room: () => nextRoom++,
-  })
+function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
+  const content = mergeListing(current, sent, reading, ids)
   if (mongoose.mongo.BSON.calculateObjectSize(content) > maximumStoredBytes) {
     throw invalidField('room_types', `The listing must be at most ${maximumStoredBytes} bytes`, 'max')
   }
   return content
+}
+
+/**
+ * Takes ids for the new room types and rooms before the transaction, where no id may be taken: none when a
+ * merge with what is stored now shows nothing new, else one for every element sent. The function it gives
+ * starts over at the first of them, once for every try of the transaction.
+ */
+async function reserveIds(
+  db: Store['db'],
+  current: ListingContent | null,
+  sent: ListingPatch,
+  reading: IdReading,
+): Promise<() => NewIds> {
+  const needed = { roomTypes: 0, rooms: 0 }
+  mergeListing(current, sent, reading, { roomType: () => ++needed.roomTypes, room: () => ++needed.rooms })
+  const isNew = needed.roomTypes + needed.rooms > 0
+  const roomTypes = isNew ? (sent.room_types?.length ?? 0) : 0
+  const rooms = isNew ? (sent.room_types ?? []).reduce((sum, { rooms }) => sum + (rooms?.length ?? 0), 0) : 0
+  const firstRoomType = roomTypes > 0 ? await nextIds(db, 'room_type', roomTypes) : 0
+  const firstRoom = rooms > 0 ? await nextIds(db, 'room', rooms) : 0
+  return () => ({ roomType: counter(firstRoomType, roomTypes), room: counter(firstRoom, rooms) })
+}
+
+function counter(first: number, amount: number): () => number {
+  let next = first
+  return () => {
+    if (next === first + amount) throw changedMeanwhile()
+    return next++
+  }
+}
+
+/** Between the look before the transaction and the transaction itself, another request changed what matches. */
+function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
 }
 
 function contentFields(content: ListingContent) {

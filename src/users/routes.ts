@@ -10,7 +10,7 @@ import { prepareUser, toWire } from './store.ts'
 /** Creates users of the key's host (contract, `POST /v1/users`). */
 export function userRoutes(deps: Deps) {
   return new Elysia({ prefix: '/users', tags: ['Users'] }).use(door(deps)).post(
-    '/',
+    '',
     async (context) => {
       const { hostId, address } = context.caller
       const answer = await answerOnce(

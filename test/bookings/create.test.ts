@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { bookingModel } from '../../src/bookings/model.ts'
+import { listingModel } from '../../src/listings/model.ts'
+import { messageModel } from '../../src/messages/model.ts'
+import { seedBooking, testApp } from '../support/app.ts'
+
+const service = await testApp()
+const actor = await service.actor()
+const seeded = await seedBooking(actor)
+const { user_id, listing_id, room_type_id } = seeded
+const valid = { user_id, listing_id, room_type_id, checkin_at: '2027-05-01', checkout_at: '2027-05-31' }
+const create = (more: object) => actor.send('POST', '/v1/bookings', { body: { ...valid, ...more } })
+
+test('POST /v1/bookings answers 201 with every field of the contract', async () => {
+  const { status, body } = seeded.booking
+  expect(status).toBe(201)
+  const { booking_id, created_at, updated_at, ...rest } = body.data
+  expect(updated_at).toBe(created_at)
+  const message = 'I arrive with the night train, around 08:00'
+  expect(rest).toMatchObject({
+    booking_no: `BK-${booking_id}`,
+    user_id,
+    host_id: actor.hostId,
+    listing_id,
+    checkin_at: '2027-01-15',
+    checkout_at: '2027-04-20',
+    nights: 95,
+    guests: 1,
+    rooms: 1,
+    status: 1,
+    type: 'api_booking',
+    currency: 'EUR',
+    is_recurring: 0,
+    managed: 0,
+    payout_ready: 0,
+    source: 'api',
+    api_created: true,
+    special_requests: message,
+    meta: { source: 'api', api_created: true, special_requests: message },
+  })
+  for (const field of [
+    'recurring_at',
+    'lifecycle',
+    'payment_status',
+    'lead_status',
+    'cancellation_reason',
+    'dispute_reason',
+    'paid_at',
+    'paid_to_host_at',
+    'invoiced_at',
+    'canceled_at',
+    'missed_at',
+    'confirmed_at',
+    'extended_at',
+  ]) {
+    expect(rest[field]).toBeNull()
+  }
+})
+
+test('the message becomes the first message of the guest', async () => {
+  const stored = await messageModel(service.deps.db)
+    .find({ host_id: actor.hostId, booking_id: seeded.booking_id })
+    .lean()
+  expect(stored).toMatchObject([{ sender: 'guest', sender_name: 'María José García-López', is_seen: false }])
+})
+
+test('POST /v1/bookings takes ids as digit strings and dates in the past', async () => {
+  const { status, body } = await create({
+    user_id: String(user_id),
+    listing_id: String(listing_id),
+    room_type_id: String(room_type_id),
+    checkin_at: '2020-02-28',
+    checkout_at: '2020-03-01',
+  })
+  expect([status, body.data.nights, body.data.user_id]).toEqual([201, 2, user_id])
+})
+
+test.each([
+  [{ user_id: undefined }, 'user_id', 'required'],
+  [{ user_id: null }, 'user_id', 'required'],
+  [{ user_id: '' }, 'user_id', 'required'],
+  [{ user_id: 0 }, 'user_id', 'invalid'],
+  [{ user_id: 1.5 }, 'user_id', 'invalid'],
+  [{ user_id: 'abc' }, 'user_id', 'invalid'],
+  [{ user_id: '9007199254740992' }, 'user_id', 'invalid'],
+  [{ user_id: { $gt: 0 } }, 'user_id', 'invalid'],
+  [{ user_id: 999_999_999 }, 'user_id', 'invalid'],
+  [{ listing_id: 999_999_999 }, 'listing_id', 'invalid'],
+  [{ room_type_id: 999_999_999 }, 'room_type_id', 'invalid'],
+  [{ room_type_id: undefined }, 'room_type_id', 'required'],
+  [{ checkin_at: undefined }, 'checkin_at', 'required'],
+  [{ checkin_at: ' ' }, 'checkin_at', 'required'],
+  [{ checkin_at: '2027-02-29' }, 'checkin_at', 'invalid'],
+  [{ checkin_at: '2027-5-1' }, 'checkin_at', 'invalid'],
+  [{ checkout_at: '2027-05-01' }, 'checkout_at', 'invalid'],
+  [{ checkout_at: '2027-04-30' }, 'checkout_at', 'invalid'],
+  [{ checkout_at: '2030-05-01' }, 'checkout_at', 'max'],
+  [{ message: 'm'.repeat(5001) }, 'message', 'max'],
+  [{ message: 5 }, 'message', 'invalid'],
+])('POST /v1/bookings with %j is 422 at %s, %s, and changes nothing', async (change, path, code) => {
+  const before = await bookingModel(service.deps.db).countDocuments({ host_id: actor.hostId })
+  const { status, body } = await create(change)
+  expect(status).toBe(422)
+  expect(body.error.errors).toMatchObject([{ path, code }])
+  expect(await bookingModel(service.deps.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+})
+
+test('another host’s user, listing and room type read like ids that nobody has', async () => {
+  const stranger = await service.actor()
+  const foreign = await seedBooking(stranger)
+  for (const field of ['user_id', 'listing_id', 'room_type_id'] as const) {
+    const [answer, nobody] = [
+      await create({ [field]: foreign[field] }),
+      await create({ [field]: 999_999_999 }),
+    ]
+    expect(answer.status).toBe(422)
+    expect(answer.body.error.errors).toEqual(nobody.body.error.errors)
+  }
+})
+
+test('an inactive listing takes no bookings', async () => {
+  const own = await seedBooking(await service.actor())
+  await listingModel(service.deps.db).updateOne({ id: own.listing_id }, { listing_status: 'inactive' })
+  const other = await service.actor()
+  expect(other.hostId).not.toBe(actor.hostId)
+  await listingModel(service.deps.db).updateOne({ id: listing_id }, { listing_status: 'inactive' })
+  const refused = await create({})
+  await listingModel(service.deps.db).updateOne({ id: listing_id }, { listing_status: 'draft' })
+  expect(refused.body.error.errors).toMatchObject([{ path: 'listing_id', code: 'invalid' }])
+})
+
+test('versions of fifty bookings made at once are unique and ascend with the order of the feed', async () => {
+  const crowd = await service.actor()
+  const own = await seedBooking(crowd)
+  const body = { ...valid, user_id: own.user_id, listing_id: own.listing_id, room_type_id: own.room_type_id }
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, () => crowd.send('POST', '/v1/bookings', { body })),
+  )
+  expect(answers.every(({ status }) => status === 201)).toBe(true)
+  const feed = await crowd.send('GET', '/v1/integrations/provider_one/bookings?per_page=100')
+  const versions = feed.body.data.Bookings.map(({ version }: { version: string }) => version)
+  expect(new Set(versions).size).toBe(51)
+  expect(versions).toEqual([...versions].sort())
+})

@@ -1,0 +1,117 @@
+import { expect, inject, test } from 'vitest'
+import { sender, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const environment = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
+const admin = (...args: string[]) => partnerctl([...args, '--json'], environment())
+const json = async (...args: string[]) => JSON.parse((await admin(...args)).stdout)
+const permissions = 'users.create,bookings.read'
+
+async function mint(...more: string[]) {
+  const host = await json(
+    'hosts',
+    'create',
+    '--name',
+    'Admin test',
+    '--email',
+    `${crypto.randomUUID()}@example.com`,
+  )
+  return json('keys', 'mint', '--host', String(host.id), '--name', 'k', '--permission', permissions, ...more)
+}
+
+test('keys mint prints the key once, with legacy permissions normalized', async () => {
+  const minted = await mint('--expires', '2099-12-31')
+  expect(minted).toEqual({
+    id: expect.any(Number),
+    key: expect.stringMatching(/^pis_[0-9A-Za-z]{38}$/),
+    name: 'k',
+    host_id: expect.any(Number),
+    permissions: ['users.write', 'bookings.read'],
+    expires_at: '2099-12-31T23:59:59.999000Z',
+  })
+  expect((await service.send('GET', '/v1/me', { key: minted.key })).status).toBe(200)
+  const shown = await admin('keys', 'show', minted.key.slice(0, 12))
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    id: minted.id,
+    prefix: minted.key.slice(0, 12),
+    status: 'active',
+  })
+  expect(shown.stdout).not.toContain(minted.key)
+})
+
+test('keys deactivate, activate and revoke reach a warm process on its next request', async () => {
+  const { id, key } = await mint()
+  const process = await startService(testEnvironment())
+  const send = sender(fetch, process.url)
+  const status = async () => {
+    const { status, body } = await send('GET', '/v1/me', { key })
+    return [status, body.error?.message]
+  }
+  try {
+    expect(await status()).toEqual([200, undefined])
+    expect(await json('keys', 'deactivate', String(id))).toMatchObject({ id, status: 'inactive' })
+    expect(await status()).toEqual([401, 'API key is inactive'])
+    expect(await json('keys', 'activate', String(id))).toMatchObject({ id, status: 'active' })
+    expect(await status()).toEqual([200, undefined])
+    expect(await json('keys', 'revoke', key.slice(0, 12))).toMatchObject({ id, status: 'revoked' })
+    expect(await status()).toEqual([401, 'API key is inactive'])
+    const again = await admin('keys', 'activate', String(id))
+    expect([again.code, again.stdout]).toEqual([1, ''])
+    expect(again.stderr).toContain('revoked')
+  } finally {
+    await process.end('SIGTERM')
+  }
+})
+
+test('keys rotate lets the old secret live for the overlap', async () => {
+  const { id, key } = await mint()
+  const rotated = await json('keys', 'rotate', String(id), '--overlap', '1h')
+  expect(rotated).toMatchObject({
+    id,
+    key: expect.stringMatching(/^pis_/),
+    previous_expires_at: expect.any(String),
+  })
+  expect(Date.parse(rotated.previous_expires_at) - Date.now()).toBeGreaterThan(3_500_000)
+  const statuses = async () =>
+    Promise.all(
+      [key, rotated.key].map(async (secret) => (await service.send('GET', '/v1/me', { key: secret })).status),
+    )
+  expect(await statuses()).toEqual([200, 200])
+  const last = await json('keys', 'rotate', String(id), '--overlap', '0s')
+  expect(await statuses()).toEqual([200, 401])
+  const refused = await service.send('GET', '/v1/me', { key: rotated.key })
+  expect(refused.body.error.message).toBe('API key has expired')
+  expect((await service.send('GET', '/v1/me', { key: last.key })).status).toBe(200)
+})
+
+test.each([
+  [['keys'], 2],
+  [['keys', 'nonsense'], 2],
+  [['keys', 'mint'], 2],
+  [['keys', 'mint', '--host', '1', '--name', 'k', '--permission', 'everything'], 2],
+  [['keys', 'mint', '--host', '1', '--name', 'k', '--permission', 'users.read', '--expires', 'soon'], 2],
+  [['keys', 'mint', '--host', '1', '--name', 'k', '--permission', 'users.read', '--rate-limit', '0'], 2],
+  [['keys', 'mint', '--host', 'nobody@example.com', '--name', 'k', '--permission', 'users.read'], 1],
+  [['keys', 'show', '999999999'], 1],
+  [['keys', 'list', '--mistyped'], 2],
+  [['keys', 'list', 'surplus'], 2],
+  [['hosts', 'create', '--name', 'X', '--email', 'no-address'], 2],
+  [['hosts', 'create', '--name', 'X'], 2],
+])(
+  'partnerctl %j exits %i with a line on standard error and nothing on standard output',
+  async (args, code) => {
+    const result = await admin(...args)
+    expect([result.code, result.stdout]).toEqual([code, ''])
+    expect(result.stderr.trim()).not.toBe('')
+    expect(result.stderr).not.toContain('    at ')
+    expect(result.stderr).not.toContain('\u001b')
+  },
+)
+
+test('a second host with an address is refused', async () => {
+  const address = `${crypto.randomUUID()}@example.com`
+  await json('hosts', 'create', '--name', 'A', '--email', address)
+  const again = await admin('hosts', 'create', '--name', 'B', '--email', address.toUpperCase())
+  expect([again.code, again.stdout]).toEqual([1, ''])
+})

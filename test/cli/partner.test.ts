@@ -1,0 +1,99 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const process = await startService(testEnvironment())
+afterAll(() => process.end('SIGTERM'))
+
+async function partner(key: string) {
+  const home = await mkdtemp(join(tmpdir(), 'partner-cli-'))
+  const environment = { PARTNER_BASE_URL: process.url, PARTNER_API_KEY: key, XDG_STATE_HOME: home }
+  return { home, run: (...args: string[]) => partnerctl(args, environment) }
+}
+
+test('me shows the host, and exits 4 when the key is refused', async () => {
+  const actor = await service.actor()
+  const { run } = await partner(actor.key)
+  expect(JSON.parse((await run('me', '--json')).stdout)).toMatchObject({ name: 'Test host' })
+  const refused = await (await partner('pis_wrong')).run('me')
+  expect([refused.code, refused.stdout]).toEqual([4, ''])
+  expect(refused.stderr).toContain('API key is invalid')
+  expect(refused.stderr).toMatch(/Request id: \S+/)
+})
+
+test('a key comes from the environment or from a file that only the owner can read', async () => {
+  const actor = await service.actor()
+  const { home } = await partner(actor.key)
+  const file = join(home, 'key')
+  const environment = { PARTNER_BASE_URL: process.url }
+  await writeFile(file, `${actor.key}\n`, { mode: 0o644 })
+  const open = await partnerctl(['me', '--key-file', file], environment)
+  expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('chmod 600')])
+  await writeFile(join(home, 'own'), actor.key, { mode: 0o600 })
+  expect((await partnerctl(['me', '--key-file', join(home, 'own')], environment)).code).toBe(0)
+  expect((await partnerctl(['me'], environment)).code).toBe(2)
+  expect((await partnerctl(['me', '--key', actor.key], environment)).code).toBe(2)
+})
+
+test('feed poll --once hands over each change once, as ndjson, csv and table', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const { run } = await partner(actor.key)
+  const first = await run('feed', 'poll', '--once', '--output', 'ndjson')
+  const lines = first.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines).toMatchObject([{ booking_id, status: 'pending' }])
+  expect((await run('feed', 'poll', '--once', '--output', 'ndjson')).stdout).toBe('')
+  const since = ['--since', '2000-01-01', '--once']
+  expect((await run('feed', 'poll', ...since, '--output', 'csv')).stdout.split('\n')).toEqual([
+    'booking_id,listing_id,room_type_id,status,checkin_at,checkout_at,version',
+    Object.values(lines[0]).join(','),
+    '',
+  ])
+  expect((await run('feed', 'poll', ...since)).stdout).toMatch(new RegExp(`^BOOKING_ID.*\n${booking_id} +`))
+})
+
+test('feed poll --exec hands the item over on standard input and in the environment', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const { home, run } = await partner(actor.key)
+  const log = join(home, 'log')
+  const exec = `cat >> ${log}; echo "$PARTNER_BOOKING_ID $PARTNER_STATUS [$PARTNER_API_KEY]" >> ${log}`
+  expect((await run('feed', 'poll', '--once', '--exec', exec)).code).toBe(0)
+  const [item, variables] = (await readFile(log, 'utf8')).split('\n')
+  expect(JSON.parse(item as string)).toMatchObject({ booking_id })
+  expect(variables).toBe(`${booking_id} pending []`)
+})
+
+test('feed poll stops with 1 at the item whose command keeps failing, and begins there the next time', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const { run } = await partner(actor.key)
+  const failed = await run('feed', 'poll', '--once', '--exec', 'exit 3')
+  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`booking ${booking_id}`)])
+  expect((await run('feed', 'poll', '--once', '--output', 'ndjson')).stdout).toContain(
+    `"booking_id":${booking_id}`,
+  )
+})
+
+test('api sends any request and shows the answer', async () => {
+  const actor = await service.actor()
+  const { run } = await partner(actor.key)
+  const created = await run('api', 'POST', '/users', '--data', '@fixtures/users/minimal.json')
+  expect(JSON.parse(created.stdout).data.first_name).toBe('健二')
+  const refused = await run('api', 'POST', '/users', '--data', '{}')
+  expect([refused.code, refused.stdout]).toEqual([1, ''])
+  expect(refused.stderr).toContain('email: "email" is required')
+})
+
+test('a service that cannot be reached is one line and exit 1', async () => {
+  const result = await partnerctl(['me'], { PARTNER_API_KEY: 'x', PARTNER_BASE_URL: 'http://127.0.0.1:9' })
+  expect(result.code).toBe(1)
+  expect(result.stderr).toMatch(/^Cannot reach http:\/\/127\.0\.0\.1:9\/v1/)
+})

@@ -1,0 +1,129 @@
+import { afterAll, inject } from 'vitest'
+import { createApp } from '../../src/app.ts'
+import type { Clock } from '../../src/clock.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { type Deps, openDeps } from '../../src/deps.ts'
+import { createHost } from '../../src/hosts/store.ts'
+import { type Permission, permissions } from '../../src/keys/permissions.ts'
+import { mintKey } from '../../src/keys/store.ts'
+import { readFixture } from './fixtures.ts'
+
+/** An answer with its body parsed; `text` keeps the bytes. */
+export interface TestAnswer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  body: any
+  text: string
+  headers: Headers
+}
+
+export interface Sending {
+  headers?: Record<string, string>
+  /** Sent as JSON; a string is sent as it is. */
+  body?: unknown
+  /** Sent instead of the actor's key; null for none. */
+  key?: string | null
+}
+
+/** A host with a key, and requests in its name. */
+export interface Actor {
+  hostId: number
+  keyId: number
+  key: string
+  send(method: string, path: string, sending?: Sending): Promise<TestAnswer>
+}
+
+export interface TestApp {
+  deps: Deps
+  app: ReturnType<typeof createApp>
+  /** A request without any key. */
+  send(method: string, path: string, sending?: Sending): Promise<TestAnswer>
+  /** A fresh host with a fresh key; a generous limit unless told. */
+  actor(options?: { permissions?: Permission[]; rateLimit?: number | null }): Promise<Actor>
+}
+
+/** Settings of the run's own servers. */
+export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
+  return {
+    MONGODB_URL: inject('mongodbUrl'),
+    REDIS_URL: inject('redisUrl'),
+    LOG_LEVEL: 'error',
+    AUTH_FAILURES_PER_MINUTE: '1000000',
+    ...more,
+  }
+}
+
+/** The run's server with another database, for tests that share nothing with the others. */
+export function mongodbUrlOf(database: string): string {
+  return inject('mongodbUrl').replace('/?', `/${database}?`)
+}
+
+/** The whole service in this process, on the run's real servers. Closed after the file's tests. */
+export async function testApp(environment: Record<string, string> = {}, clock?: Clock): Promise<TestApp> {
+  const config: Config = readConfig(testEnvironment(environment))
+  const { deps, close } = await openDeps(config, clock)
+  afterAll(close)
+  const app = createApp(deps)
+  const send = sender((request) => app.handle(request))
+  return {
+    deps,
+    app,
+    send: (method, path, sending) => send(method, path, { key: null, ...sending }),
+    actor: (options) => makeActor(deps, send, options),
+  }
+}
+
+/** Sends requests through a function or over a real socket. */
+export function sender(handle: (request: Request) => Promise<Response>, base = 'http://localhost') {
+  return async (method: string, path: string, { headers, body, key }: Sending = {}): Promise<TestAnswer> => {
+    const init: RequestInit = { method, headers: { ...(key ? { 'x-api-key': key } : {}), ...headers } }
+    if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
+    const response = await handle(new Request(base + path, init))
+    const text = await response.text()
+    return { status: response.status, body: parse(text), text, headers: response.headers }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+type Store = Pick<Deps, 'db' | 'clock'>
+
+export async function makeActor(
+  { db, clock }: Store,
+  send: ReturnType<typeof sender>,
+  options: { permissions?: Permission[]; rateLimit?: number | null } = {},
+): Promise<Actor> {
+  const host = await createHost(db, clock, { name: 'Test host', email: `${crypto.randomUUID()}@example.com` })
+  const { key, record } = await mintKey(db, clock, {
+    host: host.id,
+    name: 'Test key',
+    permissions: options.permissions ?? [...permissions],
+    rateLimit: options.rateLimit === undefined ? 1_000_000 : options.rateLimit,
+  })
+  return {
+    hostId: host.id,
+    keyId: record.id,
+    key,
+    send: (method, path, sending) => send(method, path, { key, ...sending }),
+  }
+}
+
+/** A user, a full listing and a booking of the actor's host. */
+export async function seedBooking(actor: Actor) {
+  const user = await actor.send('POST', '/v1/users', { body: await readFixture('users/maria') })
+  const written = await actor.send('POST', '/v1/listings', {
+    body: await readFixture('listings/barcelona-house'),
+  })
+  const listing = await actor.send('GET', `/v1/listings/${written.body.data.id}`)
+  const stay = await readFixture('bookings/winter-stay')
+  const room_type_id = listing.body.data.room_types[0].id
+  const ids = { user_id: user.body.data.user_id, listing_id: written.body.data.id, room_type_id }
+  const booking = await actor.send('POST', '/v1/bookings', { body: { ...stay, ...ids } })
+  return { ...ids, booking_id: booking.body.data.booking_id as number, listing: listing.body.data, booking }
+}

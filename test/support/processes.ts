@@ -1,0 +1,81 @@
+import { freePort } from '../../src/infra/free-port.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+
+/** A service process of its own. */
+export interface ServiceProcess {
+  url: string
+  pid: number
+  /** Everything written so far. */
+  output(): string
+  /** Sends a signal and waits for the end; gives the exit code. */
+  end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number>
+}
+
+/** Starts `src/main.ts` with exactly these settings and waits until it is ready. */
+export async function startService(environment: Record<string, string>): Promise<ServiceProcess> {
+  const port = Number(environment.PORT ?? (await freePort()))
+  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...environment, PORT: String(port) },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  let output = ''
+  const collect = (text: string) => {
+    output += text
+  }
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write: collect }))
+  }
+  const service: ServiceProcess = {
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid,
+    output: () => output,
+    async end(signal) {
+      child.kill(signal)
+      return child.exited
+    },
+  }
+  const deadline = Date.now() + 30_000
+  while (!(await isReady(service.url))) {
+    if (child.exitCode !== null || Date.now() > deadline)
+      throw new Error(`The service did not start:\n${output}`)
+    await Bun.sleep(30)
+  }
+  return service
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  )
+}
+
+export interface CommandResult {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs `partnerctl` and waits for its end. */
+export async function partnerctl(
+  args: string[],
+  environment: Record<string, string>,
+  stdin?: string,
+): Promise<CommandResult> {
+  const child = Bun.spawn([process.execPath, 'cli/main.ts', ...args], {
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, stdout, stderr }
+}
