@@ -17,6 +17,7 @@ const main = defineCommand({
     api: () => import('./commands/api.ts').then((file) => file.api),
     feed: () => import('./commands/feed.ts').then((file) => file.feed),
     hosts: () => import('./commands/hosts.ts').then((file) => file.hosts),
+    listings: () => import('./commands/listings.ts').then((file) => file.listings),
     keys: () => import('./commands/keys.ts').then((file) => file.keys),
     seed: () => import('./commands/seed.ts').then((file) => file.seed),
   },

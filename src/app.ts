@@ -10,7 +10,8 @@ import { v1Routes } from './v1.ts'
 /** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
 export function createApp(deps: Deps) {
   const { log, config } = deps
-  const app = new Elysia({ systemRouter: false })
+  // Elysia's normalizing runs before validation and would make `{}` of a null or a list; `normalize()` runs after.
+  const app = new Elysia({ systemRouter: false, normalize: false })
     .onRequest(({ request, set }) => {
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })

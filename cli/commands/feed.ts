@@ -3,12 +3,12 @@ import { isCalendarDate } from '../../src/clock.ts'
 import { isFeedTime } from '../../src/feed/version.ts'
 import { clientArgs, openClient } from '../client.ts'
 import { command } from '../command.ts'
-import { parseDuration } from '../duration.ts'
 import { UsageError } from '../errors.ts'
 import { print } from '../output.ts'
 import { openCheckpoint } from '../poll/checkpoint.ts'
 import { handlerFor, type OutputFormat } from '../poll/handlers.ts'
 import { poll as pollFeed } from '../poll/poller.ts'
+import { parseDuration } from '../values.ts'
 
 const path = '/integrations/provider_one/bookings'
 

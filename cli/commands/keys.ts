@@ -16,9 +16,9 @@ import {
 } from '../../src/keys/store.ts'
 import { command } from '../command.ts'
 import { type Administration, withDatabase } from '../database.ts'
-import { parseDuration } from '../duration.ts'
 import { UsageError } from '../errors.ts'
 import { note, print, record, table } from '../output.ts'
+import { parseDuration } from '../values.ts'
 
 const keyArgument = {
   key: { type: 'positional', required: true, description: 'Id of the key, or its first 12 characters' },

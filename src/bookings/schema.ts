@@ -1,8 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { date, idInBody, notBlank, nullable, optional, text } from '../http/types.ts'
+import {
+  answerObject,
+  date,
+  idInBody,
+  notBlank,
+  nullable,
+  optional,
+  requestObject,
+  text,
+} from '../http/types.ts'
 
 /** Body of `POST /v1/bookings` (contract, Booking; decisions §6). */
-export const BookingCreate = Type.Object({
+export const BookingCreate = requestObject({
   user_id: idInBody(),
   listing_id: idInBody(),
   room_type_id: optional(idInBody()),
@@ -18,7 +27,7 @@ const string = Type.String()
 const stringOrNull = nullable(Type.String())
 
 /** A booking as the contract writes it in the answer of create. */
-export const Booking = Type.Object({
+export const Booking = answerObject({
   booking_id: integer,
   booking_no: string,
   user_id: integer,
@@ -62,7 +71,7 @@ export const Booking = Type.Object({
   missed_at: stringOrNull,
   confirmed_at: stringOrNull,
   extended_at: stringOrNull,
-  meta: Type.Object({ source: string, api_created: Type.Boolean(), special_requests: stringOrNull }),
+  meta: answerObject({ source: string, api_created: Type.Boolean(), special_requests: stringOrNull }),
   created_at: string,
   updated_at: string,
 })

@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { parsePathId } from '../http/types.ts'
+import { answerObject, parsePathId, requestObject } from '../http/types.ts'
 import { BookingDetail, FeedPage, feedFilters } from './schema.ts'
 import { listChanges, readBookingDetail } from './store.ts'
 
@@ -23,7 +23,7 @@ export function feedRoutes(deps: Deps) {
       },
       {
         access: { permission: 'bookings.read', provider: true },
-        query: Type.Object({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
+        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
         response: { 200: PageEnvelope(FeedPage) },
         detail: { summary: 'Poll new and changed bookings' },
       },
@@ -36,7 +36,7 @@ export function feedRoutes(deps: Deps) {
       },
       {
         access: { permission: 'bookings.read', provider: true },
-        response: { 200: Envelope(Type.Object({ Booking: BookingDetail })) },
+        response: { 200: Envelope(answerObject({ Booking: BookingDetail })) },
         detail: { summary: 'Read one booking in full' },
       },
     )

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { dateInQuery, idInQuery, nullable } from '../http/types.ts'
+import { answerObject, dateInQuery, idInQuery, nullable } from '../http/types.ts'
 import './version.ts'
 
 /** Query of the booking feed, beside the page (contract, Booking feed). */
@@ -10,7 +10,7 @@ export const feedFilters = {
 }
 
 /** One item of the feed. */
-export const FeedItem = Type.Object({
+export const FeedItem = answerObject({
   booking_id: Type.Integer(),
   listing_id: Type.Integer(),
   room_type_id: Type.Integer(),
@@ -22,12 +22,12 @@ export const FeedItem = Type.Object({
 export type FeedItem = Static<typeof FeedItem>
 
 /** `data` of the booking feed; the key is fixed by the contract. */
-export const FeedPage = Type.Object({ Bookings: Type.Array(FeedItem) })
+export const FeedPage = answerObject({ Bookings: Type.Array(FeedItem) })
 
 const stringOrNull = nullable(Type.String())
 
 /** A booking in full (contract, Booking detail). */
-export const BookingDetail = Type.Object({
+export const BookingDetail = answerObject({
   booking_id: Type.Integer(),
   booking_reference: Type.String(),
   listing_id: Type.Integer(),
@@ -38,15 +38,20 @@ export const BookingDetail = Type.Object({
   checkin_at: Type.String(),
   checkout_at: Type.String(),
   nights: Type.Integer(),
-  guests: Type.Object({ total: Type.Integer(), rooms: Type.Integer() }),
-  guest: Type.Object({ name: stringOrNull, email: stringOrNull, phone: stringOrNull, country: stringOrNull }),
-  pricing: Type.Object({
+  guests: answerObject({ total: Type.Integer(), rooms: Type.Integer() }),
+  guest: answerObject({
+    name: stringOrNull,
+    email: stringOrNull,
+    phone: stringOrNull,
+    country: stringOrNull,
+  }),
+  pricing: answerObject({
     currency: Type.String(),
     total: Type.Number(),
     total_local: nullable(Type.Number()),
     security_deposit: Type.Number(),
   }),
   notes: stringOrNull,
-  meta: Type.Object({ version: Type.String(), created_at: Type.String(), updated_at: Type.String() }),
+  meta: answerObject({ version: Type.String(), created_at: Type.String(), updated_at: Type.String() }),
 })
 export type BookingDetail = Static<typeof BookingDetail>

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
+import { answerObject } from '../http/types.ts'
 
 /** Answer of `GET /v1/me` (contract, Host profile). */
-export const HostProfile = Type.Object({
+export const HostProfile = answerObject({
   name: Type.String(),
   email: Type.String(),
   created_at: Type.String(),

@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Pagination } from './pagination.ts'
+import { answerObject } from './types.ts'
 
 /** The part of a request's context that an answer is written from. */
 export interface AnswerContext {
@@ -28,10 +29,10 @@ const meta = {
 }
 
 /** Schema of the success envelope around `data`. */
-export const Envelope = <T extends TSchema>(data: T) => Type.Object({ data, meta: Type.Object(meta) })
+export const Envelope = <T extends TSchema>(data: T) => answerObject({ data, meta: answerObject(meta) })
 
 /** Schema of the success envelope around one page of a list. */
 export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagination>(
   data: T,
   page: P = Pagination as unknown as P,
-) => Type.Object({ data, meta: Type.Object({ ...meta, pagination: page }) })
+) => answerObject({ data, meta: answerObject({ ...meta, pagination: page }) })

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { answerObject } from './types.ts'
 
 /** `page` and `per_page` of a query (decisions §2); the digits of a query string are made numbers by `query.ts`. */
 export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
@@ -36,7 +37,7 @@ const integer = () => Type.Integer()
 const integerOrNull = () => Type.Union([Type.Integer(), Type.Null()])
 
 /** `meta.pagination` of the contract. */
-export const Pagination = Type.Object({
+export const Pagination = answerObject({
   current_page: integer(),
   per_page: integer(),
   total: integer(),

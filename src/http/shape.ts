@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { answerObject } from './types.ts'
 
 /**
  * Three readings of one request schema: what was sent, made plain (`normalize`); the same with nothing left
@@ -67,5 +68,5 @@ function answer(schema: TSchema): TSchema {
 }
 
 function objectOf(properties: [string, TSchema][]): TObject {
-  return Type.Object(Object.fromEntries(properties.map(([key, property]) => [key, answer(property)])))
+  return answerObject(Object.fromEntries(properties.map(([key, property]) => [key, answer(property)])))
 }

@@ -1,4 +1,11 @@
-import { FormatRegistry, type SchemaOptions, type StringOptions, type TSchema, Type } from '@sinclair/typebox'
+import {
+  FormatRegistry,
+  type SchemaOptions,
+  type StringOptions,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
 import currencyCodes from 'currency-codes'
 import { isCalendarDate } from '../clock.ts'
 
@@ -70,6 +77,14 @@ export const date = (options: StringOptions = {}) =>
 
 /** An http or https address; stored, never fetched. */
 export const webAddress = () => Type.String({ format: 'uri', maxLength: 2048 })
+
+/** The body or query of a request: fields that the schema does not name are ignored. */
+export const requestObject = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: true })
+
+/** An object of an answer: a field that the schema does not name is our mistake and is never sent. */
+export const answerObject = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: false })
 
 /** Accepts null beside the given type. */
 export const nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>

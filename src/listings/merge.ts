@@ -69,9 +69,10 @@ function mergeRoom({ newIds }: MergeContext) {
 interface Identified {
   id: number
   partner_id: string | null
+  name?: string | null
 }
 
-function mergeById<T extends Identified, S extends { id?: number | string | null }>(
+function mergeById<T extends Identified, S extends { id?: number | string | null; name?: string | null }>(
   current: T[],
   sent: S[],
   path: string,
@@ -87,12 +88,11 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
     const key = existing?.id ?? id
     const problem = problemWith(key, existing !== undefined, seen)
     if (problem) {
-      problems.push({
-        path: `${path}.${index}.id`,
-        code: 'invalid',
-        message: `"${path}.${index}.id" ${problem}`,
-      })
+      problems.push(invalidAt(`${path}.${index}.id`, problem))
       continue
+    }
+    if (element.name === null && (!existing || existing.name)) {
+      problems.push(invalidAt(`${path}.${index}.name`, 'must not be null'))
     }
     if (key !== null) seen.add(key)
     const merged = merge(existing, element, `${path}.${index}`)
@@ -100,6 +100,10 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
     else result.push(typeof id === 'string' ? { ...merged, partner_id: id } : merged)
   }
   return result
+}
+
+function invalidAt(path: string, problem: string): Problem {
+  return { path, code: 'invalid', message: `"${path}" ${problem}` }
 }
 
 function problemWith(

@@ -5,7 +5,7 @@ import { door } from '../http/door.ts'
 import { type AnswerContext, Envelope, metaOf, ok, PageEnvelope } from '../http/envelope.ts'
 import { answerOnce } from '../http/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { parsePathId } from '../http/types.ts'
+import { parsePathId, requestObject } from '../http/types.ts'
 import { listListings } from './list.ts'
 import {
   Listing,
@@ -32,7 +32,7 @@ export function listingRoutes(deps: Deps) {
       },
       {
         access: { permission: 'listings.read' },
-        query: Type.Object({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
+        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
         response: { 200: PageEnvelope(Type.Array(ListingListItem)) },
         detail: { summary: 'List listings' },
       },

@@ -1,11 +1,13 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { answerOf, type Whole } from '../http/shape.ts'
 import {
+  answerObject,
   count,
   date,
   idInBody,
   money,
   optional,
+  requestObject,
   requiredText,
   text,
   webAddress,
@@ -37,6 +39,8 @@ const group = <T extends Parameters<typeof Type.Object>[0]>(fields: T) => Type.O
 
 const references = () => list(Type.Object({ id: idInBody() }))
 const photos = () => list(Type.Object({ url: address(), description: description() }))
+/** May be left out, and null only where none is stored: what was read can always be sent back. `merge.ts` checks. */
+const elementName = () => optional(requiredText())
 /** Ours as an integer, or the partner's own as a string; which of them a digit string is, `merge.ts` decides. */
 const elementId = () =>
   optional(
@@ -78,14 +82,14 @@ const RoomTypePrices = Type.Object({
 
 const Room = Type.Object({
   id: elementId(),
-  name: Type.Optional(requiredText()),
+  name: elementName(),
   description: description(),
   availability: group({ ical: address() }),
 })
 
 const RoomType = Type.Object({
   id: elementId(),
-  name: Type.Optional(requiredText()),
+  name: elementName(),
   room_type: enumerated(),
   bed_type: enumerated(),
   bathroom_type: enumerated(),
@@ -180,11 +184,11 @@ const fields = {
 }
 
 /** Body of `PATCH /v1/listings/{id}`: any subset. */
-export const ListingPatch = Type.Object(fields)
+export const ListingPatch = requestObject(fields)
 export type ListingPatch = Static<typeof ListingPatch>
 
 /** Body of `POST /v1/listings`. */
-export const ListingCreate = Type.Object({ ...fields, name: requiredText() })
+export const ListingCreate = requestObject({ ...fields, name: requiredText() })
 
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const
 export type ListingStatus = (typeof listingStatuses)[number]
@@ -198,7 +202,7 @@ export const Listing = Type.Unsafe<
     never
   >
 >(
-  Type.Object({
+  answerObject({
     id: Type.Integer(),
     unique_id: Type.String(),
     listing_status: Type.String(),
@@ -212,14 +216,14 @@ export type Listing = Static<typeof Listing>
 const Named = { id: Type.Integer(), name: Type.Union([Type.String(), Type.Null()]) }
 
 /** One row of `GET /v1/listings`. */
-export const ListingListItem = Type.Object({
+export const ListingListItem = answerObject({
   id: Type.Integer(),
   unique_id: Type.String(),
   original_id: Type.Union([Type.String(), Type.Null()]),
   name: Type.String(),
   listing_status: Type.String(),
   updated_at: Type.String(),
-  room_types: Type.Array(Type.Object({ ...Named, rooms: Type.Array(Type.Object(Named)) })),
+  room_types: Type.Array(answerObject({ ...Named, rooms: Type.Array(answerObject(Named)) })),
 })
 export type ListingListItem = Static<typeof ListingListItem>
 
@@ -237,12 +241,15 @@ export const listingFilters = {
 }
 
 /** Answer of create and update (contract, Listing write result). */
-export const ListingWriteResult = Type.Object({
+export const ListingWriteResult = answerObject({
   action: Type.Union([Type.Literal('created'), Type.Literal('updated')]),
-  data: Type.Object({
+  data: answerObject({
     id: Type.Integer(),
     original_id: Type.Union([Type.String(), Type.Null()]),
-    links: Type.Object({ preview: Type.String() }),
+    links: answerObject({ preview: Type.String() }),
   }),
-  meta: Type.Object({ request_id: Type.Optional(Type.String()), sandbox: Type.Optional(Type.Literal(true)) }),
+  meta: answerObject({
+    request_id: Type.Optional(Type.String()),
+    sandbox: Type.Optional(Type.Literal(true)),
+  }),
 })

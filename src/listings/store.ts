@@ -209,6 +209,22 @@ function statusFields(status: ListingStatus) {
   return { listing_status: status, status_rank: listingStatuses.indexOf(status) }
 }
 
+/**
+ * Moves a listing, of whatever host, to another status: an administrator's act.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function setListingStatus(
+  { db, clock }: Store,
+  id: number,
+  status: ListingStatus,
+): Promise<StoredListing> {
+  const changed = { ...statusFields(status), updated_at: clock() }
+  const listing = await listingModel(db).findOneAndUpdate({ id }, { $set: changed }, { new: true }).lean()
+  if (!listing) throw notFound('Listing')
+  return listing
+}
+
 function inactiveMatch(listing: StoredListing, { method, confidence }: Match): DomainError {
   const entries: [string, string][] = [
     ['action', 'skipped'],

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { date, optional, requiredText, text, word } from '../http/types.ts'
+import { answerObject, date, optional, requestObject, requiredText, text, word } from '../http/types.ts'
 
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
-export const UserCreate = Type.Object({
+export const UserCreate = requestObject({
   email: requiredText(255, { format: 'email' }),
   password: Type.Optional(Type.Union([text(128, { minLength: 8 }), Type.Literal(''), Type.Null()])),
   first_name: requiredText(),
@@ -21,7 +21,7 @@ const string = Type.String()
 const stringOrNull = Type.Union([Type.String(), Type.Null()])
 
 /** A user as the contract writes it. */
-export const User = Type.Object({
+export const User = answerObject({
   user_id: Type.Integer(),
   name: string,
   email: string,
