@@ -5,7 +5,7 @@ import { normalize } from './http/shape.ts'
 import { inTransaction } from './infra/mongo.ts'
 import { permissions } from './keys/permissions.ts'
 import { mintKey } from './keys/store.ts'
-import { prepareListing } from './listings/store.ts'
+import { prepareListing } from './listings/write.ts'
 import { UserCreate } from './users/schema.ts'
 import { prepareUser } from './users/store.ts'
 

@@ -120,3 +120,8 @@ export function breaksUniqueIndex(error: unknown, index: string): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return code === 11000 && typeof message === 'string' && message.includes(`index: ${index} `)
 }
+
+/** The size of an object as a stored document. */
+export function documentBytes(value: object): number {
+  return mongoose.mongo.BSON.calculateObjectSize(value as mongoose.mongo.BSON.Document)
+}

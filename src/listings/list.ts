@@ -1,6 +1,7 @@
 import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { type PageRequest, skipOf } from '../http/pagination.ts'
+import type { Db } from '../infra/mongo.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { type ListingListItem, type ListingSort, type ListingStatus, listingStatuses } from './schema.ts'
 
@@ -52,6 +53,16 @@ const columns = {
   'content.room_types.rooms.name': 1,
 }
 
+/** The database query behind a page. */
+export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: PageRequest) {
+  return listingModel(db)
+    .find(filterOf(hostId, query), columns)
+    .sort(orderOf(query))
+    .skip(skipOf(page))
+    .limit(page.perPage)
+    .lean<StoredListing[]>()
+}
+
 /** One page of a host's listings and how many there are in all. */
 export async function listListings(
   { db }: Pick<Deps, 'db'>,
@@ -59,10 +70,9 @@ export async function listListings(
   query: ListingQuery,
   page: PageRequest,
 ): Promise<{ rows: ListingListItem[]; total: number }> {
-  const filter = filterOf(hostId, query)
   const [total, listings] = await Promise.all([
-    listingModel(db).countDocuments(filter),
-    listingModel(db).find(filter, columns).sort(orderOf(query)).skip(skipOf(page)).limit(page.perPage).lean(),
+    listingModel(db).countDocuments(filterOf(hostId, query)),
+    listingQuery(db, hostId, query, page),
   ])
   return { rows: listings.map(toListItem), total }
 }

@@ -1,6 +1,6 @@
 import { invalidFields, type Problem } from '../errors.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
-import type { ListingPatch } from './schema.ts'
+import type { ListingPatch } from './shape.ts'
 
 /**
  * How what a partner sends is laid over what is stored (decisions §5): objects merge field by field,

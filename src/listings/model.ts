@@ -1,6 +1,7 @@
 import { Schema } from 'mongoose'
 import { modelOf } from '../infra/mongo.ts'
-import type { ListingPatch, ListingStatus } from './schema.ts'
+import type { ListingStatus } from './schema.ts'
+import type { ListingPatch } from './shape.ts'
 
 type SentRoomType = NonNullable<ListingPatch['room_types']>[number]
 type SentRoom = NonNullable<SentRoomType['rooms']>[number]

@@ -7,15 +7,10 @@ import { answerOnce } from '../http/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
 import { parsePathId, requestObject } from '../http/types.ts'
 import { listListings } from './list.ts'
-import {
-  Listing,
-  ListingCreate,
-  ListingListItem,
-  ListingPatch,
-  ListingWriteResult,
-  listingFilters,
-} from './schema.ts'
-import { findListing, type ListingWrite, patchListing, prepareListing, toWire } from './store.ts'
+import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
+import { ListingCreate, ListingPatch } from './shape.ts'
+import { findListing, toWire } from './store.ts'
+import { type ListingWrite, patchListing, prepareListing } from './write.ts'
 
 const defaultPerPage = 50
 

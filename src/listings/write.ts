@@ -1,0 +1,152 @@
+import type { Deps } from '../deps.ts'
+import { DomainError, invalidField } from '../errors.ts'
+import type { Effect } from '../http/idempotency.ts'
+import { normalize } from '../http/shape.ts'
+import { takeLock } from '../infra/locks.ts'
+import { type Db, documentBytes, inTransaction } from '../infra/mongo.ts'
+import { nextIds } from '../infra/sequences.ts'
+import type { Match } from './match.ts'
+import { type IdReading, mergeListing, type NewIds } from './merge.ts'
+import type { ListingContent, StoredListing } from './model.ts'
+import { ListingCreate, ListingPatch } from './shape.ts'
+import { findListing, findMatch, insertListing, replaceContent } from './store.ts'
+
+type Store = Pick<Deps, 'db' | 'clock'>
+
+/** What a create or update did. */
+export interface ListingWrite {
+  action: 'created' | 'updated'
+  listing: StoredListing
+}
+
+/** Stored documents may not pass 16 MiB; a listing stays well below. */
+const maximumStoredBytes = 8 * 1024 * 1024
+
+/**
+ * Readies `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
+ * host take turns, so that equal creates at once make one listing.
+ *
+ * @throws DomainError `validation`; on running `listing_conflict` when the match is inactive
+ */
+export async function prepareListing(
+  { db, clock }: Store,
+  hostId: number,
+  body: unknown,
+): Promise<Effect<ListingWrite>> {
+  const sent = normalize(ListingCreate, body)
+  const queue = listingQueue(hostId)
+  const seen = await findMatch({ db }, hostId, sent)
+  const ids = await reserveIds(db, seen?.listing.content ?? null, sent, 'partner')
+  const newListingId = seen ? undefined : await nextIds(db, 'listing')
+  return {
+    queue,
+    async run(session) {
+      await takeLock(db, session, queue)
+      const found = await findMatch({ db }, hostId, sent, session)
+      if (found) {
+        const { listing, match } = found
+        if (listing.listing_status === 'inactive') throw inactiveMatch(listing, match)
+        const change = { sent, reading: 'partner', ids: ids() } as const
+        const content = merge(listing.content, change)
+        return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
+      }
+      if (newListingId === undefined) throw changedMeanwhile()
+      const content = merge(null, { sent, reading: 'partner', ids: ids() })
+      const listing = await insertListing({ db, clock }, hostId, newListingId, content, session)
+      return { action: 'created', listing }
+    },
+  }
+}
+
+/**
+ * Changes the fields sent of one listing and leaves all others.
+ *
+ * @throws DomainError `not_found`, `validation`, or `listing_conflict` when another listing has the `original_id`
+ */
+export async function patchListing(
+  { db, clock }: Store,
+  hostId: number,
+  id: number | undefined,
+  body: unknown,
+): Promise<ListingWrite> {
+  const sent = normalize(ListingPatch, body)
+  const queue = listingQueue(hostId)
+  const { content } = await findListing({ db }, hostId, id)
+  const ids = await reserveIds(db, content, sent, 'internal')
+  return inTransaction(db, queue, async (session) => {
+    await takeLock(db, session, queue)
+    const listing = await findListing({ db }, hostId, id, session)
+    const change = { sent, reading: 'internal', ids: ids() } as const
+    const content = merge(listing.content, change)
+    return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
+  })
+}
+
+function listingQueue(hostId: number): string {
+  return `listings/${hostId}`
+}
+
+/** What is laid over a listing, and the ids for what is new in it. */
+interface Change {
+  sent: ListingPatch
+  reading: IdReading
+  ids: NewIds
+}
+
+function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
+  const content = mergeListing(current, sent, reading, ids)
+  if (documentBytes(content) > maximumStoredBytes) {
+    throw invalidField('room_types', `The listing must be at most ${maximumStoredBytes} bytes`, 'max')
+  }
+  return content
+}
+
+/**
+ * Takes ids for the new room types and rooms before the transaction, where no id may be taken: none when a
+ * merge with what is stored now shows nothing new, else one for every element sent. The function it gives
+ * starts over at the first of them, once for every try of the transaction.
+ */
+async function reserveIds(
+  db: Db,
+  current: ListingContent | null,
+  sent: ListingPatch,
+  reading: IdReading,
+): Promise<() => NewIds> {
+  const needed = { roomTypes: 0, rooms: 0 }
+  mergeListing(current, sent, reading, { roomType: () => ++needed.roomTypes, room: () => ++needed.rooms })
+  const isNew = needed.roomTypes + needed.rooms > 0
+  const roomTypes = isNew ? (sent.room_types?.length ?? 0) : 0
+  const rooms = isNew ? (sent.room_types ?? []).reduce((sum, { rooms }) => sum + (rooms?.length ?? 0), 0) : 0
+  const firstRoomType = roomTypes > 0 ? await nextIds(db, 'room_type', roomTypes) : 0
+  const firstRoom = rooms > 0 ? await nextIds(db, 'room', rooms) : 0
+  return () => ({ roomType: counter(firstRoomType, roomTypes), room: counter(firstRoom, rooms) })
+}
+
+function counter(first: number, amount: number): () => number {
+  let next = first
+  return () => {
+    if (next === first + amount) throw changedMeanwhile()
+    return next++
+  }
+}
+
+/** Between the look before the transaction and the transaction itself, another request changed what matches. */
+function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
+}
+
+function inactiveMatch(listing: StoredListing, { method, confidence }: Match): DomainError {
+  const entries: [string, string][] = [
+    ['action', 'skipped'],
+    ['listing_id', String(listing.id)],
+    ['match.matched', 'true'],
+    ['match.method', method],
+    ['match.confidence.level', confidence.level],
+    ['match.confidence.score', String(confidence.score)],
+  ]
+  return new DomainError(
+    'listing_conflict',
+    'The listing matches one that is inactive',
+    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
+  )
+}

@@ -1,0 +1,34 @@
+import type { Db } from '../../src/infra/mongo.ts'
+import { listingModel, type StoredListing } from '../../src/listings/model.ts'
+import { listingStatuses } from '../../src/listings/schema.ts'
+
+/** Writes `count` listings of one room type straight into the database, names and statuses well mixed. */
+export async function fillPortfolio(db: Db, hostId: number, count: number, firstId: number): Promise<void> {
+  const batch = 2000
+  for (let start = 0; start < count; start += batch) {
+    const listings = Array.from({ length: Math.min(batch, count - start) }, (_, at) =>
+      listing(hostId, firstId + start + at),
+    )
+    await listingModel(db).collection.insertMany(listings as never[])
+  }
+}
+
+function listing(hostId: number, id: number): StoredListing {
+  const name = `House ${(id * 7919) % 10_007} of street ${id % 97}`
+  const rank = id % listingStatuses.length
+  const at = new Date(Date.UTC(2026, 0, 1) + ((id * 104_729) % 1_000_003) * 1000)
+  const room_types = [
+    { id: id * 10, partner_id: 'a', name: 'Room', rooms: [{ id: id * 10, partner_id: 'r', name: 'R1' }] },
+  ]
+  return {
+    id,
+    host_id: hostId,
+    unique_id: `lst_${id}`,
+    listing_status: listingStatuses[rank] as StoredListing['listing_status'],
+    status_rank: rank,
+    name_key: name.toLowerCase(),
+    content: { name, original_id: `p-${id}`, room_types },
+    created_at: at,
+    updated_at: at,
+  }
+}
