@@ -19,6 +19,7 @@ const main = defineCommand({
     hosts: () => import('./commands/hosts.ts').then((file) => file.hosts),
     listings: () => import('./commands/listings.ts').then((file) => file.listings),
     keys: () => import('./commands/keys.ts').then((file) => file.keys),
+    jobs: () => import('./commands/jobs.ts').then((file) => file.jobs),
     seed: () => import('./commands/seed.ts').then((file) => file.seed),
   },
 })

@@ -5,6 +5,7 @@ import { healthRoutes } from './health.ts'
 import { toErrorAnswer } from './http/error-mapping.ts'
 import { chooseRequestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
+import { metricsRoutes } from './metrics.ts'
 import { v1Routes } from './v1.ts'
 
 /** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
@@ -18,6 +19,7 @@ export function createApp(deps: Deps) {
     .onError((context) => toErrorAnswer(context, log))
     .use(requestLog(log))
     .use(healthRoutes(deps))
+    .use(metricsRoutes(deps))
     .group('/v1', (v1) => v1.use(v1Routes(deps)))
   return app.use(docsRoutes(config, () => app))
 }

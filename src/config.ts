@@ -24,6 +24,7 @@ export interface Config {
   idempotencyTtlSeconds: number
   defaultCurrency: string
   tagManagerUrl: string | undefined
+  metricsToken: string | undefined
 }
 
 /** Settings that cannot be used; `problems` has one line per wrong name. */
@@ -74,6 +75,7 @@ export function readConfig(environment: Environment): Config {
     idempotencyTtlSeconds: read.integer('IDEMPOTENCY_TTL_SECONDS', 86_400, 1, 31_536_000),
     defaultCurrency: read.currency('DEFAULT_CURRENCY', 'EUR'),
     tagManagerUrl: read.url('TAG_MANAGER_URL', ['http:', 'https:']),
+    metricsToken: read.secret('METRICS_TOKEN', 16),
   }
   if (production) {
     for (const name of ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']) {

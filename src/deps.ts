@@ -3,13 +3,14 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from './infra/embedded-mongod.ts'
 import { type Db, openMongo, prepareCollections } from './infra/mongo.ts'
-import { OutboxWorker } from './infra/outbox.ts'
+import { type JobHandler, OutboxWorker } from './infra/outbox.ts'
 import { RedisWindows } from './infra/redis-windows.ts'
 import { developmentSecret } from './infra/secrets.ts'
 import { MemoryWindows, type Windows } from './infra/windows.ts'
 import { Authenticator } from './keys/authentication.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { models } from './models.ts'
+import { applyAcceptedRates, applyRatesTopic } from './rates/store.ts'
 import { userCreated } from './users/store.ts'
 import { tagManagerTracking } from './users/tag-manager.ts'
 
@@ -79,7 +80,10 @@ export async function openDeps(
   const { db } = database
   const windows = await openWindows(config, log)
   const usage = new UsageTracker(db, log)
-  const handlers = { [userCreated]: tagManagerTracking(config.tagManagerUrl) }
+  const handlers: Record<string, JobHandler> = {
+    [userCreated]: tagManagerTracking(config.tagManagerUrl),
+    [applyRatesTopic]: ({ host_id }) => applyAcceptedRates({ db, clock }, host_id as number),
+  }
   const outbox = new OutboxWorker(db, handlers, clock, log)
   outbox.start()
   const deps: Deps = {

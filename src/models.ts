@@ -1,3 +1,4 @@
+import { availabilityModel } from './availability/model.ts'
 import { bookingModel } from './bookings/model.ts'
 import { hostModel } from './hosts/model.ts'
 import { answerModel } from './infra/answers.ts'
@@ -9,11 +10,14 @@ import { sequenceModel } from './infra/sequences.ts'
 import { keyModel } from './keys/model.ts'
 import { listingModel } from './listings/model.ts'
 import { messageModel } from './messages/model.ts'
+import { acceptedRatesModel } from './rates/model.ts'
 import { userModel } from './users/model.ts'
 
 /** Every collection there is, so that all of them and their indexes exist before the first transaction. */
 export const models = [
+  acceptedRatesModel,
   answerModel,
+  availabilityModel,
   bookingModel,
   hostClockModel,
   hostModel,

@@ -1,9 +1,11 @@
 import { Elysia } from 'elysia'
+import { availabilityRoutes } from './availability/routes.ts'
 import { bookingRoutes } from './bookings/routes.ts'
 import type { Deps } from './deps.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { listingRoutes } from './listings/routes.ts'
+import { rateRoutes } from './rates/routes.ts'
 import { userRoutes } from './users/routes.ts'
 
 /** The routes of the contract, one `.use()` per feature. */
@@ -13,5 +15,7 @@ export function v1Routes(deps: Deps) {
     .use(userRoutes(deps))
     .use(listingRoutes(deps))
     .use(bookingRoutes(deps))
+    .use(availabilityRoutes(deps))
+    .use(rateRoutes(deps))
     .use(feedRoutes(deps))
 }

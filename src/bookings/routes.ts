@@ -5,7 +5,8 @@ import { Envelope, ok } from '../http/envelope.ts'
 import { answerOnce } from '../http/idempotency.ts'
 import { normalize } from '../http/shape.ts'
 import { Booking, BookingCreate } from './schema.ts'
-import { prepareBooking, toWire } from './store.ts'
+import { prepareBooking } from './store.ts'
+import { toWire } from './wire.ts'
 
 /** Creates bookings of the key's host (contract, `POST /v1/bookings`). */
 export function bookingRoutes(deps: Deps) {

@@ -1,29 +1,30 @@
-import { daysBetween, toTimestamp, toTimestampOrNull } from '../clock.ts'
+import { availabilityModel } from '../availability/model.ts'
+import { daysBetween } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
-import { tickHostClock } from '../infra/host-clock.ts'
+import { hostQueue, tickHostClock } from '../infra/host-clock.ts'
+import type { Session } from '../infra/mongo.ts'
 import { nextIds } from '../infra/sequences.ts'
 import type { StoredListing, StoredRoomType } from '../listings/model.ts'
 import { findListing } from '../listings/store.ts'
 import { messageModel } from '../messages/model.ts'
+import { applyAcceptedRates } from '../rates/store.ts'
 import type { User } from '../users/model.ts'
 import { findUser } from '../users/store.ts'
 import { type Booking, bookingModel, bookingStatus } from './model.ts'
 import { priceStay, toCents } from './pricing.ts'
-import type { BookingCreate, Booking as BookingOnWire } from './schema.ts'
+import type { BookingCreate } from './schema.ts'
+import { firstFullNight } from './units.ts'
 
 const longestStayNights = 1095
 
 type Store = Pick<Deps, 'db' | 'clock' | 'config'>
 
-/** Writers of a host's bookings and availability take turns: they move the same clock. */
-export function bookingQueue(hostId: number): string {
-  return `bookings/${hostId}`
-}
-
 /**
  * Checks a new booking of a host and readies its creation, with the guest's first message if there is one.
+ * Units are counted in the transaction, after the clock moved: no other booking or availability of this host
+ * can be written between the count and the booking.
  *
  * @throws DomainError `validation` at the field that names nothing of this host, or at the dates
  */
@@ -33,6 +34,7 @@ export async function prepareBooking(
   input: BookingCreate,
 ): Promise<Effect<Booking>> {
   const nights = countNights(input)
+  await applyAcceptedRates({ db, clock }, hostId)
   const guest = await requireGuest({ db }, hostId, input.user_id)
   const listing = await requireListing({ db }, hostId, input.listing_id)
   const roomType = requireRoomType(listing, input.room_type_id)
@@ -65,9 +67,10 @@ export async function prepareBooking(
     canceled_at: null,
   }
   return {
-    queue: bookingQueue(hostId),
+    queue: hostQueue(hostId),
     async run(session) {
       const { version, sequence } = await tickHostClock(db, session, hostId, clock())
+      await requireUnit({ db }, prepared, session)
       const booking = { ...prepared, created_sequence: sequence, created_at: version, updated_at: version }
       await bookingModel(db).create([booking], { session })
       if (message !== null) {
@@ -77,6 +80,31 @@ export async function prepareBooking(
       return booking
     },
   }
+}
+
+/** Refuses a stay that has a night without a unit left. */
+async function requireUnit(
+  { db }: Pick<Store, 'db'>,
+  stay: Pick<Booking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
+  session: Session,
+): Promise<void> {
+  const { host_id, room_type_id, checkin_at, checkout_at } = stay
+  const availability = await availabilityModel(db).findOne({ host_id, room_type_id }).session(session).lean()
+  const rows =
+    availability?.rows.filter((row) => row.start_date < checkout_at && row.end_date >= checkin_at) ?? []
+  if (rows.length === 0) return
+  const active = await bookingModel(db)
+    .find({
+      host_id,
+      room_type_id,
+      status: { $ne: bookingStatus.cancelled },
+      checkin_at: { $lt: checkout_at },
+      checkout_at: { $gt: checkin_at },
+    })
+    .session(session)
+    .lean()
+  const night = firstFullNight(stay, rows, active)
+  if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
 }
 
 function firstMessage(booking: Booking, guest: User, id: number, text: string) {
@@ -136,69 +164,4 @@ function requireRoomType({ content }: StoredListing, roomTypeId: number | null |
   const roomType = content.room_types.find(({ id }) => id === roomTypeId)
   if (!roomType) throw invalidField('room_type_id', '"room_type_id" is not a room type of the listing')
   return roomType
-}
-
-/** `BK-` and the id: `booking_no` and `booking_reference`. */
-export function bookingReference(id: number): string {
-  return `BK-${id}`
-}
-
-/** Cents as the contract writes money: major units. */
-export function toMajorUnits(cents: number): number {
-  return cents / 100
-}
-
-/** A booking as the contract writes it in the answer of create. */
-export function toWire(booking: Booking): BookingOnWire {
-  const price = toMajorUnits(booking.price_cents)
-  const total = toMajorUnits(booking.price_total_cents)
-  const deposit = toMajorUnits(booking.security_deposit_cents)
-  return {
-    booking_id: booking.id,
-    booking_no: bookingReference(booking.id),
-    user_id: booking.user_id,
-    host_id: booking.host_id,
-    listing_id: booking.listing_id,
-    room_type_id: booking.room_type_id,
-    checkin_at: booking.checkin_at,
-    checkout_at: booking.checkout_at,
-    nights: booking.nights,
-    guests: 1,
-    rooms: 1,
-    status: booking.status,
-    type: 'api_booking',
-    currency: booking.currency,
-    price,
-    price_local: price,
-    price_total: total,
-    price_total_local: total,
-    security_deposit: deposit,
-    security_deposit_local: deposit,
-    discount: toMajorUnits(booking.discount_cents),
-    transaction_fee: 0,
-    service_fee: 0,
-    service_fee_total: 0,
-    is_recurring: 0,
-    managed: 0,
-    payout_ready: 0,
-    recurring_at: null,
-    lifecycle: null,
-    payment_status: null,
-    lead_status: null,
-    source: 'api',
-    api_created: true,
-    special_requests: booking.special_requests,
-    cancellation_reason: booking.cancellation_reason,
-    dispute_reason: null,
-    paid_at: null,
-    paid_to_host_at: null,
-    invoiced_at: null,
-    canceled_at: toTimestampOrNull(booking.canceled_at),
-    missed_at: null,
-    confirmed_at: toTimestampOrNull(booking.confirmed_at),
-    extended_at: null,
-    meta: { source: 'api', api_created: true, special_requests: booking.special_requests },
-    created_at: toTimestamp(booking.created_at),
-    updated_at: toTimestamp(booking.updated_at),
-  }
 }

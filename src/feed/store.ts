@@ -1,5 +1,5 @@
 import { type Booking, bookingModel, toStatusWord } from '../bookings/model.ts'
-import { bookingReference, toMajorUnits } from '../bookings/store.ts'
+import { bookingReference, toMajorUnits } from '../bookings/wire.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'

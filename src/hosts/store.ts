@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import { invalidField, notFound } from '../errors.ts'
+import { startHostClock } from '../infra/host-clock.ts'
 import { breaksUniqueIndex, type Db } from '../infra/mongo.ts'
 import { nextIds } from '../infra/sequences.ts'
 import { type Host, hostModel } from './model.ts'
@@ -21,6 +22,7 @@ export async function createHost(
     created_at: clock(),
     last_login_at: null,
   }
+  await startHostClock(db, host.id)
   try {
     await hostModel(db).create(host)
   } catch (error) {

@@ -29,7 +29,7 @@ const stopTimeoutMilliseconds = 20_000
  * A transaction that a killed process left open blocks others until the server ends it, at this age
  * (decisions §11); the server looks every half of it.
  */
-const transactionLifetimeSeconds = 5
+const transactionLifetimeSeconds = 3
 
 /**
  * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free

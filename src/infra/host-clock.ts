@@ -25,6 +25,11 @@ export interface Tick {
   sequence: number
 }
 
+/** Writers of a host's bookings and availability take turns: they move the same clock. */
+export function hostQueue(hostId: number): string {
+  return `host/${hostId}`
+}
+
 /**
  * Gives a change its version, inside the change's own transaction. Two transactions of one host cannot both
  * move the clock from the same state: the second starts over and moves it after the first. So the order of
@@ -33,18 +38,26 @@ export interface Tick {
  */
 export async function tickHostClock(db: Db, session: Session, hostId: number, now: Date): Promise<Tick> {
   const seconds = Math.floor(now.getTime() / 1000)
-  const options = { session, new: true } as const
-  const clocks = hostClockModel(db)
+  const catchUp = { $set: { last: seconds }, $inc: { sequence: 1 } }
   const moved =
-    (await clocks
-      .findOneAndUpdate(
-        { _id: hostId, last: { $lt: seconds } },
-        { $set: { last: seconds }, $inc: { sequence: 1 } },
-        options,
-      )
-      .lean()) ??
-    (await clocks.findOneAndUpdate({ _id: hostId }, { $inc: { last: 1, sequence: 1 } }, options).lean())
-  if (moved) return { version: new Date(moved.last * 1000), sequence: moved.sequence }
-  await clocks.create([{ _id: hostId, last: seconds, sequence: 1 }], { session })
-  return { version: new Date(seconds * 1000), sequence: 1 }
+    (await move(db, session, { _id: hostId, last: { $lt: seconds } }, catchUp)) ??
+    (await move(db, session, { _id: hostId }, { $inc: { last: 1, sequence: 1 } }))
+  if (!moved) throw new Error(`Host ${hostId} has no clock`)
+  return { version: new Date(moved.last * 1000), sequence: moved.sequence }
+}
+
+/** Gives a change that has no version its place among the host's changes, by the same rule. */
+export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
+  const moved = await move(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
+  if (!moved) throw new Error(`Host ${hostId} has no clock`)
+  return moved.sequence
+}
+
+/** Starts the clock of a new host. */
+export async function startHostClock(db: Db, hostId: number): Promise<void> {
+  await hostClockModel(db).create({ _id: hostId, last: 0, sequence: 0 })
+}
+
+function move(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {
+  return hostClockModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean<HostClock>()
 }

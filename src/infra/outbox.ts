@@ -1,10 +1,11 @@
 import { Schema, type Types } from 'mongoose'
 import type { Logger } from 'pino'
 import type { Clock } from '../clock.ts'
+import { notFound } from '../errors.ts'
 import { type Db, modelOf, type Session } from './mongo.ts'
 
 /** Something that must happen after a change, written in the change's own transaction. */
-interface Job {
+export interface Job {
   _id: Types.ObjectId
   topic: string
   payload: Record<string, unknown>
@@ -40,6 +41,47 @@ export async function leaveJob(
   await jobModel(db).create([{ topic, payload, due_at: now, created_at: now }], { session })
 }
 
+/** What waits in the outbox. */
+export interface OutboxState {
+  pending: number
+  parked: number
+  /** Age of the oldest job that is not parked; 0 when there is none. */
+  oldestAgeSeconds: number
+}
+
+/** How much waits in the outbox, and for how long. */
+export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
+  const [pending, parked, oldest] = await Promise.all([
+    jobModel(db).countDocuments({ parked: false }),
+    jobModel(db).countDocuments({ parked: true }),
+    jobModel(db).findOne({ parked: false }).sort({ created_at: 1 }).lean(),
+  ])
+  return {
+    pending,
+    parked,
+    oldestAgeSeconds: oldest ? (now.getTime() - oldest.created_at.getTime()) / 1000 : 0,
+  }
+}
+
+/** All jobs, parked ones first, then by age; at most 1,000. */
+export async function listJobs(db: Db): Promise<Job[]> {
+  return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(1000).lean()
+}
+
+/**
+ * Gives a parked job all its tries again.
+ *
+ * @throws DomainError `not_found` when no such job is parked
+ */
+export async function retryJob(db: Db, now: Date, id: string): Promise<Job> {
+  const isId = /^[0-9a-f]{24}$/.test(id)
+  const change = { $set: { parked: false, attempts: 0, due_at: now } }
+  const job =
+    isId && (await jobModel(db).findOneAndUpdate({ _id: id, parked: true }, change, { new: true }).lean())
+  if (!job) throw notFound('Parked job')
+  return job
+}
+
 /** Does the work of one topic; throws when the job must be tried again. May see a job twice. */
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
@@ -65,6 +107,7 @@ export class OutboxWorker {
   ) {}
 
   start(): void {
+    this.stopped = false
     this.running = this.loop()
   }
 

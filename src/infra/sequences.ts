@@ -11,7 +11,16 @@ export const sequenceModel = modelOf<Sequence>(
   new Schema<Sequence>({ _id: { type: String, required: true }, value: { type: Number, required: true } }),
 )
 
-export type SequenceName = 'host' | 'key' | 'user' | 'listing' | 'room_type' | 'room' | 'booking' | 'message'
+export type SequenceName =
+  | 'host'
+  | 'key'
+  | 'user'
+  | 'listing'
+  | 'room_type'
+  | 'room'
+  | 'booking'
+  | 'message'
+  | 'availability_row'
 
 /**
  * Takes `amount` consecutive ids and gives the first. Never inside a transaction, where all writers would

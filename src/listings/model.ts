@@ -63,5 +63,6 @@ schema.index({ host_id: 1, name_key: 1, id: 1 }, { name: 'listing_by_name' })
 schema.index({ host_id: 1, updated_at: 1, id: 1 }, { name: 'listing_by_update' })
 schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' })
 schema.index({ id: 1 }, { name: 'listing_number' })
+schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
 export const listingModel = modelOf<StoredListing>('listings', schema)

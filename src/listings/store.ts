@@ -10,6 +10,11 @@ import { ListingPatch } from './shape.ts'
 
 type Store = Pick<Deps, 'db' | 'clock'>
 
+/** Queue and lock of all writes to a host's listings. */
+export function listingLock(hostId: number): string {
+  return `listings/${hostId}`
+}
+
 /**
  * The listing of this host with this id.
  *

@@ -3,13 +3,14 @@ import { DomainError, invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { normalize } from '../http/shape.ts'
 import { takeLock } from '../infra/locks.ts'
-import { type Db, documentBytes, inTransaction } from '../infra/mongo.ts'
+import { type Db, documentBytes, inTransaction, type Session } from '../infra/mongo.ts'
 import { nextIds } from '../infra/sequences.ts'
+import { applyOldestRates } from '../rates/store.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
 import { ListingCreate, ListingPatch } from './shape.ts'
-import { findListing, findMatch, insertListing, replaceContent } from './store.ts'
+import { findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 
 type Store = Pick<Deps, 'db' | 'clock'>
 
@@ -34,14 +35,14 @@ export async function prepareListing(
   body: unknown,
 ): Promise<Effect<ListingWrite>> {
   const sent = normalize(ListingCreate, body)
-  const queue = listingQueue(hostId)
+  const queue = listingLock(hostId)
   const seen = await findMatch({ db }, hostId, sent)
   const ids = await reserveIds(db, seen?.listing.content ?? null, sent, 'partner')
   const newListingId = seen ? undefined : await nextIds(db, 'listing')
   return {
     queue,
     async run(session) {
-      await takeLock(db, session, queue)
+      await takeTurn({ db, clock }, hostId, session)
       const found = await findMatch({ db }, hostId, sent, session)
       if (found) {
         const { listing, match } = found
@@ -70,11 +71,11 @@ export async function patchListing(
   body: unknown,
 ): Promise<ListingWrite> {
   const sent = normalize(ListingPatch, body)
-  const queue = listingQueue(hostId)
+  const queue = listingLock(hostId)
   const { content } = await findListing({ db }, hostId, id)
   const ids = await reserveIds(db, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
-    await takeLock(db, session, queue)
+    await takeTurn({ db, clock }, hostId, session)
     const listing = await findListing({ db }, hostId, id, session)
     const change = { sent, reading: 'internal', ids: ids() } as const
     const content = merge(listing.content, change)
@@ -82,8 +83,12 @@ export async function patchListing(
   })
 }
 
-function listingQueue(hostId: number): string {
-  return `listings/${hostId}`
+/**
+ * Takes the turn of a write: rates accepted before it are applied before it, so that what was sent last wins.
+ */
+async function takeTurn(store: Store, hostId: number, session: Session): Promise<void> {
+  await takeLock(store.db, session, listingLock(hostId))
+  while (await applyOldestRates(store, hostId, session));
 }
 
 /** What is laid over a listing, and the ids for what is new in it. */

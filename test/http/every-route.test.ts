@@ -34,6 +34,9 @@ test('the route table holds every endpoint of the contract built so far', () => 
     'POST /v1/listings',
     'PATCH /v1/listings/:id',
     'POST /v1/bookings',
+    'GET /v1/integrations/:provider/availability',
+    'POST /v1/integrations/:provider/availability',
+    'POST /v1/integrations/:provider/rates',
     'GET /v1/integrations/:provider/bookings',
     'GET /v1/integrations/:provider/bookings/:id',
   ])

@@ -1,0 +1,53 @@
+import { Elysia } from 'elysia'
+import type { Deps } from '../deps.ts'
+import { door } from '../http/door.ts'
+import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
+import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { normalize } from '../http/shape.ts'
+import { requestObject } from '../http/types.ts'
+import { readAvailability } from './read.ts'
+import {
+  Accepted,
+  Availabilities,
+  AvailabilityPagination,
+  AvailabilityWrite,
+  availabilityFilters,
+} from './schema.ts'
+import { writeAvailability } from './store.ts'
+
+const defaultPerPage = 100
+
+/** Reads and writes the availability of room types (contract, Endpoints; decisions §8). */
+export function availabilityRoutes(deps: Deps) {
+  return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
+    .use(door(deps))
+    .get(
+      '',
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { tree, total } = await readAvailability(deps, context.caller.hostId, context.query, page)
+        const { from: _, to: __, ...pages } = pagination(page, total, 0)
+        return ok(context, { availabilities: tree }, { pagination: pages })
+      },
+      {
+        access: { permission: 'listings.read', provider: true },
+        query: requestObject({ ...pageQuery(defaultPerPage, 500), ...availabilityFilters }),
+        response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
+        detail: { summary: 'Read availability' },
+      },
+    )
+    .post(
+      '',
+      async (context) => {
+        const { data } = normalize(AvailabilityWrite, context.body)
+        await writeAvailability(deps, context.caller.hostId, data)
+        return ok(context, { message: 'Availability updated' })
+      },
+      {
+        access: { permission: 'listings.write', provider: true, body: 'bulk' },
+        body: AvailabilityWrite,
+        response: { 200: Envelope(Accepted) },
+        detail: { summary: 'Write availability in bulk' },
+      },
+    )
+}

@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { jobModel } from '../../src/infra/outbox.ts'
+import { acceptedRatesModel } from '../../src/rates/model.ts'
+import { withRates } from '../../src/rates/store.ts'
+import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const { db } = service.deps
+const path = '/v1/integrations/provider_one/rates'
+let actor: Actor
+let listing_id: number
+let room_type_id: number
+
+async function listingOf(owner: Actor) {
+  const { body } = await owner.send('POST', '/v1/listings', {
+    body: {
+      name: 'L',
+      prices: { currency: 'eur' },
+      room_types: [{ name: 'T', prices: { base_price: 1, price_jan: 2, price_feb: 3 } }],
+    },
+  })
+  const read = await owner.send('GET', `/v1/listings/${body.data.id}`)
+  return { listing_id: body.data.id as number, room_type_id: read.body.data.room_types[0].id as number }
+}
+
+beforeAll(async () => {
+  actor = await service.actor()
+  ;({ listing_id, room_type_id } = await listingOf(actor))
+})
+
+const write = (items: object[], by = actor) => by.send('POST', path, { body: { data: items } })
+const item = (more: object = {}) => ({ listing_id, room_type_id, base_price: 10, ...more })
+const prices = async (by = actor, id = listing_id) =>
+  (await by.send('GET', `/v1/listings/${id}`)).body.data.room_types[0].prices
+
+async function settled(hostId: number) {
+  while (await acceptedRatesModel(db).exists({ host_id: hostId })) await Bun.sleep(20)
+}
+
+test('rates are accepted and visible within a second: months sent are set, null clears, others stay', async () => {
+  const start = Date.now()
+  const answer = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
+  expect([answer.status, answer.body.data.message]).toEqual([
+    200,
+    expect.stringContaining('accepted for background processing'),
+  ])
+  await settled(actor.hostId)
+  expect(Date.now() - start).toBeLessThan(1000)
+  expect(await prices()).toMatchObject({ base_price: 12.5, price_jan: null, price_feb: 3, price_mar: 20 })
+})
+
+test('a booking and a PATCH made after rates were accepted see them applied', async () => {
+  const owner = await service.actor()
+  const own = await listingOf(owner)
+  await service.deps.outbox.stop()
+  const user = await owner.send('POST', '/v1/users', {
+    body: { email: 'u@example.com', first_name: 'A', last_name: 'B' },
+  })
+  await write([{ ...own, base_price: 300 }], owner)
+  const body = {
+    user_id: user.body.data.user_id,
+    listing_id: own.listing_id,
+    checkin_at: '2027-04-01',
+    checkout_at: '2027-05-01',
+  }
+  expect((await owner.send('POST', '/v1/bookings', { body })).body.data.price).toBe(300)
+  await write([{ ...own, base_price: 400, price_jan: 5 }], owner)
+  await owner.send('PATCH', `/v1/listings/${own.listing_id}`, {
+    body: { room_types: [{ id: own.room_type_id, prices: { base_price: 500 } }] },
+  })
+  expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 500, price_jan: 5 })
+  service.deps.outbox.start()
+})
+
+test('rates sent one after the other end with the last, over two processes', async () => {
+  const owner = await service.actor()
+  const own = await listingOf(owner)
+  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  for (let price = 1; price <= 60; price += 1) {
+    const send = sender(fetch, processes[price % 2]?.url)
+    const body = { data: [{ ...own, base_price: price, ...(price % 7 === 0 ? { price_dec: price } : {}) }] }
+    expect((await send('POST', path, { key: owner.key, body })).status).toBe(200)
+  }
+  await settled(owner.hostId)
+  expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 60, price_dec: 56 })
+  await Promise.all(processes.map((process) => process.end('SIGTERM')))
+})
+
+test('kill -9 of the worker, ten times: what was accepted is applied whole and in order', {
+  timeout: 150_000,
+}, async () => {
+  const environment = {
+    ...testEnvironment(),
+    MONGODB_URL: mongodbUrlOf(`rates_${crypto.randomUUID().slice(0, 8)}`),
+  }
+  const apart = await testApp({ MONGODB_URL: environment.MONGODB_URL })
+  await apart.deps.outbox.stop()
+  const owner = await apart.actor()
+  const own = await listingOf(owner)
+  let last = 0
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    const victim = await startService(environment)
+    const send = sender(fetch, victim.url)
+    const burst = async () => {
+      for (let count = 0; count < 50; count += 1) {
+        const price = last + 1
+        const { status } = await send('POST', path, {
+          key: owner.key,
+          body: { data: [{ ...own, base_price: price }] },
+        })
+        if (status === 200) last = price
+      }
+    }
+    const before = last
+    const sending = burst().catch(() => {})
+    while (last < before + 5) await Bun.sleep(1)
+    await Bun.sleep(attempt * 2)
+    await victim.end('SIGKILL')
+    await sending
+  }
+  const survivor = await startService(environment)
+  while (await acceptedRatesModel(apart.deps.db).exists({})) await Bun.sleep(50)
+  await survivor.end('SIGTERM')
+  const { base_price } = await prices(owner, own.listing_id)
+  expect(last).toBeGreaterThanOrEqual(50)
+  // A rate whose answer the kill cut off may have been accepted.
+  expect([last, last + 1]).toContain(base_price)
+  console.log(`${last} rates acknowledged over ten kills, the last applied is ${base_price}`)
+})
+
+test.each([
+  [{ base_price: undefined }, 'base_price', 'required'],
+  [{ base_price: -0.01 }, 'base_price', 'invalid'],
+  [{ base_price: '10' }, 'base_price', 'invalid'],
+  [{ price_jan: -1 }, 'price_jan', 'min'],
+  [{ price_dec: 'x' }, 'price_dec', 'invalid'],
+  [{ currency: 'EURO' }, 'currency', 'invalid'],
+  [{ currency: 'usd' }, 'currency', 'invalid'],
+  [{ currency: 5 }, 'currency', 'invalid'],
+])('rates with %j are 422 at data.1.%s, %s, and nothing is accepted', async (change, field, code) => {
+  const before = await prices()
+  const answer = await write([item({ base_price: 99 }), item(change)])
+  expect(answer.status).toBe(422)
+  expect(answer.body.error.errors).toMatchObject([{ path: `data.1.${field}`, code }])
+  expect(await prices()).toEqual(before)
+})
+
+test('listings of others are 403 with no entries, room types of others 400', async () => {
+  const foreign = await listingOf(await service.actor())
+  for (const id of [foreign.listing_id, 999_999_999]) {
+    const answer = await write([item({ listing_id: id })])
+    expect([answer.status, answer.body.error.type, answer.body.error.errors]).toEqual([403, 'forbidden', []])
+  }
+  const answer = await write([item(), item({ room_type_id: foreign.room_type_id })])
+  expect([answer.status, answer.body.error]).toMatchObject([
+    400,
+    { type: 'validation_error', errors: [{ path: 'data.1.room_type_id', code: 'invalid' }] },
+  ])
+  expect((await write(Array.from({ length: 1001 }, () => item()))).body.error.errors).toMatchObject([
+    { path: 'data', code: 'max' },
+  ])
+})
+
+test('withRates() lets the later of two items win and leaves other room types alone', () => {
+  const roomType = (id: number) => ({
+    id,
+    partner_id: null,
+    name: 'T',
+    rooms: [],
+    prices: { base_price: 1, price_jan: 2 },
+  })
+  const content = { name: 'L', room_types: [roomType(1), roomType(2)] }
+  const after = withRates(content, [
+    { listing_id: 1, room_type_id: 1, base_price: 5, price_feb: 6 },
+    { listing_id: 1, room_type_id: 1, base_price: 7, price_jan: null },
+  ])
+  expect(after.room_types.map(({ prices }) => prices)).toEqual([
+    { base_price: 7, price_jan: null, price_feb: 6 },
+    { base_price: 1, price_jan: 2 },
+  ])
+})
+
+test('a parked job is seen in the metrics and in jobs list, and can be retried there', async () => {
+  const token = 'a-token-of-the-operator'
+  const url = mongodbUrlOf(`jobs_${crypto.randomUUID().slice(0, 8)}`)
+  const apart = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
+  await apart.deps.outbox.stop()
+  const now = new Date()
+  await jobModel(apart.deps.db).create({
+    topic: 'ApplyRates',
+    payload: { host_id: 1 },
+    attempts: 10,
+    parked: true,
+    due_at: now,
+    created_at: now,
+    last_error: 'Error: no',
+  })
+  const scrape = async (authorization: string) =>
+    (await apart.send('GET', '/metrics', { headers: { authorization } })).text
+  expect(await scrape(`Bearer ${token}`)).toContain('outbox_jobs{state="parked"} 1')
+  expect(await scrape('Bearer wrong')).not.toContain('outbox_jobs')
+  const environment = { MONGODB_URL: url }
+  const [job] = JSON.parse((await partnerctl(['jobs', 'list', '--json'], environment)).stdout)
+  expect(job).toMatchObject({ topic: 'ApplyRates', state: 'parked', attempts: 10, last_error: 'Error: no' })
+  const retried = await partnerctl(['jobs', 'retry', job.id, '--json'], environment)
+  expect(JSON.parse(retried.stdout)).toMatchObject({ id: job.id, state: 'pending', attempts: 0 })
+  expect((await partnerctl(['jobs', 'retry', job.id], environment)).code).toBe(1)
+  apart.deps.outbox.start()
+  while (await jobModel(apart.deps.db).exists({})) await Bun.sleep(20)
+  expect(inject('mongodbUrl')).not.toBe(url)
+})
+
+afterAll(() => service.deps.outbox.wake())
