@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../src/clock.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/deps.ts'
+import { recordAct } from '../src/infra/audit.ts'
 import type { Db } from '../src/infra/mongo.ts'
 
 /** What an administrator's command works on. */
@@ -19,4 +20,16 @@ export async function withDatabase<T>(work: (administration: Administration) => 
   } finally {
     await database.close()
   }
+}
+
+/** {@link withDatabase} for a command that changes something: what was done is written into the audit. */
+export async function administer(
+  action: string,
+  target: string,
+  work: (administration: Administration) => Promise<void>,
+): Promise<void> {
+  await withDatabase(async (administration) => {
+    await work(administration)
+    await recordAct(administration.db, administration.clock(), action, target)
+  })
 }

@@ -14,6 +14,9 @@ export interface Config {
   redisUrl: string | undefined
   dataDir: string
   secretKey: string | undefined
+  /** The secret before the current one, while it is being rotated. */
+  secretKeyPrevious: string | undefined
+  messageDedupSeconds: number
   logLevel: string
   trustedProxies: BlockList
   requestIds: boolean
@@ -65,6 +68,8 @@ export function readConfig(environment: Environment): Config {
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
     dataDir: resolve(read.text('DATA_DIR', './data')),
     secretKey: read.secret('SECRET_KEY', 32),
+    secretKeyPrevious: read.secret('SECRET_KEY_PREVIOUS', 32),
+    messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),
     logLevel: read.oneOf('LOG_LEVEL', logLevels, 'info'),
     trustedProxies: read.networks('TRUSTED_PROXIES'),
     requestIds: read.oneOf('REQUEST_IDS', ['on', 'off'], 'on') === 'on',

@@ -5,6 +5,7 @@ import { type EmbeddedMongod, openEmbeddedMongod } from './infra/embedded-mongod
 import { type Db, openMongo, prepareCollections } from './infra/mongo.ts'
 import { type JobHandler, OutboxWorker } from './infra/outbox.ts'
 import { RedisWindows } from './infra/redis-windows.ts'
+import { SecretBox } from './infra/secret-box.ts'
 import { developmentSecret } from './infra/secrets.ts'
 import { MemoryWindows, type Windows } from './infra/windows.ts'
 import { Authenticator } from './keys/authentication.ts'
@@ -24,8 +25,7 @@ export interface Deps {
   authenticator: Authenticator
   usage: UsageTracker
   outbox: OutboxWorker
-  /** Key of hashes and encryption: `SECRET_KEY`, or the development secret. */
-  secretKey: string
+  secrets: SecretBox
 }
 
 /** The database alone, as the administrator's commands need it. */
@@ -58,6 +58,11 @@ export async function openWindows(config: Config, log?: Logger): Promise<Windows
   if (config.redisUrl) return new RedisWindows(config.redisUrl, log).open()
   log?.warn('REDIS_URL is unset: rate limits live in this process and are not shared with others')
   return new MemoryWindows()
+}
+
+/** Encryption under `SECRET_KEY`, or under the development secret where it is unset. */
+export async function openSecrets({ secretKey, secretKeyPrevious }: Config, db: Db): Promise<SecretBox> {
+  return new SecretBox(secretKey ?? (await developmentSecret(db)), secretKeyPrevious)
 }
 
 /** Fields that may carry a secret are never written, whatever is logged. */
@@ -95,7 +100,7 @@ export async function openDeps(
     authenticator: new Authenticator(db, windows, config.rateLimitPerMinute),
     usage,
     outbox,
-    secretKey: config.secretKey ?? (await developmentSecret(db)),
+    secrets: await openSecrets(config, db),
   }
   return {
     deps,

@@ -2,6 +2,7 @@ import { availabilityModel } from './availability/model.ts'
 import { bookingModel } from './bookings/model.ts'
 import { hostModel } from './hosts/model.ts'
 import { answerModel } from './infra/answers.ts'
+import { auditModel } from './infra/audit.ts'
 import { hostClockModel } from './infra/host-clock.ts'
 import { lockModel } from './infra/locks.ts'
 import { jobModel } from './infra/outbox.ts'
@@ -9,7 +10,8 @@ import { secretModel } from './infra/secrets.ts'
 import { sequenceModel } from './infra/sequences.ts'
 import { keyModel } from './keys/model.ts'
 import { listingModel } from './listings/model.ts'
-import { messageModel } from './messages/model.ts'
+import { conversationModel, messageModel } from './messages/model.ts'
+import { providerKeyModel } from './provider-keys/model.ts'
 import { acceptedRatesModel } from './rates/model.ts'
 import { userModel } from './users/model.ts'
 
@@ -17,8 +19,10 @@ import { userModel } from './users/model.ts'
 export const models = [
   acceptedRatesModel,
   answerModel,
+  auditModel,
   availabilityModel,
   bookingModel,
+  conversationModel,
   hostClockModel,
   hostModel,
   jobModel,
@@ -26,6 +30,7 @@ export const models = [
   listingModel,
   lockModel,
   messageModel,
+  providerKeyModel,
   secretModel,
   sequenceModel,
   userModel,

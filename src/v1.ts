@@ -5,6 +5,8 @@ import type { Deps } from './deps.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { listingRoutes } from './listings/routes.ts'
+import { messageRoutes } from './messages/routes.ts'
+import { providerKeyRoutes } from './provider-keys/routes.ts'
 import { rateRoutes } from './rates/routes.ts'
 import { userRoutes } from './users/routes.ts'
 
@@ -15,6 +17,8 @@ export function v1Routes(deps: Deps) {
     .use(userRoutes(deps))
     .use(listingRoutes(deps))
     .use(bookingRoutes(deps))
+    .use(messageRoutes(deps))
+    .use(providerKeyRoutes(deps))
     .use(availabilityRoutes(deps))
     .use(rateRoutes(deps))
     .use(feedRoutes(deps))

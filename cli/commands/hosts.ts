@@ -1,7 +1,7 @@
 import { defineCommand } from 'citty'
 import { createHost, listHosts } from '../../src/hosts/store.ts'
 import { command } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { administer, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { print, record, table } from '../output.ts'
 
@@ -15,7 +15,7 @@ const create = command({
     if (!args.name.trim()) throw new UsageError('Option --name needs a value')
     if (!/^\S+@\S+\.\S+$/.test(args.email.trim()))
       throw new UsageError(`"${args.email}" is not an e-mail address`)
-    await withDatabase(async ({ db, clock }) => {
+    await administer('hosts create', args.email, async ({ db, clock }) => {
       const { id, name, email } = await createHost(db, clock, args)
       print(args, { id, name, email }, record)
     })

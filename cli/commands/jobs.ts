@@ -2,7 +2,7 @@ import { defineCommand } from 'citty'
 import { toTimestamp } from '../../src/clock.ts'
 import { type Job, listJobs, retryJob } from '../../src/infra/outbox.ts'
 import { command } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { administer, withDatabase } from '../database.ts'
 import { print, record, table } from '../output.ts'
 
 function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
@@ -36,9 +36,9 @@ const retry = command({
   meta: { name: 'retry', description: 'Give a parked job all its tries again' },
   args: { id: { type: 'positional', required: true, description: 'Id of the job' } },
   async run({ args }) {
-    await withDatabase(async ({ db, clock }) =>
-      print(args, toRecord(await retryJob(db, clock(), args.id)), record),
-    )
+    await administer('jobs retry', `job ${args.id}`, async ({ db, clock }) => {
+      print(args, toRecord(await retryJob(db, clock(), args.id)), record)
+    })
   },
 })
 

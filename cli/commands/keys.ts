@@ -4,6 +4,7 @@ import { openWindows } from '../../src/deps.ts'
 import { windowOfKey } from '../../src/keys/authentication.ts'
 import type { ApiKey } from '../../src/keys/model.ts'
 import { normalizePermissions, permissions } from '../../src/keys/permissions.ts'
+import { shownLength } from '../../src/keys/secret.ts'
 import {
   findKey,
   listKeys,
@@ -14,7 +15,8 @@ import {
   setKeyActive,
 } from '../../src/keys/store.ts'
 import { command } from '../command.ts'
-import { type Administration, withDatabase } from '../database.ts'
+import { confirm, yesArgument } from '../confirm.ts'
+import { type Administration, administer, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { showMinted, showRecord, toRecord } from '../key-record.ts'
 import { note, print, table } from '../output.ts'
@@ -41,7 +43,9 @@ const mint = command({
       expiresAt: args.expires ? readExpiry(args.expires) : null,
       rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
     }
-    await withDatabase(async ({ db, clock }) => showMinted(args, await mintKey(db, clock, input)))
+    await administer('keys mint', `host ${args.host}`, async ({ db, clock }) => {
+      showMinted(args, await mintKey(db, clock, input))
+    })
   },
 })
 
@@ -53,7 +57,7 @@ const rotate = command({
   },
   async run({ args }) {
     const overlapSeconds = parseDuration(args.overlap)
-    await withDatabase(async (administration) => {
+    await administer('keys rotate', `key ${args.key.slice(0, shownLength)}`, async (administration) => {
       const { db, clock } = administration
       const { previousExpiresAt, ...minted } = await rotateKey(db, clock, args.key, overlapSeconds)
       await announce(administration, minted.record)
@@ -100,13 +104,16 @@ function changing(
 ) {
   return command({
     meta: { name, description },
-    args: keyArgument,
-    run: ({ args }) =>
-      withDatabase(async (administration) => {
+    args: { ...keyArgument, ...yesArgument },
+    async run({ args }) {
+      const target = `key ${args.key.slice(0, shownLength)}`
+      if (name === 'revoke') await confirm(args, `The ${target} will end for good.`)
+      await administer(`keys ${name}`, target, async (administration) => {
         const key = await change(administration, args.key)
         await announce(administration, key)
         showRecord(args, key)
-      }),
+      })
+    },
   })
 }
 

@@ -3,7 +3,7 @@ import { toTimestamp } from '../../src/clock.ts'
 import { listingStatuses } from '../../src/listings/schema.ts'
 import { setListingStatus } from '../../src/listings/store.ts'
 import { command } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { administer } from '../database.ts'
 import { print, record } from '../output.ts'
 import { oneOf, parseId } from '../values.ts'
 
@@ -16,7 +16,7 @@ const status = command({
   async run({ args }) {
     const id = parseId(args.id)
     const wanted = oneOf(listingStatuses, args.status)
-    await withDatabase(async (administration) => {
+    await administer('listings status', `listing ${id} ${wanted}`, async (administration) => {
       const listing = await setListingStatus(administration, id, wanted)
       const { host_id, listing_status, content, updated_at } = listing
       const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }

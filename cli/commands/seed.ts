@@ -1,12 +1,12 @@
 import { seedDemo } from '../../src/seed.ts'
 import { command } from '../command.ts'
-import { withDatabase } from '../database.ts'
+import { administer } from '../database.ts'
 import { note, print, record } from '../output.ts'
 
 export const seed = command({
   meta: { name: 'seed', description: 'Create a demo host with a key, a user and a listing (administrator)' },
   async run({ args }) {
-    await withDatabase(async (administration) => {
+    await administer('seed', 'demo host', async (administration) => {
       const { hostId, key, booking } = await seedDemo(administration)
       const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
       print(args, shown, record)

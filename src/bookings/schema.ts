@@ -17,7 +17,7 @@ export const BookingCreate = requestObject({
   room_type_id: optional(idInBody()),
   checkin_at: date({ pattern: notBlank }),
   checkout_at: date({ pattern: notBlank }),
-  message: optional(text(5000)),
+  message: optional(text(1_000_000, { description: '1 to 5,000 characters' })),
 })
 export type BookingCreate = Static<typeof BookingCreate>
 

@@ -1,9 +1,9 @@
 import { availabilityModel } from '../availability/model.ts'
 import { daysBetween } from '../clock.ts'
 import type { Deps } from '../deps.ts'
-import { DomainError, invalidField } from '../errors.ts'
+import { DomainError, invalidField, notFound } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
-import { hostQueue, tickHostClock } from '../infra/host-clock.ts'
+import { hostQueue } from '../infra/host-clock.ts'
 import type { Session } from '../infra/mongo.ts'
 import { nextIds } from '../infra/sequences.ts'
 import type { StoredListing, StoredRoomType } from '../listings/model.ts'
@@ -12,12 +12,14 @@ import { messageModel } from '../messages/model.ts'
 import { applyAcceptedRates } from '../rates/store.ts'
 import type { User } from '../users/model.ts'
 import { findUser } from '../users/store.ts'
+import { type BookingDraft, insertBooking } from './changes.ts'
 import { type Booking, bookingModel, bookingStatus } from './model.ts'
 import { priceStay, toCents } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { firstFullNight } from './units.ts'
 
 const longestStayNights = 1095
+const longestMessage = 5000
 
 type Store = Pick<Deps, 'db' | 'clock' | 'config'>
 
@@ -45,8 +47,11 @@ export async function prepareBooking(
     listing.content.prices?.extra_fees ?? [],
   )
   const message = input.message?.trim() || null
+  if (message && message.length > longestMessage) {
+    throw invalidField('message', `"message" must be at most ${longestMessage} characters`, 'max')
+  }
   const messageId = message === null ? 0 : await nextIds(db, 'message')
-  const prepared = {
+  const prepared: BookingDraft = {
     id: await nextIds(db, 'booking'),
     host_id: hostId,
     user_id: guest.id,
@@ -69,10 +74,8 @@ export async function prepareBooking(
   return {
     queue: hostQueue(hostId),
     async run(session) {
-      const { version, sequence } = await tickHostClock(db, session, hostId, clock())
-      await requireUnit({ db }, prepared, session)
-      const booking = { ...prepared, created_sequence: sequence, created_at: version, updated_at: version }
-      await bookingModel(db).create([booking], { session })
+      const check = () => requireUnit({ db }, prepared, session)
+      const booking = await insertBooking(db, session, prepared, clock(), check)
       if (message !== null) {
         const first = firstMessage(booking, guest, messageId, message)
         await messageModel(db).create([first], { session })
@@ -164,4 +167,15 @@ function requireRoomType({ content }: StoredListing, roomTypeId: number | null |
   const roomType = content.room_types.find(({ id }) => id === roomTypeId)
   if (!roomType) throw invalidField('room_type_id', '"room_type_id" is not a room type of the listing')
   return roomType
+}
+
+/**
+ * A booking by its id alone: for administrators, who stand above hosts.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findBookingOfAnyHost({ db }: Pick<Store, 'db'>, id: number): Promise<Booking> {
+  const booking = await bookingModel(db).findOne({ id }).lean()
+  if (!booking) throw notFound('Booking')
+  return booking
 }

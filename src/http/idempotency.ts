@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
 import type { Deps } from '../deps.ts'
 import { DomainError } from '../errors.ts'
@@ -49,15 +48,16 @@ export async function answerOnce<T>(
   }
   const endpoint = `${context.request.method} ${context.route}`
   const claim: Claim = { key_id: keyId, endpoint, idempotency_key: idempotencyKey }
-  const fingerprint = fingerprintOf(sent, deps.secretKey)
+  // Keyed hashes, because a body may hold a password.
+  const fingerprints = deps.secrets.fingerprints(canonical(sent))
   const replay = async () => {
     const stored = await findAnswer(deps.db, claim, deps.clock())
-    return stored && respondAgain(context, stored, fingerprint)
+    return stored && respondAgain(context, stored, fingerprints)
   }
   const early = await replay()
   if (early) return early
   try {
-    return await runOnce(deps, context, { claim, fingerprint }, await prepare(), toAnswer)
+    return await runOnce(deps, context, { claim, fingerprints }, await prepare(), toAnswer)
   } catch (error) {
     // An equal request may have finished since: what refuses this one may be the very thing that one created.
     const late = await replay()
@@ -69,7 +69,7 @@ export async function answerOnce<T>(
 async function runOnce<T>(
   deps: Deps,
   context: OnceContext,
-  { claim, fingerprint }: { claim: Claim; fingerprint: string },
+  { claim, fingerprints }: { claim: Claim; fingerprints: string[] },
   effect: Effect<T>,
   toAnswer: (made: T) => EffectAnswer,
 ): Promise<Response> {
@@ -78,22 +78,21 @@ async function runOnce<T>(
     if (known) return { stored: known, isReplay: true }
     const { status, envelope } = toAnswer(await effect.run(session))
     const expires_at = new Date(deps.clock().getTime() + deps.config.idempotencyTtlSeconds * 1000)
+    const [fingerprint = ''] = fingerprints
     const fresh = { ...claim, fingerprint, status, body: JSON.stringify(envelope), expires_at }
     await saveAnswer(deps.db, session, fresh)
     return { stored: fresh, isReplay: false }
   })
-  return isReplay ? respondAgain(context, stored, fingerprint) : respond(context, stored.status, stored.body)
+  return isReplay ? respondAgain(context, stored, fingerprints) : respond(context, stored.status, stored.body)
 }
 
-/** A body's hash: equal for equal JSON, key order apart. Keyed, because a body may hold a password. */
-function fingerprintOf(sent: unknown, secretKey: string): string {
-  return createHmac('sha256', secretKey)
-    .update(stringify(sent) ?? '')
-    .digest('hex')
+/** Equal for equal JSON, key order apart. */
+function canonical(sent: unknown): string {
+  return stringify(sent) ?? ''
 }
 
-function respondAgain(context: OnceContext, stored: StoredAnswer, fingerprint: string): Response {
-  if (stored.fingerprint !== fingerprint) {
+function respondAgain(context: OnceContext, stored: StoredAnswer, fingerprints: string[]): Response {
+  if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError('idempotency_mismatch', 'This "Idempotency-Key" was used with another body')
   }
   return respond(context, stored.status, stored.body, { 'idempotent-replayed': 'true' })

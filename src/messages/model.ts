@@ -26,3 +26,22 @@ schema.index({ host_id: 1, booking_id: 1, created_at: 1, id: 1 }, { name: 'messa
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })
 
 export const messageModel = modelOf<Message>('messages', schema)
+
+/** The state of a booking's conversation. None is stored until the first message is sent or it is closed. */
+export interface Conversation {
+  host_id: number
+  booking_id: number
+  closed_at: Date | null
+  /** Moves with every message, so that sends of one conversation take turns. */
+  sends: number
+}
+
+const conversationSchema = new Schema<Conversation>({
+  host_id: { type: Number, required: true },
+  booking_id: { type: Number, required: true },
+  closed_at: { type: Date, default: null },
+  sends: { type: Number, default: 0 },
+})
+conversationSchema.index({ host_id: 1, booking_id: 1 }, { unique: true, name: 'conversation_booking' })
+
+export const conversationModel = modelOf<Conversation>('conversations', conversationSchema)

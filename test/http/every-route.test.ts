@@ -34,6 +34,9 @@ test('the route table holds every endpoint of the contract built so far', () => 
     'POST /v1/listings',
     'PATCH /v1/listings/:id',
     'POST /v1/bookings',
+    'GET /v1/bookings/:booking_id/messages',
+    'POST /v1/bookings/:booking_id/messages',
+    'POST /v1/integrations/:provider/provider-key',
     'GET /v1/integrations/:provider/availability',
     'POST /v1/integrations/:provider/availability',
     'POST /v1/integrations/:provider/rates',
@@ -108,11 +111,15 @@ describe.each(routes)('$method $path', ({ method, path, permission }) => {
   })
 
   test('answers 404 to ids that are none, and to ids of another host as to ids nobody has', async () => {
-    if (!path.endsWith(':id')) return expect(path).not.toMatch(/:(?!provider)/)
+    const parameter = /:(?!provider)(\w+)/.exec(path)?.[1]
+    if (!parameter) return expect(path).not.toMatch(/_id/)
+    const valid = path.endsWith('/messages') ? { body: { message: { text: 'Hello' } } } : anyBody(method)
     const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '1e3', '999999999']
     const foreign = path.includes('bookings') ? own.booking_id : own.listing_id
     const answers = await Promise.all(
-      [...ids, String(foreign)].map((id) => stranger.send(method, fill(path, { id }), anyBody(method))),
+      [...ids, String(foreign)].map((id) =>
+        stranger.send(method, fill(path, { [parameter]: id }), method === 'GET' ? {} : valid),
+      ),
     )
     for (const answer of answers) expectError(answer, 404, 'not_found')
     expect(new Set(answers.map(({ body }) => body.error.message)).size).toBe(1)

@@ -1,0 +1,31 @@
+import { defineCommand } from 'citty'
+import { toTimestamp } from '../../src/clock.ts'
+import { listActs } from '../../src/infra/audit.ts'
+import { command } from '../command.ts'
+import { withDatabase } from '../database.ts'
+import { print, table } from '../output.ts'
+import { parseId } from '../values.ts'
+
+const list = command({
+  meta: { name: 'list', description: 'List what administrators did, latest first' },
+  args: { limit: { type: 'string', default: '50', description: 'How many acts' } },
+  async run({ args }) {
+    const limit = parseId(args.limit)
+    await withDatabase(async ({ db }) => {
+      const rows = (await listActs(db, limit)).map(({ at, user, machine, action, target }) => {
+        return { at: toTimestamp(at), user, machine, action, target }
+      })
+      print(args, rows, () =>
+        table(
+          ['AT', 'USER', 'MACHINE', 'ACTION', 'TARGET'],
+          rows.map((row) => Object.values(row)),
+        ),
+      )
+    })
+  },
+})
+
+export const audit = defineCommand({
+  meta: { name: 'audit', description: 'See what administrators did (administrator)' },
+  subCommands: { list },
+})

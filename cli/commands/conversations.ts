@@ -1,0 +1,30 @@
+import { defineCommand } from 'citty'
+import { toTimestampOrNull } from '../../src/clock.ts'
+import { setConversationClosed } from '../../src/messages/store.ts'
+import { command } from '../command.ts'
+import { administer } from '../database.ts'
+import { print, record } from '../output.ts'
+import { parseId } from '../values.ts'
+
+function moving(name: 'close' | 'reopen', description: string) {
+  return command({
+    meta: { name, description },
+    args: { booking_id: { type: 'positional', required: true, description: 'Id of the booking' } },
+    async run({ args }) {
+      const id = parseId(args.booking_id)
+      await administer(`conversations ${name}`, `booking ${id}`, async (on) => {
+        const { booking_id, host_id, closed_at } = await setConversationClosed(on, id, name === 'close')
+        const state = closed_at ? 'closed' : 'open'
+        print(args, { booking_id, host_id, state, closed_at: toTimestampOrNull(closed_at) }, record)
+      })
+    },
+  })
+}
+
+export const conversations = defineCommand({
+  meta: { name: 'conversations', description: 'Close and reopen conversations (administrator)' },
+  subCommands: {
+    close: moving('close', 'Close the conversation of a booking: nothing more can be sent'),
+    reopen: moving('reopen', 'Reopen the conversation of a booking'),
+  },
+})

@@ -1,0 +1,31 @@
+import { defineCommand } from 'citty'
+import { openSecrets } from '../../src/deps.ts'
+import { reencryptProviderKeys } from '../../src/provider-keys/store.ts'
+import { command } from '../command.ts'
+import { administer } from '../database.ts'
+import { UsageError } from '../errors.ts'
+import { print } from '../output.ts'
+
+const rotate = command({
+  meta: {
+    name: 'rotate',
+    description: 'Encrypt everything again under SECRET_KEY; SECRET_KEY_PREVIOUS names the secret before',
+  },
+  async run({ args }) {
+    if (!process.env.SECRET_KEY || !process.env.SECRET_KEY_PREVIOUS) {
+      throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the one before')
+    }
+    await administer('secrets rotate', 'provider keys', async ({ db, clock, config }) => {
+      const reencrypted = await reencryptProviderKeys(db, clock, await openSecrets(config, db))
+      print(args, { reencrypted }, () => `${reencrypted} provider keys were encrypted again`)
+    })
+  },
+})
+
+export const secrets = defineCommand({
+  meta: {
+    name: 'secrets',
+    description: 'Rotate the secret that provider keys are encrypted under (administrator)',
+  },
+  subCommands: { rotate },
+})

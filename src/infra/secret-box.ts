@@ -1,0 +1,83 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+
+/** A value as it is stored: encrypted, with the id of the secret it was encrypted under. */
+export interface Sealed {
+  secret_id: string
+  /** Nonce, authentication tag and cipher text, base64. */
+  sealed: string
+}
+
+interface Keys {
+  id: string
+  encryption: Buffer
+  fingerprint: Buffer
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/**
+ * Encrypts and fingerprints under `SECRET_KEY`. While a secret is being rotated, values of the previous one
+ * can still be read and recognized.
+ */
+export class SecretBox {
+  private readonly current: Keys
+  private readonly all: Keys[]
+
+  constructor(secret: string, previous?: string) {
+    this.current = deriveKeys(secret)
+    this.all = [this.current, ...(previous === undefined ? [] : [deriveKeys(previous)])]
+  }
+
+  /** True for a value encrypted under the current secret. */
+  isCurrent({ secret_id }: Sealed): boolean {
+    return secret_id === this.current.id
+  }
+
+  /** Encrypts with AES-256-GCM. */
+  seal(text: string): Sealed {
+    const nonce = randomBytes(nonceBytes)
+    const cipher = createCipheriv('aes-256-gcm', this.current.encryption, nonce)
+    const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+    const sealed = Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64')
+    return { secret_id: this.current.id, sealed }
+  }
+
+  /**
+   * Decrypts what {@link seal} made.
+   *
+   * @throws Error when the secret is not known or the value was tampered with
+   */
+  open({ secret_id, sealed }: Sealed): string {
+    const keys = this.all.find(({ id }) => id === secret_id)
+    if (!keys)
+      throw new Error(`The value was encrypted under another secret (${secret_id}); set SECRET_KEY_PREVIOUS`)
+    const bytes = Buffer.from(sealed, 'base64')
+    const decipher = createDecipheriv('aes-256-gcm', keys.encryption, bytes.subarray(0, nonceBytes))
+    decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
+    return Buffer.concat([decipher.update(bytes.subarray(nonceBytes + tagBytes)), decipher.final()]).toString(
+      'utf8',
+    )
+  }
+
+  /** A keyed hash: equal for equal values, telling nothing to who has no secret. */
+  fingerprint(text: string): string {
+    return fingerprintUnder(this.current, text)
+  }
+
+  /** The fingerprints that a value may be stored with: under the current secret, and under the previous one. */
+  fingerprints(text: string): string[] {
+    return this.all.map((keys) => fingerprintUnder(keys, text))
+  }
+}
+
+function fingerprintUnder({ fingerprint }: Keys, text: string): string {
+  return createHmac('sha256', fingerprint).update(text).digest('hex')
+}
+
+function deriveKeys(secret: string): Keys {
+  const derive = (purpose: string) =>
+    Buffer.from(hkdfSync('sha256', secret, '', `partner-interface ${purpose}`, 32))
+  const id = createHash('sha256').update(derive('id')).digest('hex').slice(0, 12)
+  return { id, encryption: derive('encryption'), fingerprint: derive('fingerprint') }
+}

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest'
+import { SecretBox } from '../../src/infra/secret-box.ts'
+import { providerKeyModel } from '../../src/provider-keys/model.ts'
+import { mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const path = '/v1/integrations/provider_one/provider-key'
+const body = (provider_api_key: unknown) => ({ body: { provider_api_key } })
+
+test('the three outcomes, and 409 for a key that another account has', async () => {
+  const [actor, stranger] = [await service.actor(), await service.actor()]
+  const key = `pk-${crypto.randomUUID()}`
+  const outcome = async (sent: string) => (await actor.send('POST', path, body(sent))).body.data.status
+  expect(await outcome(key)).toBe('created')
+  expect(await outcome(` ${key} `)).toBe('unchanged')
+  expect(await outcome(`${key}-2`)).toBe('updated')
+  const refused = await stranger.send('POST', path, body(`${key}-2`))
+  expect([refused.status, refused.body.error.type]).toEqual([409, 'conflict'])
+  expect((await stranger.send('POST', path, body(key))).body.data.status).toBe('created')
+})
+
+test.each([
+  [undefined, 'required'],
+  [null, 'required'],
+  ['', 'required'],
+  ['  ', 'required'],
+  [5, 'required'],
+  [['x'], 'required'],
+  ['x'.repeat(256), 'max'],
+])('provider_api_key = %.20j is 422 %s', async (sent, code) => {
+  const actor = await service.actor()
+  const { status, body: answer } = await actor.send('POST', path, body(sent))
+  expect([status, answer.error.errors]).toMatchObject([422, [{ path: 'provider_api_key', code }]])
+})
+
+test('what is stored is encrypted and opens under the secret', async () => {
+  const actor = await service.actor()
+  const key = `pk-${crypto.randomUUID()}`
+  await actor.send('POST', path, body(key))
+  const stored = await providerKeyModel(service.deps.db).findOne({ host_id: actor.hostId }).lean().orFail()
+  expect(JSON.stringify(stored)).not.toContain(key)
+  expect(service.deps.secrets.open(stored)).toBe(key)
+})
+
+test('two hosts storing the same key at the same moment, over two processes: exactly one 409, twenty times', async () => {
+  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  try {
+    for (let round = 0; round < 20; round += 1) {
+      const actors = [await service.actor(), await service.actor()]
+      const sent = body(`race-${crypto.randomUUID()}`)
+      const answers = await Promise.all(
+        actors.map(({ key }, index) => sender(fetch, processes[index]?.url)('POST', path, { ...sent, key })),
+      )
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    }
+  } finally {
+    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+  }
+})
+
+test('SecretBox refuses a value that was tampered with or belongs to another secret', () => {
+  const box = new SecretBox('a secret of at least 32 characters')
+  const sealed = box.seal('text')
+  const bytes = Buffer.from(sealed.sealed, 'base64')
+  bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1
+  expect(() => box.open({ ...sealed, sealed: bytes.toString('base64') })).toThrow()
+  expect(() => new SecretBox('another secret of at least 32 chars').open(sealed)).toThrow('another secret')
+  expect(box.seal('text').sealed).not.toBe(sealed.sealed)
+})
+
+test('secrets rotate encrypts again, and the uniqueness holds before, during and after', async () => {
+  const url = mongodbUrlOf(`secrets_${crypto.randomUUID().slice(0, 8)}`)
+  const [oldSecret, newSecret] = ['the old secret, 32 characters long', 'the new secret, 32 characters long']
+  const before = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
+  const [one, two] = [await before.actor(), await before.actor()]
+  await one.send('POST', path, body('shared-key'))
+  const environment = { MONGODB_URL: url, SECRET_KEY: newSecret, SECRET_KEY_PREVIOUS: oldSecret }
+  const during = await testApp(environment)
+  const conflictIn = async (app: typeof during) =>
+    (await app.send('POST', path, { ...body('shared-key'), key: two.key })).status
+  expect(await conflictIn(during)).toBe(409)
+  expect((await during.send('POST', path, { ...body('shared-key'), key: one.key })).body.data.status).toBe(
+    'unchanged',
+  )
+  const rotated = await partnerctl(['secrets', 'rotate', '--json'], environment)
+  expect(JSON.parse(rotated.stdout)).toEqual({ reencrypted: 1 })
+  expect(JSON.parse((await partnerctl(['secrets', 'rotate', '--json'], environment)).stdout)).toEqual({
+    reencrypted: 0,
+  })
+  const after = await testApp({ MONGODB_URL: url, SECRET_KEY: newSecret })
+  expect(await conflictIn(after)).toBe(409)
+  const stored = await providerKeyModel(after.deps.db).findOne({ host_id: one.hostId }).lean().orFail()
+  expect(after.deps.secrets.open(stored)).toBe('shared-key')
+  expect((await partnerctl(['secrets', 'rotate'], { MONGODB_URL: url })).code).toBe(2)
+})
