@@ -26,6 +26,18 @@ const keyArgument = {
   key: { type: 'positional', required: true, description: 'Id of the key, or its first 12 characters' },
 } as const
 
+/**
+ * Id or beginning of a key. A whole key is refused: an argument is seen in the process list.
+ *
+ * @throws UsageError for anything longer than the part that is not secret
+ */
+function readKeyName(text: string): string {
+  if (text.length <= shownLength) return text
+  throw new UsageError(
+    `Name the key by its id or its first ${shownLength} characters, never by the whole key`,
+  )
+}
+
 const mint = command({
   meta: { name: 'mint', description: 'Mint an API key; it is shown once' },
   args: {
@@ -57,7 +69,7 @@ const rotate = command({
   },
   async run({ args }) {
     const overlapSeconds = parseDuration(args.overlap)
-    await administer('keys rotate', `key ${args.key.slice(0, shownLength)}`, async (administration) => {
+    await administer('keys rotate', `key ${readKeyName(args.key)}`, async (administration) => {
       const { db, clock } = administration
       const { previousExpiresAt, ...minted } = await rotateKey(db, clock, args.key, overlapSeconds)
       await announce(administration, minted.record)
@@ -93,7 +105,8 @@ const list = command({
 const show = command({
   meta: { name: 'show', description: 'Show the record of a key' },
   args: keyArgument,
-  run: ({ args }) => withDatabase(async ({ db }) => showRecord(args, await findKey(db, args.key))),
+  run: ({ args }) =>
+    withDatabase(async ({ db }) => showRecord(args, await findKey(db, readKeyName(args.key)))),
 })
 
 /** A command that changes one key, tells the running processes and shows the key's record. */
@@ -106,7 +119,7 @@ function changing(
     meta: { name, description },
     args: { ...keyArgument, ...yesArgument },
     async run({ args }) {
-      const target = `key ${args.key.slice(0, shownLength)}`
+      const target = `key ${readKeyName(args.key)}`
       if (name === 'revoke') await confirm(args, `The ${target} will end for good.`)
       await administer(`keys ${name}`, target, async (administration) => {
         const key = await change(administration, args.key)

@@ -109,7 +109,13 @@ export class RedisWindows implements Windows {
       this.up = true
     } catch (error) {
       this.markDown(error)
+      this.giveUpConnection()
     }
+  }
+
+  /** A connection that does not answer may have lost what was sent; only a new one is in step again. */
+  private giveUpConnection(): void {
+    if (this.redis.status === 'ready' || this.redis.status === 'connect') this.redis.disconnect(true)
   }
 
   private markDown(error: unknown): void {

@@ -1,0 +1,117 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { startRedis, type TestRedis } from '../support/redis.ts'
+
+/** A way to Redis that can be made to swallow everything without closing anything. */
+async function startTunnel(target: number) {
+  let isOpen = true
+  const sockets = new Set<Socket>()
+  const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
+    }
+    client.on('data', (data) => isOpen && upstream.write(data))
+    upstream.on('data', (data) => isOpen && client.write(data))
+  })
+  const { promise, resolve } = Promise.withResolvers<number>()
+  server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port))
+  return {
+    port: await promise,
+    swallow: (swallowing: boolean) => {
+      isOpen = !swallowing
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    },
+  }
+}
+
+let redis: TestRedis
+let tunnel: Awaited<ReturnType<typeof startTunnel>>
+let service: Awaited<ReturnType<typeof testApp>>
+beforeAll(async () => {
+  redis = await startRedis()
+  tunnel = await startTunnel(Number(new URL(redis.url).port))
+  service = await testApp({ REDIS_URL: `redis://127.0.0.1:${tunnel.port}`, LOG_LEVEL: 'silent' })
+})
+afterAll(async () => {
+  tunnel.close()
+  await redis.stop()
+})
+
+/** Latencies of requests sent one after the other, in milliseconds; every one must be answered 200. */
+async function latencies(key: string, count: number): Promise<number[]> {
+  const times: number[] = []
+  for (let sent = 0; sent < count; sent += 1) {
+    const start = performance.now()
+    const { status } = await service.send('GET', '/v1/me', { key })
+    times.push(performance.now() - start)
+    expect(status).toBe(200)
+  }
+  return times.sort((a, b) => a - b)
+}
+
+const at = (times: number[], part: number) => times[Math.floor((times.length - 1) * part)] as number
+
+const outages: [string, { begin(): Promise<void> | void; end(): Promise<void> | void }][] = [
+  [
+    'stopped',
+    {
+      begin: () => void process.kill(redis.pid, 'SIGSTOP'),
+      end: () => void process.kill(redis.pid, 'SIGCONT'),
+    },
+  ],
+  ['black-holed', { begin: () => tunnel.swallow(true), end: () => tunnel.swallow(false) }],
+  [
+    'killed',
+    {
+      begin: () => redis.stop(),
+      end: async () => {
+        redis = await startRedis(Number(new URL(redis.url).port))
+      },
+    },
+  ],
+]
+
+test.each(outages)(
+  'Redis %s: no 5xx, under 100 ms added at p95, a local bound, and used again within 2 s',
+  async (name, outage) => {
+    const { key } = await service.actor()
+    const before = await latencies(key, 200)
+    await outage.begin()
+    const during = await latencies(key, 400)
+    expect(at(during, 0.95) - at(before, 0.95)).toBeLessThan(100)
+
+    const limited = await service.actor({ rateLimit: 10 })
+    const statuses: number[] = []
+    for (let count = 0; count < 15; count += 1) statuses.push((await limited.send('GET', '/v1/me')).status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(5)
+    expect((await service.send('GET', '/readyz')).body).toEqual({
+      status: 'not ready',
+      failing: ['throttle_store'],
+    })
+
+    await outage.end()
+    const start = Date.now()
+    while ((await service.send('GET', '/readyz')).status !== 200) await Bun.sleep(20)
+    const backAfter = Date.now() - start
+    expect(backAfter).toBeLessThan(2000)
+    const row = {
+      before_p50: at(before, 0.5),
+      before_p95: at(before, 0.95),
+      during_p50: at(during, 0.5),
+      during_p95: at(during, 0.95),
+      during_max: at(during, 1),
+      back_after: backAfter,
+    }
+    console.log(
+      `Redis ${name}, milliseconds: ${JSON.stringify(Object.fromEntries(Object.entries(row).map(([part, value]) => [part, Math.round(value * 10) / 10])))}`,
+    )
+  },
+)

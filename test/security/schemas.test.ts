@@ -1,0 +1,105 @@
+import type { TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { testApp } from '../support/app.ts'
+import { valuesOf } from '../support/schema-arbitrary.ts'
+import { validBodies } from '../support/valid-bodies.ts'
+
+const service = await testApp()
+const actor = await service.actor()
+const bodies = await validBodies(actor)
+const routes = new Map(service.app.routes.map((route) => [`${route.method} ${route.path}`, route]))
+
+function hooksOf(name: string) {
+  const route = routes.get(name)
+  if (!route) throw new Error(`No route ${name}`)
+  return route.hooks
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of any route
+type Body = any
+
+/** What a schema cannot say: ids must be the actor's, dates in order, one word a currency. */
+const meanings: Record<string, (generated: Body, valid: Body) => Body> = {
+  'POST /v1/users': (body, valid) => ({
+    ...body,
+    email: valid.email,
+    date_of_birth: body.date_of_birth && '1990-01-01',
+  }),
+  'POST /v1/listings': (body) => ({
+    ...body,
+    original_id: null,
+    original_url: null,
+    room_types: named(body.room_types),
+  }),
+  'PATCH /v1/listings/:id': (body) => ({ ...body, original_id: null, room_types: named(body.room_types) }),
+  'POST /v1/bookings': (_, valid) => valid,
+  'POST /v1/integrations/:provider/provider-key': (_, valid) => valid,
+  'POST /v1/integrations/:provider/availability': (body, valid) => ({
+    data: rowsOf(body, valid).map((item) => ({ ...item, ...ordered(item.start_date, item.end_date) })),
+  }),
+  'POST /v1/integrations/:provider/rates': (body, valid) => ({
+    data: rowsOf(body, valid).map((item) => ({ ...item, currency: null })),
+  }),
+}
+
+function named(elements: Body[] | undefined): Body[] {
+  return (elements ?? []).map((element, index) => ({
+    ...element,
+    id: `g${index}`,
+    name: element.name ?? 'Named',
+    rooms: element.rooms ? named(element.rooms) : [],
+  }))
+}
+
+function rowsOf(body: Body, valid: Body): Body[] {
+  const { listing_id, room_type_id } = valid.data[0]
+  const items = body.data.length > 0 ? body.data : valid.data
+  return items.map((item: Body) => ({ ...item, listing_id, room_type_id }))
+}
+
+function ordered(one: string, other: string) {
+  return one <= other ? { start_date: one, end_date: other } : { start_date: other, end_date: one }
+}
+
+test.each(Object.keys(bodies))(
+  '%s accepts every body that its schema describes, and answers as its schema says',
+  async (name) => {
+    const { path, body: valid } = bodies[name] as (typeof bodies)[string]
+    const { body: schema, response } = hooksOf(name) as {
+      body: TSchema
+      response: Record<number, TSchema>
+    }
+    const checks = Object.fromEntries(
+      Object.entries(response).map(([status, answer]) => [status, TypeCompiler.Compile(answer)]),
+    )
+    await fc.assert(
+      fc.asyncProperty(valuesOf(schema), async (generated) => {
+        const sent = meanings[name]?.(generated, valid()) ?? generated
+        const answer = await actor.send(name.split(' ')[0] as string, path, { body: sent })
+        if (answer.status >= 300)
+          throw new Error(`${answer.status} ${answer.text} to ${JSON.stringify(sent)}`)
+        expect([
+          ...(checks[answer.status]?.Errors(answer.body) ?? [{ path: `no schema for ${answer.status}` }]),
+        ]).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  },
+)
+
+test.each([
+  'GET /v1/me',
+  'GET /v1/listings',
+  'GET /v1/integrations/:provider/bookings',
+  'GET /v1/integrations/:provider/availability',
+])('%s answers as its schema says', async (name) => {
+  const { response } = hooksOf(name) as { response: Record<number, TSchema> }
+  const { status, body } = await actor.send(
+    'GET',
+    name.split(' ')[1]?.replace(':provider', 'provider_one') as string,
+  )
+  expect(status).toBe(200)
+  expect([...TypeCompiler.Compile(response[200] as TSchema).Errors(body)]).toEqual([])
+})
