@@ -2,10 +2,11 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
-import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { pageQuery, toPageRequest } from '../http/pagination.ts'
 import { answerObject, parsePathId, requestObject } from '../http/types.ts'
-import { BookingDetail, FeedPage, feedFilters } from './schema.ts'
-import { listChanges, readBookingDetail } from './store.ts'
+import { BookingDetail, FeedPage, FeedPagination, feedFilters } from './schema.ts'
+import { readBookingDetail, toFeedItem } from './store.ts'
+import { readFeedPage } from './walk.ts'
 
 const defaultPerPage = 50
 
@@ -17,13 +18,13 @@ export function feedRoutes(deps: Deps) {
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listChanges(deps, context.caller.hostId, context.query, page)
-        return ok(context, { Bookings: rows }, { pagination: pagination(page, total, rows.length) })
+        const { bookings, pagination } = await readFeedPage(deps, context.caller, context.query, page)
+        return ok(context, { Bookings: bookings.map(toFeedItem) }, { pagination })
       },
       {
         access: { permission: 'bookings.read', provider: true },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
-        response: { 200: PageEnvelope(FeedPage) },
+        response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: { summary: 'Poll new and changed bookings' },
       },
     )

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Pagination } from '../http/pagination.ts'
 import { answerObject, dateInQuery, idInQuery, nullable } from '../http/types.ts'
 import './version.ts'
 
@@ -7,6 +8,7 @@ export const feedFilters = {
   checkout_after: dateInQuery(),
   updated_after: Type.Optional(Type.String({ format: 'feed-time', errorCode: 'invalid' })),
   listing_id: idInQuery(),
+  cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the page before' })),
 }
 
 /** One item of the feed. */
@@ -23,6 +25,12 @@ export type FeedItem = Static<typeof FeedItem>
 
 /** `data` of the booking feed; the key is fixed by the contract. */
 export const FeedPage = answerObject({ Bookings: Type.Array(FeedItem) })
+
+/** Page metadata of the feed: with the cursor of the next page. */
+export const FeedPagination = answerObject({
+  ...Pagination.properties,
+  next_cursor: nullable(Type.String()),
+})
 
 const stringOrNull = nullable(Type.String())
 

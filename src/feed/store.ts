@@ -3,53 +3,16 @@ import { bookingReference, toMajorUnits } from '../bookings/wire.ts'
 import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { notFound } from '../errors.ts'
-import { type PageRequest, skipOf } from '../http/pagination.ts'
 import { findListing } from '../listings/store.ts'
 import { findUser } from '../users/store.ts'
 import { toCountryCode } from './country.ts'
 import type { BookingDetail, FeedItem } from './schema.ts'
-import { parseFeedTime, toVersion } from './version.ts'
+import { toVersion } from './version.ts'
 
 type Store = Pick<Deps, 'db'>
 
-/** What the feed may be asked, beside the page. */
-export interface FeedQuery {
-  updated_after?: string
-  checkout_after?: string
-  listing_id?: string
-}
-
-/**
- * One page of the host's changed bookings, by version, and how many there are in all.
- *
- * @throws DomainError `not_found` for a listing that is not the host's
- */
-export async function listChanges(
-  { db }: Store,
-  hostId: number,
-  query: FeedQuery,
-  page: PageRequest,
-): Promise<{ rows: FeedItem[]; total: number }> {
-  if (query.listing_id !== undefined) await findListing({ db }, hostId, Number(query.listing_id))
-  const filter = {
-    host_id: hostId,
-    ...(query.listing_id === undefined ? {} : { listing_id: Number(query.listing_id) }),
-    ...(query.updated_after === undefined ? {} : { updated_at: { $gt: parseFeedTime(query.updated_after) } }),
-    ...(query.checkout_after === undefined ? {} : { checkout_at: { $gte: query.checkout_after } }),
-  }
-  const [total, bookings] = await Promise.all([
-    bookingModel(db).countDocuments(filter),
-    bookingModel(db)
-      .find(filter)
-      .sort({ updated_at: 1, id: 1 })
-      .skip(skipOf(page))
-      .limit(page.perPage)
-      .lean(),
-  ])
-  return { rows: bookings.map(toFeedItem), total }
-}
-
-function toFeedItem(booking: Booking): FeedItem {
+/** A booking as an item of the feed. */
+export function toFeedItem(booking: Booking): FeedItem {
   return {
     booking_id: booking.id,
     listing_id: booking.listing_id,

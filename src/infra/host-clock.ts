@@ -53,6 +53,12 @@ export async function nextSequence(db: Db, session: Session, hostId: number): Pr
   return moved.sequence
 }
 
+/** The last version given out to a change of this host that is visible. */
+export async function readHostClock(db: Db, hostId: number): Promise<Date> {
+  const clock = await hostClockModel(db).findOne({ _id: hostId }, { last: 1 }).lean()
+  return new Date((clock?.last ?? 0) * 1000)
+}
+
 /** Starts the clock of a new host. */
 export async function startHostClock(db: Db, hostId: number): Promise<void> {
   await hostClockModel(db).create({ _id: hostId, last: 0, sequence: 0 })

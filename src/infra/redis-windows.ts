@@ -27,7 +27,24 @@ local freed = tonumber(redis.call('LINDEX', KEYS[1], count - limit))
 return {0, 0, math.ceil((freed + window - now) / 1000), epoch}
 `
 
+/** A sorted set of the numbers under a name, each scored with the millisecond at which it is forgotten. */
+const rememberScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+`
+
+const recallScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
+`
+
 interface WindowCommands {
+  rememberNumber(name: string, value: number, milliseconds: number): Promise<void>
+  recallNumbers(name: string): Promise<string[]>
   hitWindow(
     window: string,
     epoch: string,
@@ -57,7 +74,11 @@ export class RedisWindows implements Windows {
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       retryStrategy: () => probeEveryMilliseconds,
-      scripts: { hitWindow: { lua: hitScript, numberOfKeys: 2 } },
+      scripts: {
+        hitWindow: { lua: hitScript, numberOfKeys: 2 },
+        rememberNumber: { lua: rememberScript, numberOfKeys: 1 },
+        recallNumbers: { lua: recallScript, numberOfKeys: 1 },
+      },
     }) as Redis & WindowCommands
     this.redis.on('error', (error) => this.markDown(error))
     this.prober = setInterval(() => this.probe(), probeEveryMilliseconds)
@@ -72,18 +93,46 @@ export class RedisWindows implements Windows {
   }
 
   async hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision> {
-    if (!this.up) return this.standIn.hit(name, limit, windowMilliseconds)
-    try {
-      const [allowed, remaining, waitMilliseconds, epoch] = await this.redis.hitWindow(
-        `window:${name}`,
-        `epoch:${name}`,
-        limit,
-        windowMilliseconds,
+    return this.ask(
+      async () => {
+        const [allowed, remaining, waitMilliseconds, epoch] = await this.redis.hitWindow(
+          `window:${name}`,
+          `epoch:${name}`,
+          limit,
+          windowMilliseconds,
+        )
+        return { allowed: allowed === 1, remaining, waitMilliseconds, epoch }
+      },
+      () => this.standIn.hit(name, limit, windowMilliseconds),
+    )
+  }
+
+  async remember(name: string, value: number, milliseconds: number): Promise<void> {
+    await this.standIn.remember(name, value, milliseconds)
+    if (this.up)
+      await this.ask(
+        () => this.redis.rememberNumber(`kept:${name}`, value, milliseconds),
+        async () => {},
       )
-      return { allowed: allowed === 1, remaining, waitMilliseconds, epoch }
+  }
+
+  async recallSmallest(name: string): Promise<number | null> {
+    const own = () => this.standIn.recallSmallest(name)
+    return this.ask(async () => {
+      const shared = (await this.redis.recallNumbers(`kept:${name}`)).map(Number)
+      const all = [...shared, (await own()) ?? []].flat()
+      return all.length > 0 ? Math.min(...all) : null
+    }, own)
+  }
+
+  /** What Redis says or, while it is away, what this process knows. */
+  private async ask<T>(redis: () => Promise<T>, standIn: () => Promise<T>): Promise<T> {
+    if (!this.up) return standIn()
+    try {
+      return await redis()
     } catch (error) {
       this.markDown(error)
-      return this.standIn.hit(name, limit, windowMilliseconds)
+      return standIn()
     }
   }
 

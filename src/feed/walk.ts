@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { type Booking, bookingModel } from '../bookings/model.ts'
+import type { Deps } from '../deps.ts'
+import type { PageRequest, Pagination } from '../http/pagination.ts'
+import { skipOf } from '../http/pagination.ts'
+import { readHostClock } from '../infra/host-clock.ts'
+import type { Db } from '../infra/mongo.ts'
+import { findListing } from '../listings/store.ts'
+import { type CursorPosition, readCursor, writeCursor } from './cursor.ts'
+import { countChanges } from './total.ts'
+import { parseFeedTime } from './version.ts'
+
+/**
+ * Why no change can be lost (decisions §9).
+ *
+ * 1. Every change of a booking takes, in its own transaction, the next version of its host's clock
+ *    (`bookings/changes.ts`, `infra/host-clock.ts`): unique per host, and in the order in which changes
+ *    become visible. A reader that has seen version `v` can see everything up to `v`; what it cannot see yet
+ *    will have a greater version. So "after `v`" never skips a change, whatever commits meanwhile.
+ * 2. A changed booking only ever moves to the end. A walk that continues after the last row it was given
+ *    (by cursor, or by the remembered end of the page before) meets every row either where it was or, moved,
+ *    later on. Counting rows from the start instead would skip as many rows as moved away before it.
+ * 3. A page that is not the last says so, because it has looked one row further; `last_page` never ends a
+ *    walk before its rows do.
+ *
+ * Reads are of majority and on the primary, so a version once shown is never rolled back.
+ */
+
+type Store = Pick<Deps, 'db' | 'windows' | 'clock'>
+
+/** What the feed may be asked, beside the page. */
+export interface FeedQuery {
+  updated_after?: string
+  checkout_after?: string
+  listing_id?: string
+  cursor?: string
+}
+
+export interface FeedPage {
+  bookings: Booking[]
+  pagination: Pagination & { next_cursor: string | null }
+}
+
+/** How long the end of a page is remembered: a walk may pause that long between two pages. */
+const rememberedMilliseconds = 15 * 60_000
+
+/**
+ * One page of the host's changed bookings, by version.
+ *
+ * @throws DomainError `not_found` for a listing that is not the host's; `validation` for a cursor that is none
+ */
+export async function readFeedPage(
+  { db, windows, clock }: Store,
+  { hostId, keyId }: { hostId: number; keyId: number },
+  query: FeedQuery,
+  page: PageRequest,
+): Promise<FeedPage> {
+  const position = query.cursor === undefined ? null : readCursor(query.cursor)
+  if (query.listing_id !== undefined) await findListing({ db }, hostId, Number(query.listing_id))
+  const updatedAfter = query.updated_after === undefined ? null : parseFeedTime(query.updated_after)
+  const lastVersion = await readHostClock(db, hostId)
+  if (updatedAfter && updatedAfter >= lastVersion) return emptyPage(page)
+
+  const filter = filterOf(hostId, query)
+  const memory = memoryOf(keyId, query, page.perPage)
+  const start = position ?? (await startOf(windows, memory, page, updatedAfter))
+  const [found, total] = await Promise.all([
+    findAfter(db, filter, start, page),
+    countChanges(db, { ...filter, ...after(updatedAfter) }, lastVersion, clock()),
+  ])
+  const bookings = found.slice(0, page.perPage)
+  const last = bookings.at(-1)
+  const hasMore = found.length > page.perPage
+  if (hasMore && last && !position)
+    await windows.remember(`${memory}:${page.page}`, last.updated_at.getTime(), rememberedMilliseconds)
+  return { bookings, pagination: paginate({ page, position, bookings, total, hasMore }) }
+}
+
+/** Where a page begins: after a version, or by counting rows where nothing is remembered. */
+type Start = CursorPosition | { version: Date | null; skip: number }
+
+async function startOf(
+  windows: Store['windows'],
+  memory: string,
+  page: PageRequest,
+  updatedAfter: Date | null,
+): Promise<Start> {
+  if (page.page === 1) return { version: updatedAfter, skip: 0 }
+  const end = await windows.recallSmallest(`${memory}:${page.page - 1}`)
+  return end === null ? { version: updatedAfter, skip: skipOf(page) } : { version: new Date(end), skip: 0 }
+}
+
+function filterOf(hostId: number, query: FeedQuery) {
+  return {
+    host_id: hostId,
+    ...(query.listing_id === undefined ? {} : { listing_id: Number(query.listing_id) }),
+    ...(query.checkout_after === undefined ? {} : { checkout_at: { $gte: query.checkout_after } }),
+  }
+}
+
+function after(version: Date | null) {
+  return version === null ? {} : { updated_at: { $gt: version } }
+}
+
+/** The rows of a page and one more, which tells whether there is a next page. */
+function findAfter(db: Db, filter: object, start: Start, { perPage }: PageRequest): Promise<Booking[]> {
+  return bookingModel(db)
+    .find({ ...filter, ...after(start.version) })
+    .sort({ updated_at: 1 })
+    .skip('skip' in start ? start.skip : 0)
+    .limit(perPage + 1)
+    .lean()
+    .exec()
+}
+
+/** The name under which the ends of the pages of one walk are remembered: one for each key and query. */
+function memoryOf(keyId: number, query: FeedQuery, perPage: number): string {
+  const { updated_after, checkout_after, listing_id } = query
+  const walk = JSON.stringify([keyId, updated_after, checkout_after, listing_id, perPage])
+  return `walk:${createHash('sha256').update(walk).digest('base64url').slice(0, 22)}`
+}
+
+interface PageState {
+  page: PageRequest
+  position: CursorPosition | null
+  bookings: Booking[]
+  total: number
+  hasMore: boolean
+}
+
+function paginate({ page, position, bookings, total, hasMore }: PageState): FeedPage['pagination'] {
+  const number = position?.page ?? page.page
+  const before = (number - 1) * page.perPage
+  const last = bookings.at(-1)
+  return {
+    current_page: number,
+    per_page: page.perPage,
+    total,
+    last_page: hasMore
+      ? Math.max(number + 1, Math.ceil(total / page.perPage))
+      : lastPageOf(number, bookings, total, page),
+    from: bookings.length > 0 ? before + 1 : null,
+    to: bookings.length > 0 ? before + bookings.length : null,
+    next_cursor: hasMore && last ? writeCursor({ version: last.updated_at, page: number + 1 }) : null,
+  }
+}
+
+/** A page with rows and nothing after it is the last one; of an empty page the total tells. */
+function lastPageOf(number: number, bookings: Booking[], total: number, { perPage }: PageRequest): number {
+  return bookings.length > 0 ? number : Math.max(1, Math.ceil(total / perPage))
+}
+
+function emptyPage({ page, perPage }: PageRequest): FeedPage {
+  const pagination = {
+    current_page: page,
+    per_page: perPage,
+    total: 0,
+    last_page: 1,
+    from: null,
+    to: null,
+    next_cursor: null,
+  }
+  return { bookings: [], pagination }
+}

@@ -1,0 +1,79 @@
+/** One item as a poller sees it. */
+export interface SeenItem {
+  booking_id: number
+  status: string
+  version: string
+}
+
+/** A feed as a partner knows it: pages after a version, or a walk by cursor. */
+export interface Feed {
+  page(query: { updated_after?: string; page?: number; per_page: number; cursor?: string }): Promise<{
+    items: SeenItem[]
+    lastPage: number
+    total: number
+    nextCursor: string | null
+  }>
+}
+
+/** What a poller knows after its polls, and what it saw go wrong. */
+export class Poller {
+  readonly known = new Map<number, SeenItem>()
+  readonly complaints: string[] = []
+  polls = 0
+  private last: string | undefined
+
+  constructor(
+    readonly name: string,
+    private readonly feed: Feed,
+    private readonly perPage: number,
+    private readonly byCursor: boolean,
+  ) {}
+
+  /** Reads every page after the last version processed, as the contract tells a partner to. Gives the first total. */
+  async poll(): Promise<number> {
+    this.polls += 1
+    const after = this.last === undefined ? {} : { updated_after: this.last }
+    let highest = this.last
+    let firstTotal: number | undefined
+    let cursor: string | null = null
+    for (let page = 1; ; page += 1) {
+      const query = this.byCursor && cursor !== null ? { ...after, cursor } : { ...after, page }
+      const answer = await this.feed.page({ ...query, per_page: this.perPage })
+      firstTotal ??= answer.total
+      for (const item of answer.items) {
+        this.take(item)
+        if (highest === undefined || item.version > highest) highest = item.version
+      }
+      cursor = answer.nextCursor
+      if (this.byCursor ? cursor === null : page >= answer.lastPage) break
+    }
+    this.last = highest
+    return firstTotal ?? 0
+  }
+
+  private take(item: SeenItem): void {
+    const before = this.known.get(item.booking_id)
+    if (before && item.version < before.version)
+      this.complaints.push(`Booking ${item.booking_id} went back to ${item.version}`)
+    else this.known.set(item.booking_id, item)
+  }
+
+  /** The bookings whose final state this poller does not know. */
+  losses(truth: Map<number, { status: string; version: string }>): number[] {
+    return [...truth].flatMap(([id, { status, version }]) => {
+      const known = this.known.get(id)
+      return known?.status === status && known.version === version ? [] : [id]
+    })
+  }
+}
+
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
