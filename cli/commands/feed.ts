@@ -8,7 +8,8 @@ import { print } from '../output.ts'
 import { openCheckpoint } from '../poll/checkpoint.ts'
 import { handlerFor, type OutputFormat } from '../poll/handlers.ts'
 import { poll as pollFeed } from '../poll/poller.ts'
-import { parseDuration } from '../values.ts'
+import { openProgress } from '../poll/progress.ts'
+import { parseDuration, parseId } from '../values.ts'
 
 const path = '/integrations/provider_one/bookings'
 
@@ -26,6 +27,8 @@ const poll = command({
     ...clientArgs,
   },
   async run({ args }) {
+    const interval = parseDuration(args.interval)
+    if (args.listing !== undefined) parseId(args.listing)
     if (args.since !== undefined && !isFeedTime(args.since))
       throw new UsageError(`"${args.since}" is no version`)
     if (args['checkout-after'] !== undefined && !isCalendarDate(args['checkout-after'])) {
@@ -43,8 +46,23 @@ const poll = command({
       exec: args.exec,
       output: args.json ? 'ndjson' : (args.output as OutputFormat),
     })
-    const intervalSeconds = args.once ? null : parseDuration(args.interval)
-    await pollFeed({ client, path, filters, checkpoint, handle, intervalSeconds })
+    const progress = openProgress(
+      Boolean(process.stderr.isTTY) && (args.exec !== undefined || !process.stdout.isTTY),
+    )
+    try {
+      await pollFeed({
+        client,
+        path,
+        filters,
+        checkpoint,
+        handle,
+        intervalSeconds: args.once ? null : interval,
+        progress,
+      })
+    } finally {
+      progress.stop()
+      await checkpoint.close()
+    }
   },
 })
 

@@ -3,12 +3,15 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
+import { lockState } from './lock.ts'
 
 /** How far a poll has come: the version of the last change that was handled. */
 export interface Checkpoint {
   version: string | undefined
   /** Keeps a version: on the disk, whole or not at all, before it returns. */
   save(version: string): Promise<void>
+  /** Leaves the state file to others. */
+  close(): Promise<void>
 }
 
 /** What a checkpoint belongs to; with another address or filter it would skip changes. */
@@ -30,10 +33,26 @@ interface State {
 /**
  * Opens the checkpoint of a poll.
  *
- * @throws UsageError when the file holds something else, or belongs to another address or filter
+ * @throws UsageError when the file holds something else, or belongs to another address or filter; Error when
+ * another poll has it
  */
 export async function openCheckpoint({ root, filters, path, since }: CheckpointScope): Promise<Checkpoint> {
   const file = path ?? defaultPath(root, filters)
+  await mkdir(dirname(file), { recursive: true })
+  const unlock = await lockState(file)
+  try {
+    return await readCheckpoint(file, { root, filters, since }, unlock)
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+}
+
+async function readCheckpoint(
+  file: string,
+  { root, filters, since }: Omit<CheckpointScope, 'path'>,
+  close: () => Promise<void>,
+): Promise<Checkpoint> {
   const state = await readState(file)
   if (state && !isSame(state, { root, filters })) {
     throw new UsageError(
@@ -43,6 +62,7 @@ export async function openCheckpoint({ root, filters, path, since }: CheckpointS
   return {
     version: since ?? state?.version,
     save: (version) => writeState(file, { root, filters, version }),
+    close,
   }
 }
 
@@ -75,7 +95,6 @@ function isSame(state: State, { root, filters }: Omit<State, 'version'>): boolea
 }
 
 async function writeState(file: string, state: State): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
   const fresh = `${file}.new`
   const handle = await open(fresh, 'w', 0o600)
   try {

@@ -3,6 +3,8 @@ import { type PartnerClient, PartnerError, UnreachableError } from '../client.ts
 import { note } from '../output.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Handler } from './handlers.ts'
+import { pauseFor } from './pace.ts'
+import type { Progress } from './progress.ts'
 
 export interface PollOptions {
   client: PartnerClient
@@ -13,6 +15,7 @@ export interface PollOptions {
   handle: Handler
   /** Pause between polls; null to stop when nothing new is left. */
   intervalSeconds: number | null
+  progress: Progress
 }
 
 const perPage = 100
@@ -22,45 +25,50 @@ const longestPauseSeconds = 60
  * Follows the feed. Every request asks for what came after the last change handled: versions are unique
  * and ascend, so the first page after a version is always the right next page, whatever moved meanwhile.
  */
-export async function poll({
-  client,
-  path,
-  filters,
-  checkpoint,
-  handle,
-  intervalSeconds,
-}: PollOptions): Promise<void> {
+export async function poll(options: PollOptions): Promise<void> {
+  const { checkpoint, handle, intervalSeconds, progress } = options
   const stop = stopOnSignal()
   let after = checkpoint.version
+  let handled = 0
   while (!stop.requested) {
-    const items = await fetchPatiently(
-      client,
-      path,
-      { ...filters, updated_after: after, per_page: perPage },
-      stop,
-    )
-    for (const item of items) {
-      if (stop.requested) return
+    const { items, total, pauseSeconds } = await fetchPatiently(options, after, stop)
+    for (const [index, item] of items.entries()) {
+      if (stop.requested) break
       await handle(item)
       await checkpoint.save(item.version)
       after = item.version
+      handled += 1
+      progress.update(handled, total - index - 1)
     }
-    if (items.length === perPage) continue
-    if (intervalSeconds === null) return
+    if (stop.requested) break
+    if (items.length === perPage) {
+      await stop.sleep(pauseSeconds)
+      continue
+    }
+    if (intervalSeconds === null) break
+    handled = 0
     await stop.sleep(intervalSeconds)
   }
+  progress.stop()
+}
+
+/** The next changes, how many there are in all, and how long to wait before asking for more. */
+interface Batch {
+  items: FeedItem[]
+  total: number
+  pauseSeconds: number
 }
 
 async function fetchPatiently(
-  client: PartnerClient,
-  path: string,
-  query: Record<string, string | number | undefined>,
+  { client, path, filters }: PollOptions,
+  after: string | undefined,
   stop: StopSignal,
-): Promise<FeedItem[]> {
+): Promise<Batch> {
+  const query = { ...filters, updated_after: after, per_page: perPage }
   for (let attempt = 0; !stop.requested; attempt += 1) {
     try {
-      const { data } = await client.send<{ Bookings: FeedItem[] }>('GET', path, { query })
-      return data.Bookings
+      const { data, meta, headers } = await client.send<{ Bookings: FeedItem[] }>('GET', path, { query })
+      return { items: data.Bookings, total: meta.pagination?.total ?? 0, pauseSeconds: pauseFor(headers) }
     } catch (error) {
       const pause = pauseAfter(error, attempt)
       if (pause === null) throw error
@@ -68,7 +76,7 @@ async function fetchPatiently(
       await stop.sleep(pause)
     }
   }
-  return []
+  return { items: [], total: 0, pauseSeconds: 0 }
 }
 
 /** Seconds to wait before the next try, or null for an error that no waiting mends. */

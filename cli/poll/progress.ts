@@ -1,0 +1,52 @@
+import { SingleBar } from 'cli-progress'
+
+/** Shows how far a long sync has come. */
+export interface Progress {
+  /** Notes that `handled` changes are done and `left` remain. */
+  update(handled: number, left: number): void
+  stop(): void
+}
+
+/** Below this a sync is over before a bar would help. */
+const worthShowing = 200
+
+const silent: Progress = { update() {}, stop() {} }
+
+/**
+ * A bar on standard error, on a terminal only, and not where changes are printed to the same terminal:
+ * count of total, rate, and time left.
+ */
+export function openProgress(isShown: boolean): Progress {
+  if (!isShown) return silent
+  const bar = new SingleBar({
+    format: 'Syncing {bar} {percentage}% | {value} of {total} bookings | {rate}/s | {left} left',
+    stream: process.stderr,
+    hideCursor: true,
+    clearOnComplete: true,
+    fps: 5,
+  })
+  const start = performance.now()
+  let isRunning = false
+  return {
+    update(handled, left) {
+      const total = handled + left
+      if (!isRunning && total < worthShowing) return
+      const rate = handled / Math.max(0.001, (performance.now() - start) / 1000)
+      const values = { rate: Math.round(rate), left: duration(left / Math.max(rate, 0.001)) }
+      if (!isRunning) bar.start(total, handled, values)
+      isRunning = true
+      bar.setTotal(total)
+      bar.update(handled, values)
+      if (left === 0) this.stop()
+    },
+    stop() {
+      if (isRunning) bar.stop()
+      isRunning = false
+    },
+  }
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  return seconds < 5400 ? `${Math.ceil(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
+}

@@ -1,0 +1,46 @@
+import { bookingModel } from '../../src/bookings/model.ts'
+import { hostClockModel } from '../../src/infra/host-clock.ts'
+import type { Db } from '../../src/infra/mongo.ts'
+
+const batch = 10_000
+
+/** Writes `count` bookings of a host straight into the database, one second apart, and sets the host's clock. */
+export async function fillBookings(db: Db, hostId: number, count: number): Promise<{ lastVersion: Date }> {
+  const first = Math.floor(Date.now() / 1000) - count - 3600
+  for (let start = 0; start < count; start += batch) {
+    const bookings = Array.from({ length: Math.min(batch, count - start) }, (_, at) => {
+      const index = start + at
+      const version = new Date((first + index) * 1000)
+      return {
+        id: hostId * 10_000_000 + index,
+        host_id: hostId,
+        user_id: 1,
+        listing_id: 1 + (index % 50),
+        room_type_id: 1 + (index % 50),
+        checkin_at: '2027-01-01',
+        checkout_at: '2027-02-01',
+        nights: 31,
+        status: 1 + (index % 3),
+        currency: 'EUR',
+        price_cents: 90_000,
+        discount_cents: 0,
+        price_total_cents: 90_000,
+        security_deposit_cents: 0,
+        special_requests: null,
+        cancellation_reason: null,
+        confirmed_at: null,
+        canceled_at: null,
+        created_sequence: index + 1,
+        created_at: version,
+        updated_at: version,
+      }
+    })
+    await bookingModel(db).collection.insertMany(bookings as never[], {
+      ordered: false,
+      writeConcern: { w: 1 },
+    })
+  }
+  const last = first + count - 1
+  await hostClockModel(db).updateOne({ _id: hostId }, { $set: { last, sequence: count } }, { upsert: true })
+  return { lastVersion: new Date(last * 1000) }
+}
