@@ -3,12 +3,14 @@ import { type Config, readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/deps.ts'
 import { recordAct } from '../src/infra/audit.ts'
 import type { Db } from '../src/infra/mongo.ts'
+import { type IdSource, sequenceIds } from '../src/infra/sequences.ts'
 
 /** What an administrator's command works on. */
 export interface Administration {
   db: Db
   clock: Clock
   config: Config
+  ids: IdSource
 }
 
 /** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
@@ -16,7 +18,7 @@ export async function withDatabase<T>(work: (administration: Administration) => 
   const config = readConfig(process.env)
   const database = await openDatabase(config)
   try {
-    return await work({ db: database.db, clock: systemClock, config })
+    return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
   } finally {
     await database.close()
   }

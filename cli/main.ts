@@ -22,6 +22,7 @@ const main = defineCommand({
     listings: () => import('./commands/listings.ts').then((file) => file.listings),
     keys: () => import('./commands/keys.ts').then((file) => file.keys),
     jobs: () => import('./commands/jobs.ts').then((file) => file.jobs),
+    sandbox: () => import('./commands/sandbox.ts').then((file) => file.sandbox),
     audit: () => import('./commands/audit.ts').then((file) => file.audit),
     secrets: () => import('./commands/secrets.ts').then((file) => file.secrets),
     seed: () => import('./commands/seed.ts').then((file) => file.seed),

@@ -6,10 +6,11 @@ import { toErrorAnswer } from './http/error-mapping.ts'
 import { chooseRequestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { metricsRoutes } from './metrics.ts'
+import { sandboxRoutes } from './sandbox/routes.ts'
 import { v1Routes } from './v1.ts'
 
 /** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
-export function createApp(deps: Deps) {
+export function createApp(deps: Deps, sandbox: Deps) {
   const { log, config } = deps
   // Elysia's normalizing runs before validation and would make `{}` of a null or a list; `normalize()` runs after.
   const app = new Elysia({ systemRouter: false, normalize: false })
@@ -21,5 +22,6 @@ export function createApp(deps: Deps) {
     .use(healthRoutes(deps))
     .use(metricsRoutes(deps))
     .group('/v1', (v1) => v1.use(v1Routes(deps)))
+    .group('/sandbox', (plot) => plot.use(v1Routes(sandbox)).use(sandboxRoutes(sandbox)))
   return app.use(docsRoutes(config, () => app))
 }

@@ -7,13 +7,24 @@ import { type JobHandler, OutboxWorker } from './infra/outbox.ts'
 import { RedisWindows } from './infra/redis-windows.ts'
 import { SecretBox } from './infra/secret-box.ts'
 import { developmentSecret } from './infra/secrets.ts'
+import { type IdSource, sequenceIds } from './infra/sequences.ts'
 import { MemoryWindows, type Windows } from './infra/windows.ts'
 import { Authenticator } from './keys/authentication.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { models } from './models.ts'
 import { applyAcceptedRates, applyRatesTopic } from './rates/store.ts'
+import { openSandboxPlot } from './sandbox/plot.ts'
 import { userCreated } from './users/store.ts'
 import { tagManagerTracking } from './users/tag-manager.ts'
+
+/**
+ * Where routes stand: on live data, or on the sandbox of the calling key. The routes themselves cannot tell.
+ */
+export interface Plot {
+  name: 'live' | 'sandbox'
+  /** The scope of a key's sandbox, which takes the place of its host; absent on live data. */
+  openSandbox?(keyId: number): Promise<number>
+}
 
 /** Everything a route needs from outside; passed in, never imported. */
 export interface Deps {
@@ -26,6 +37,8 @@ export interface Deps {
   usage: UsageTracker
   outbox: OutboxWorker
   secrets: SecretBox
+  ids: IdSource
+  plot: Plot
 }
 
 /** The database alone, as the administrator's commands need it. */
@@ -54,8 +67,8 @@ export async function openDatabase(config: Config): Promise<OpenDatabase> {
 }
 
 /** Redis where it is configured, else windows in this process, with a warning. */
-export async function openWindows(config: Config, log?: Logger): Promise<Windows> {
-  if (config.redisUrl) return new RedisWindows(config.redisUrl, log).open()
+export async function openWindows(config: Config, db: Db, log?: Logger): Promise<Windows> {
+  if (config.redisUrl) return new RedisWindows(config.redisUrl, db.name, log).open()
   log?.warn('REDIS_URL is unset: rate limits live in this process and are not shared with others')
   return new MemoryWindows()
 }
@@ -71,19 +84,23 @@ const redaction = {
   remove: true,
 }
 
+/** What a service process runs on: live data and, beside it, the sandbox. */
+export interface OpenDeps {
+  deps: Deps
+  sandbox: Deps
+  close(): Promise<void>
+}
+
 /**
  * Opens everything a service process needs.
  *
  * @throws Error when the database cannot be reached
  */
-export async function openDeps(
-  config: Config,
-  clock: Clock = systemClock,
-): Promise<{ deps: Deps; close(): Promise<void> }> {
+export async function openDeps(config: Config, clock: Clock = systemClock): Promise<OpenDeps> {
   const log = pino({ level: config.logLevel, redact: redaction }, pino.destination({ dest: 2, sync: true }))
   const database = await openDatabase(config)
   const { db } = database
-  const windows = await openWindows(config, log)
+  const windows = await openWindows(config, db, log)
   const usage = new UsageTracker(db, log)
   const handlers: Record<string, JobHandler> = {
     [userCreated]: tagManagerTracking(config.tagManagerUrl),
@@ -101,10 +118,15 @@ export async function openDeps(
     usage,
     outbox,
     secrets: await openSecrets(config, db),
+    ids: sequenceIds(db),
+    plot: { name: 'live' },
   }
+  const sandbox = await openSandboxPlot(deps)
   return {
     deps,
+    sandbox: sandbox.deps,
     async close() {
+      await sandbox.close()
       await outbox.stop()
       await usage.close()
       await windows.close()

@@ -6,8 +6,8 @@ import { welcome } from './welcome.ts'
 
 /** Starts the service and stops it on SIGTERM or SIGINT, after the requests in flight. */
 async function main(config: Config): Promise<void> {
-  const { deps, close } = await openDeps(config)
-  const app = createApp(deps)
+  const { deps, sandbox, close } = await openDeps(config)
+  const app = createApp(deps, sandbox)
   const demo = !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
   try {
     app.listen({ hostname: config.host, port: config.port, maxRequestBodySize: Number.MAX_SAFE_INTEGER })

@@ -13,6 +13,7 @@ import { listingModel } from './listings/model.ts'
 import { conversationModel, messageModel } from './messages/model.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
 import { acceptedRatesModel } from './rates/model.ts'
+import { sandboxModel } from './sandbox/model.ts'
 import { userModel } from './users/model.ts'
 
 /** Every collection there is, so that all of them and their indexes exist before the first transaction. */
@@ -31,6 +32,7 @@ export const models = [
   lockModel,
   messageModel,
   providerKeyModel,
+  sandboxModel,
   secretModel,
   sequenceModel,
   userModel,

@@ -9,7 +9,7 @@ import { prepareListing } from './listings/write.ts'
 import { UserCreate } from './users/schema.ts'
 import { prepareUser } from './users/store.ts'
 
-type Store = Pick<Deps, 'db' | 'clock'>
+type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
 
 /** A demo host with one key, one user and one listing. The key is shown here and never again. */
 export interface Demo {

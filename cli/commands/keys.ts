@@ -163,9 +163,9 @@ function readRateLimit(text: string): number {
 }
 
 /** Without Redis, or while it is away, processes notice the change by themselves within five seconds. */
-async function announce({ config }: Administration, key: ApiKey): Promise<void> {
+async function announce({ config, db }: Administration, key: ApiKey): Promise<void> {
   if (!config.redisUrl) return
-  const windows = await openWindows(config)
+  const windows = await openWindows(config, db)
   try {
     await windows.announce(windowOfKey(key.id))
   } catch {

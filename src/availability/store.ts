@@ -2,13 +2,12 @@ import type { Deps } from '../deps.ts'
 import { DomainError, invalidFields } from '../errors.ts'
 import { hostQueue, nextSequence } from '../infra/host-clock.ts'
 import { inTransaction } from '../infra/mongo.ts'
-import { nextIds } from '../infra/sequences.ts'
 import { findOwnedListings, foreignListings, hasRoomType, type OwnedListings } from '../listings/ownership.ts'
 import { type Availability, availabilityModel } from './model.ts'
 import { overlay } from './overlay.ts'
 import type { AvailabilityItem } from './schema.ts'
 
-type Store = Pick<Deps, 'db' | 'clock'>
+type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
 
 /** Rows that one room type can hold: daily ranges for 27 years. */
 const mostRows = 10_000
@@ -19,7 +18,7 @@ const mostRows = 10_000
  * @throws DomainError `validation` (dates in the wrong order), `forbidden` (listings of others), `invalid_ids`
  */
 export async function writeAvailability(
-  { db, clock }: Store,
+  { db, clock, ids }: Store,
   hostId: number,
   items: AvailabilityItem[],
 ): Promise<void> {
@@ -27,7 +26,7 @@ export async function writeAvailability(
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, hostId, items),
     // Each item makes one row, and may split another.
-    nextIds(db, 'availability_row', items.length * 2),
+    ids('availability_row', items.length * 2),
   ])
   requireOwned(items, listings)
   const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)

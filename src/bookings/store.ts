@@ -5,7 +5,6 @@ import { DomainError, invalidField, notFound } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { hostQueue } from '../infra/host-clock.ts'
 import type { Session } from '../infra/mongo.ts'
-import { nextIds } from '../infra/sequences.ts'
 import type { StoredListing, StoredRoomType } from '../listings/model.ts'
 import { findListing } from '../listings/store.ts'
 import { messageModel } from '../messages/model.ts'
@@ -21,7 +20,7 @@ import { firstFullNight } from './units.ts'
 const longestStayNights = 1095
 const longestMessage = 5000
 
-type Store = Pick<Deps, 'db' | 'clock' | 'config'>
+type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
  * Checks a new booking of a host and readies its creation, with the guest's first message if there is one.
@@ -31,7 +30,7 @@ type Store = Pick<Deps, 'db' | 'clock' | 'config'>
  * @throws DomainError `validation` at the field that names nothing of this host, or at the dates
  */
 export async function prepareBooking(
-  { db, clock, config }: Store,
+  { db, clock, config, ids }: Store,
   hostId: number,
   input: BookingCreate,
 ): Promise<Effect<Booking>> {
@@ -50,9 +49,9 @@ export async function prepareBooking(
   if (message && message.length > longestMessage) {
     throw invalidField('message', `"message" must be at most ${longestMessage} characters`, 'max')
   }
-  const messageId = message === null ? 0 : await nextIds(db, 'message')
+  const messageId = message === null ? 0 : await ids('message')
   const prepared: BookingDraft = {
-    id: await nextIds(db, 'booking'),
+    id: await ids('booking'),
     host_id: hostId,
     user_id: guest.id,
     listing_id: listing.id,

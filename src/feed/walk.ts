@@ -51,7 +51,7 @@ const rememberedMilliseconds = 15 * 60_000
  */
 export async function readFeedPage(
   { db, windows, clock }: Store,
-  { hostId, keyId }: { hostId: number; keyId: number },
+  { hostId, scope }: { hostId: number; scope: number },
   query: FeedQuery,
   page: PageRequest,
 ): Promise<FeedPage> {
@@ -62,7 +62,7 @@ export async function readFeedPage(
   if (updatedAfter && updatedAfter >= lastVersion) return emptyPage(page)
 
   const filter = filterOf(hostId, query)
-  const memory = memoryOf(keyId, query, page.perPage)
+  const memory = memoryOf(hostId, scope, query, page.perPage)
   const start = position ?? (await startOf(windows, memory, page, updatedAfter))
   const [found, total] = await Promise.all([
     findAfter(db, filter, start, page),
@@ -114,9 +114,9 @@ function findAfter(db: Db, filter: object, start: Start, { perPage }: PageReques
 }
 
 /** The name under which the ends of the pages of one walk are remembered: one for each key and query. */
-function memoryOf(keyId: number, query: FeedQuery, perPage: number): string {
+function memoryOf(hostId: number, scope: number, query: FeedQuery, perPage: number): string {
   const { updated_after, checkout_after, listing_id } = query
-  const walk = JSON.stringify([keyId, updated_after, checkout_after, listing_id, perPage])
+  const walk = JSON.stringify([hostId, scope, updated_after, checkout_after, listing_id, perPage])
   return `walk:${createHash('sha256').update(walk).digest('base64url').slice(0, 22)}`
 }
 

@@ -43,13 +43,15 @@ const idempotencyKeyLength = 255
  * not by Elysia's parser, so that a bad body never answers before a bad key.
  */
 export function door(deps: Deps) {
-  return new Elysia({ name: 'door' }).decorate('caller', undefined as unknown as Caller).macro({
-    access: (access: Access) => ({
-      ...(access.body ? { parse: () => unread } : {}),
-      detail: documentAccess(access),
-      transform: async (context: unknown) => enter(deps, access, context as DoorContext),
-    }),
-  })
+  return new Elysia({ name: 'door', seed: deps.plot.name })
+    .decorate('caller', undefined as unknown as Caller)
+    .macro({
+      access: (access: Access) => ({
+        ...(access.body ? { parse: () => unread } : {}),
+        detail: documentAccess(access),
+        transform: async (context: unknown) => enter(deps, access, context as DoorContext),
+      }),
+    })
 }
 
 /** Stands for a body until the door has read it. */
@@ -70,6 +72,9 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
   requirePermission(access.permission, admission.key.permissions)
   if (access.provider) requireProvider(context.params?.provider)
   if (access.idempotent) context.caller.idempotencyKey = readIdempotencyKey(request.headers)
+  const sandbox = await deps.plot.openSandbox?.(admission.key.id)
+  if (sandbox !== undefined)
+    Object.assign(context.caller, { hostId: sandbox, scope: sandbox, isSandbox: true })
   if (access.body) {
     context.caller.sent = await readJsonObject(request, bodyLimit(deps, access.body))
     context.body = context.caller.sent
@@ -92,6 +97,8 @@ function toCaller({ key, host }: Admission, address: string): Caller {
   return {
     keyId: key.id,
     hostId: host.id,
+    scope: key.id,
+    isSandbox: false,
     permissions: key.permissions,
     address,
     idempotencyKey: undefined,

@@ -4,6 +4,7 @@ import { answerObject } from './types.ts'
 
 /** The part of a request's context that an answer is written from. */
 export interface AnswerContext {
+  caller?: { isSandbox: boolean }
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -18,9 +19,12 @@ export function ok<T, M extends object = Record<never, never>>(context: AnswerCo
 }
 
 /** `meta` as every success answer has it. */
-export function metaOf(context: AnswerContext): { request_id?: string } {
+export function metaOf(context: AnswerContext): { request_id?: string; sandbox?: true } {
   const requestId = requestIdOf(context)
-  return requestId === undefined ? {} : { request_id: requestId }
+  return {
+    ...(requestId === undefined ? {} : { request_id: requestId }),
+    ...(context.caller?.isSandbox ? { sandbox: true as const } : {}),
+  }
 }
 
 const meta = {

@@ -40,14 +40,14 @@ export async function answerOnce<T>(
   prepare: () => Effect<T> | Promise<Effect<T>>,
   toAnswer: (made: T) => EffectAnswer,
 ): Promise<Response> {
-  const { keyId, idempotencyKey, sent } = context.caller
+  const { scope, idempotencyKey, sent } = context.caller
   if (idempotencyKey === undefined) {
     const { queue, run } = await prepare()
     const { status, envelope } = toAnswer(await inTransaction(deps.db, queue, run))
     return respond(context, status, JSON.stringify(envelope))
   }
   const endpoint = `${context.request.method} ${context.route}`
-  const claim: Claim = { key_id: keyId, endpoint, idempotency_key: idempotencyKey }
+  const claim: Claim = { key_id: scope, endpoint, idempotency_key: idempotencyKey }
   // Keyed hashes, because a body may hold a password.
   const fingerprints = deps.secrets.fingerprints(canonical(sent))
   const replay = async () => {

@@ -65,9 +65,12 @@ export class RedisWindows implements Windows {
 
   constructor(
     url: string,
+    namespace: string,
     private readonly log?: Logger,
   ) {
     this.redis = new Redis(url, {
+      // Services with databases of their own may share one Redis.
+      keyPrefix: `${namespace}:`,
       lazyConnect: true,
       connectTimeout: 1000,
       commandTimeout: commandTimeoutMilliseconds,

@@ -11,16 +11,26 @@ export const sequenceModel = modelOf<Sequence>(
   new Schema<Sequence>({ _id: { type: String, required: true }, value: { type: Number, required: true } }),
 )
 
-export type SequenceName =
-  | 'host'
-  | 'key'
-  | 'user'
-  | 'listing'
-  | 'room_type'
-  | 'room'
-  | 'booking'
-  | 'message'
-  | 'availability_row'
+export const sequenceNames = [
+  'host',
+  'key',
+  'user',
+  'listing',
+  'room_type',
+  'room',
+  'booking',
+  'message',
+  'availability_row',
+] as const
+export type SequenceName = (typeof sequenceNames)[number]
+
+/** Gives the first of `amount` consecutive ids. */
+export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
+
+/** Ids from the sequences of a database. */
+export function sequenceIds(db: Db): IdSource {
+  return (name, amount) => nextIds(db, name, amount)
+}
 
 /**
  * Takes `amount` consecutive ids and gives the first. Never inside a transaction, where all writers would

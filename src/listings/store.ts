@@ -108,17 +108,17 @@ function statusFields(status: ListingStatus) {
 }
 
 /**
- * Moves a listing, of whatever host, to another status: an administrator's act.
+ * Moves a listing to another status: an administrator's act, of whatever host unless told.
  *
  * @throws DomainError `not_found`
  */
 export async function setListingStatus(
   { db, clock }: Store,
-  id: number,
+  which: { id: number; host_id?: number },
   status: ListingStatus,
 ): Promise<StoredListing> {
   const changed = { ...statusFields(status), updated_at: clock() }
-  const listing = await listingModel(db).findOneAndUpdate({ id }, { $set: changed }, { new: true }).lean()
+  const listing = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
   if (!listing) throw notFound('Listing')
   return listing
 }

@@ -3,8 +3,8 @@ import { DomainError, invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { normalize } from '../http/shape.ts'
 import { takeLock } from '../infra/locks.ts'
-import { type Db, documentBytes, inTransaction, type Session } from '../infra/mongo.ts'
-import { nextIds } from '../infra/sequences.ts'
+import { documentBytes, inTransaction, type Session } from '../infra/mongo.ts'
+import type { IdSource } from '../infra/sequences.ts'
 import { applyOldestRates } from '../rates/store.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
@@ -12,7 +12,7 @@ import type { ListingContent, StoredListing } from './model.ts'
 import { ListingCreate, ListingPatch } from './shape.ts'
 import { findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 
-type Store = Pick<Deps, 'db' | 'clock'>
+type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
 
 /** What a create or update did. */
 export interface ListingWrite {
@@ -30,15 +30,15 @@ const maximumStoredBytes = 8 * 1024 * 1024
  * @throws DomainError `validation`; on running `listing_conflict` when the match is inactive
  */
 export async function prepareListing(
-  { db, clock }: Store,
+  { db, clock, ids: source }: Store,
   hostId: number,
   body: unknown,
 ): Promise<Effect<ListingWrite>> {
   const sent = normalize(ListingCreate, body)
   const queue = listingLock(hostId)
   const seen = await findMatch({ db }, hostId, sent)
-  const ids = await reserveIds(db, seen?.listing.content ?? null, sent, 'partner')
-  const newListingId = seen ? undefined : await nextIds(db, 'listing')
+  const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
+  const newListingId = seen ? undefined : await source('listing')
   return {
     queue,
     async run(session) {
@@ -65,7 +65,7 @@ export async function prepareListing(
  * @throws DomainError `not_found`, `validation`, or `listing_conflict` when another listing has the `original_id`
  */
 export async function patchListing(
-  { db, clock }: Store,
+  { db, clock, ids: source }: Store,
   hostId: number,
   id: number | undefined,
   body: unknown,
@@ -73,7 +73,7 @@ export async function patchListing(
   const sent = normalize(ListingPatch, body)
   const queue = listingLock(hostId)
   const { content } = await findListing({ db }, hostId, id)
-  const ids = await reserveIds(db, content, sent, 'internal')
+  const ids = await reserveIds(source, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
     await takeTurn({ db, clock }, hostId, session)
     const listing = await findListing({ db }, hostId, id, session)
@@ -86,7 +86,7 @@ export async function patchListing(
 /**
  * Takes the turn of a write: rates accepted before it are applied before it, so that what was sent last wins.
  */
-async function takeTurn(store: Store, hostId: number, session: Session): Promise<void> {
+async function takeTurn(store: Pick<Store, 'db' | 'clock'>, hostId: number, session: Session): Promise<void> {
   await takeLock(store.db, session, listingLock(hostId))
   while (await applyOldestRates(store, hostId, session));
 }
@@ -112,7 +112,7 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
  * starts over at the first of them, once for every try of the transaction.
  */
 async function reserveIds(
-  db: Db,
+  source: IdSource,
   current: ListingContent | null,
   sent: ListingPatch,
   reading: IdReading,
@@ -122,8 +122,8 @@ async function reserveIds(
   const isNew = needed.roomTypes + needed.rooms > 0
   const roomTypes = isNew ? (sent.room_types?.length ?? 0) : 0
   const rooms = isNew ? (sent.room_types ?? []).reduce((sum, { rooms }) => sum + (rooms?.length ?? 0), 0) : 0
-  const firstRoomType = roomTypes > 0 ? await nextIds(db, 'room_type', roomTypes) : 0
-  const firstRoom = rooms > 0 ? await nextIds(db, 'room', rooms) : 0
+  const firstRoomType = roomTypes > 0 ? await source('room_type', roomTypes) : 0
+  const firstRoom = rooms > 0 ? await source('room', rooms) : 0
   return () => ({ roomType: counter(firstRoomType, roomTypes), room: counter(firstRoom, rooms) })
 }
 

@@ -4,11 +4,10 @@ import { DomainError, invalidField } from '../errors.ts'
 import { findBooking } from '../feed/store.ts'
 import { type PageRequest, skipOf } from '../http/pagination.ts'
 import { breaksUniqueIndex, inTransaction } from '../infra/mongo.ts'
-import { nextIds } from '../infra/sequences.ts'
 import { type Conversation, conversationModel, type Message, messageModel } from './model.ts'
 import type { Message as MessageOnWire } from './schema.ts'
 
-type Store = Pick<Deps, 'db' | 'clock' | 'config'>
+type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
 
 const longestText = 5000
 
@@ -45,7 +44,7 @@ export async function listMessages(
  * @throws DomainError `not_found`; `validation` when it is too long; `conflict` when the conversation is closed
  */
 export async function sendMessage(
-  { db, clock, config }: Store,
+  { db, clock, config, ids }: Store,
   host: { hostId: number; name: string },
   bookingId: number | undefined,
   sent: string,
@@ -56,7 +55,7 @@ export async function sendMessage(
   }
   const { id: booking_id } = await findBooking({ db }, host.hostId, bookingId)
   const filter = { host_id: host.hostId, booking_id }
-  const id = await nextIds(db, 'message')
+  const id = await ids('message')
   await openConversation({ db }, filter)
   return inTransaction(db, `conversation/${host.hostId}/${booking_id}`, async (session) => {
     const options = { session, new: true }

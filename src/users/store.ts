@@ -4,7 +4,6 @@ import { invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { breaksUniqueIndex } from '../infra/mongo.ts'
 import { leaveJob } from '../infra/outbox.ts'
-import { nextIds } from '../infra/sequences.ts'
 import { type User, userModel } from './model.ts'
 import { formatName } from './name.ts'
 import type { UserCreate, User as UserOnWire } from './schema.ts'
@@ -21,7 +20,7 @@ const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2
  * @throws DomainError `validation` at `date_of_birth`, or at `email` when a user of this host has it
  */
 export async function prepareUser(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, ids }: Pick<Deps, 'db' | 'clock' | 'ids'>,
   hostId: number,
   loginIp: string,
   input: UserCreate,
@@ -37,7 +36,7 @@ export async function prepareUser(
   const last_name = formatName(input.last_name)
   const password = input.password || null
   const user: User = {
-    id: await nextIds(db, 'user'),
+    id: await ids('user'),
     host_id: hostId,
     email,
     password_hash: password === null ? null : await Bun.password.hash(password, passwordHashing),

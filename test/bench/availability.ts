@@ -2,6 +2,7 @@ import { availabilityModel } from '../../src/availability/model.ts'
 import { writeAvailability } from '../../src/availability/store.ts'
 import { addDays, systemClock } from '../../src/clock.ts'
 import { createHost } from '../../src/hosts/store.ts'
+import { sequenceIds } from '../../src/infra/sequences.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 import { medianMilliseconds, withDatabase } from './measure.ts'
 
@@ -21,7 +22,7 @@ await withDatabase(async ({ db }) => {
       end_date: date,
     }
   })
-  const service = () => writeAvailability({ db, clock: systemClock }, hostId, items)
+  const service = () => writeAvailability({ db, clock: systemClock, ids: sequenceIds(db) }, hostId, items)
   await service()
   const documents = await availabilityModel(db).find({ host_id: hostId }, { _id: 0 }).lean()
   const bare = () =>

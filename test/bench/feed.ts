@@ -12,7 +12,7 @@ await withDatabase(async ({ db }) => {
   const windows = new MemoryWindows()
   const hosts = { small: await fillBookings(db, 1, small), large: await fillBookings(db, 2, large) }
   const read = (hostId: number, query: FeedQuery, page: number, perPage = 50) =>
-    readFeedPage({ db, windows, clock: systemClock }, { hostId, keyId: hostId }, query, { page, perPage })
+    readFeedPage({ db, windows, clock: systemClock }, { hostId, scope: hostId }, query, { page, perPage })
   const before = (last: Date, seconds: number) => ({
     updated_after: toVersion(new Date(last.getTime() - seconds * 1000)),
   })

@@ -35,6 +35,7 @@ export interface Actor {
 
 export interface TestApp {
   deps: Deps
+  sandbox: Deps
   app: ReturnType<typeof createApp>
   /** A request without any key. */
   send(method: string, path: string, sending?: Sending): Promise<TestAnswer>
@@ -61,12 +62,13 @@ export function mongodbUrlOf(database: string): string {
 /** The whole service in this process, on the run's real servers. Closed after the file's tests. */
 export async function testApp(environment: Record<string, string> = {}, clock?: Clock): Promise<TestApp> {
   const config: Config = readConfig(testEnvironment(environment))
-  const { deps, close } = await openDeps(config, clock)
+  const { deps, sandbox, close } = await openDeps(config, clock)
   afterAll(close)
-  const app = createApp(deps)
+  const app = createApp(deps, sandbox)
   const send = sender((request) => app.handle(request))
   return {
     deps,
+    sandbox,
     app,
     send: (method, path, sending) => send(method, path, { key: null, ...sending }),
     actor: (options) => makeActor(deps, send, options),

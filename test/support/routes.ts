@@ -8,11 +8,11 @@ export interface GuardedRoute {
   permission: Permission | 'any'
 }
 
-/** Every route that needs a key: a new one is in every shared test by being registered. */
-export function guardedRoutes({ app }: TestApp): GuardedRoute[] {
+/** Every route below a prefix that needs a key: a new one is in every shared test by being registered. */
+export function guardedRoutes({ app }: TestApp, prefix = '/v1'): GuardedRoute[] {
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
-    return permission ? [{ method, path, permission }] : []
+    return permission && path.startsWith(prefix) ? [{ method, path, permission }] : []
   })
 }
 

@@ -1,0 +1,23 @@
+import { defineCommand } from 'citty'
+import { clearAllSandboxes } from '../../src/sandbox/store.ts'
+import { command } from '../command.ts'
+import { confirm, yesArgument } from '../confirm.ts'
+import { administer } from '../database.ts'
+import { print } from '../output.ts'
+
+const clear = command({
+  meta: { name: 'clear', description: 'Clear the sandboxes of all keys' },
+  args: yesArgument,
+  async run({ args }) {
+    await confirm(args, 'All sandboxes will be cleared.')
+    await administer('sandbox clear', 'all sandboxes', async ({ db }) => {
+      const cleared = await clearAllSandboxes(db.useDb(`${db.name}_sandbox`, { useCache: true }))
+      print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
+    })
+  },
+})
+
+export const sandbox = defineCommand({
+  meta: { name: 'sandbox', description: 'Clear all sandboxes (administrator)' },
+  subCommands: { clear },
+})

@@ -1,0 +1,43 @@
+import type { Deps } from '../deps.ts'
+import { prepareCollections } from '../infra/mongo.ts'
+import { OutboxWorker } from '../infra/outbox.ts'
+import { sequenceIds } from '../infra/sequences.ts'
+import { models } from '../models.ts'
+import { applyAcceptedRates, applyRatesTopic } from '../rates/store.ts'
+import { openSandbox, prepareSandbox, sweepSandboxes } from './store.ts'
+
+const sweepEveryMilliseconds = 60_000
+
+/**
+ * The sandbox: the same house on another plot. Its dependencies are those of the live service but for the
+ * database, so that the same routes serve it; its outbox applies rates and tells nobody of new users.
+ */
+export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close(): Promise<void> }> {
+  const { clock, log } = live
+  const db = live.db.useDb(`${live.db.name}_sandbox`, { useCache: true })
+  await prepareCollections(db, models)
+  await prepareSandbox(db)
+  const handlers = {
+    [applyRatesTopic]: ({ host_id }: Record<string, unknown>) =>
+      applyAcceptedRates({ db, clock }, host_id as number),
+  }
+  const outbox = new OutboxWorker(db, handlers, clock, log)
+  outbox.start()
+  const store = { db, clock, config: live.config, ids: sequenceIds(db) }
+  const sweeper = setInterval(() => {
+    sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Sandboxes could not be swept'))
+  }, sweepEveryMilliseconds)
+  const deps: Deps = {
+    ...live,
+    ...store,
+    outbox,
+    plot: { name: 'sandbox', openSandbox: (keyId) => openSandbox(store, keyId) },
+  }
+  return {
+    deps,
+    async close() {
+      clearInterval(sweeper)
+      await outbox.stop()
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest'
+import { jobModel } from '../../src/infra/outbox.ts'
+import { sandboxModel } from '../../src/sandbox/model.ts'
+import { sweepSandboxes } from '../../src/sandbox/store.ts'
+import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
+import { readFixture } from '../support/fixtures.ts'
+import { partnerctl } from '../support/processes.ts'
+import { guardedRoutes } from '../support/routes.ts'
+
+let offset = 0
+const url = mongodbUrlOf(`plot_${crypto.randomUUID().slice(0, 8)}`)
+const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + offset))
+const feed = async (actor: Actor) =>
+  (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
+
+test('the sandbox has every route of /v1, and three of its own', () => {
+  const of = (prefix: string) =>
+    guardedRoutes(service, prefix).map(
+      ({ method, path, permission }) => `${method} ${path.slice(prefix.length)} ${permission}`,
+    )
+  expect(of('/sandbox').sort()).toEqual(
+    [
+      ...of('/v1'),
+      'DELETE  any',
+      'POST /bookings/:booking_id/confirm bookings.write',
+      'POST /bookings/:booking_id/cancel bookings.write',
+    ].sort(),
+  )
+})
+
+test('a fresh sandbox holds the ids of the contract and bookings in each status', async () => {
+  const actor = await service.actor()
+  const listings = await actor.send('GET', '/sandbox/listings?sort=id')
+  expect(
+    listings.body.data.map(({ id, room_types }: { id: number; room_types: { id: number }[] }) => [
+      id,
+      room_types.map((roomType) => roomType.id),
+    ]),
+  ).toEqual([
+    [2001, [3001, 3002]],
+    [2002, [3003]],
+  ])
+  const { data, meta } = await feed(actor)
+  expect(meta.sandbox).toBe(true)
+  expect(new Set(data.Bookings.map(({ status }: { status: string }) => status))).toEqual(
+    new Set(['confirmed', 'pending', 'cancelled']),
+  )
+  for (const user_id of [1001, 1002]) {
+    const body = { user_id, listing_id: 2002, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
+    const booking = await actor.send('POST', '/sandbox/bookings', { body })
+    expect([booking.status, booking.body.meta.sandbox, booking.body.data.room_type_id]).toEqual([
+      201,
+      true,
+      3003,
+    ])
+  }
+})
+
+test('create, poll, confirm, poll: changes arrive in the feed', async () => {
+  const actor = await service.actor()
+  const user = await actor.send('POST', '/sandbox/users', { body: await readFixture('users/maria') })
+  const body = {
+    user_id: user.body.data.user_id,
+    listing_id: 2001,
+    room_type_id: 3001,
+    checkin_at: '2030-01-01',
+    checkout_at: '2030-02-01',
+  }
+  const { booking_id } = (await actor.send('POST', '/sandbox/bookings', { body })).body.data
+  const last = (await feed(actor)).data.Bookings.at(-1)
+  expect(last).toMatchObject({ booking_id, status: 'pending' })
+  const confirmed = await actor.send('POST', `/sandbox/bookings/${booking_id}/confirm`)
+  expect([confirmed.status, confirmed.body.data.Booking.status, confirmed.body.meta.sandbox]).toEqual([
+    200,
+    'confirmed',
+    true,
+  ])
+  expect((await feed(actor)).data.Bookings.at(-1)).toMatchObject({ booking_id, status: 'confirmed' })
+  const illegal = await actor.send('POST', `/sandbox/bookings/${booking_id}/confirm`)
+  expect([illegal.status, illegal.body.error.type]).toEqual([409, 'conflict'])
+  expect((await actor.send('POST', `/sandbox/bookings/${booking_id}/cancel`)).body.data.Booking.status).toBe(
+    'cancelled',
+  )
+  expect((await actor.send('POST', '/sandbox/bookings/999/cancel')).status).toBe(404)
+})
+
+test('sandboxes are apart from each other, and from live data in both directions', async () => {
+  const [one, two] = [await service.actor(), await service.actor()]
+  await one.send('POST', '/sandbox/listings', { body: { name: 'Only mine' } })
+  expect((await two.send('GET', '/sandbox/listings?q=only')).body.data).toEqual([])
+  expect((await one.send('GET', '/v1/listings')).body.data).toEqual([])
+  expect((await one.send('GET', '/v1/listings/2001')).status).toBe(404)
+  const live = await one.send('POST', '/v1/listings', { body: { name: 'Live' } })
+  expect((await one.send('GET', `/sandbox/listings/${live.body.data.id}`)).status).toBe(404)
+})
+
+test('sandbox users fire no event, and the same key counts one limit over both', async () => {
+  const limited = await service.actor({ rateLimit: 3 })
+  await service.deps.outbox.stop()
+  await limited.send('POST', '/sandbox/users', { body: await readFixture('users/maria') })
+  expect(
+    await jobModel(service.deps.db).countDocuments({
+      topic: 'UserCreated',
+      'payload.host_id': limited.hostId,
+    }),
+  ).toBe(0)
+  const statuses = [
+    await limited.send('GET', '/v1/me'),
+    await limited.send('GET', '/sandbox/me'),
+    await limited.send('GET', '/v1/me'),
+  ].map(({ status }) => status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+test('DELETE /sandbox clears the calling key’s sandbox only, replays included', async () => {
+  const [actor, other] = [await service.actor(), await service.actor()]
+  const create = (by: Actor) =>
+    by.send('POST', '/sandbox/listings', { body: { name: 'Gone' }, headers: { 'idempotency-key': 'k' } })
+  const first = await create(actor)
+  await create(other)
+  const cleared = await actor.send('DELETE', '/sandbox')
+  expect([cleared.status, typeof cleared.body.data.message, cleared.body.meta.sandbox]).toEqual([
+    200,
+    'string',
+    true,
+  ])
+  expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
+  expect((await other.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(3)
+  const again = await create(actor)
+  expect([
+    again.status,
+    again.headers.has('idempotent-replayed'),
+    again.body.data.id === first.body.data.id,
+  ]).toEqual([201, false, false])
+})
+
+test('twenty first requests at once find one sandbox', async () => {
+  const actor = await service.actor()
+  const answers = await Promise.all(Array.from({ length: 20 }, () => feed(actor)))
+  expect(new Set(answers.map(({ data }) => JSON.stringify(data))).size).toBe(1)
+})
+
+test('after an hour a sandbox is fresh again, and the old one is swept away', async () => {
+  const actor = await service.actor()
+  await actor.send('POST', '/sandbox/listings', { body: { name: 'Old' } })
+  const { scope } = await sandboxModel(service.sandbox.db).findById(actor.keyId).lean().orFail()
+  offset = 3_600_001
+  expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
+  await sweepSandboxes(service.sandbox)
+  offset = 0
+  const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
+  for (const name of names)
+    expect([name, await service.sandbox.db.collection(name).countDocuments({ host_id: scope })]).toEqual([
+      name,
+      0,
+    ])
+})
+
+test('rates in the sandbox are applied, and partnerctl sandbox clear clears all', async () => {
+  const actor = await service.actor()
+  const body = { data: [{ listing_id: 2002, room_type_id: 3003, base_price: 77 }] }
+  expect((await actor.send('POST', '/sandbox/integrations/provider_one/rates', { body })).status).toBe(200)
+  const price = async () =>
+    (await actor.send('GET', '/sandbox/listings/2002')).body.data.room_types[0].prices.base_price
+  while ((await price()) !== 77) await Bun.sleep(20)
+  const { stdout } = await partnerctl(['sandbox', 'clear', '--json'], { MONGODB_URL: url })
+  expect(JSON.parse(stdout).cleared).toBeGreaterThan(0)
+  expect(await price()).toBe(1150)
+})
