@@ -1,22 +1,212 @@
+import { readFileSync } from 'node:fs'
 import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
+import type { ErrorKind } from '../errors.ts'
+import { exampleAnswers, exampleFailure, exampleRequests } from './examples.ts'
 
-/** The OpenAPI document of all routes, made from the same schemas that check requests and answers. */
+// biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain trees of JSON
+type Json = any
+
+const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
+
+/** Words that our own checks use in schemas and that mean nothing to others. */
+const ownKeywords = new Set(['readAs', 'answerAs', 'errorCode'])
+
+/**
+ * The OpenAPI document of all routes: from the same schemas that check requests and answers, with the
+ * examples of `examples.ts` and, for each operation, every failure it can answer.
+ */
 export function openApiDocument(app: AnyElysia, config: Config) {
-  const { paths, components } = toOpenAPISchema(app)
+  const { paths } = toOpenAPISchema(app)
+  const bodies = bodySchemas(app)
   return {
-    openapi: '3.1.2',
-    info: { title: 'Partner interface', version: packageJson.version, description: packageJson.description },
-    servers: [{ url: config.publicUrl }],
-    paths,
+    openapi: '3.1.0',
+    info: {
+      title: 'Partner interface',
+      version: packageJson.version,
+      description: guides.replaceAll('{base}', config.publicUrl),
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: config.publicUrl, description: 'This service' }],
+    tags: tagsOf(paths),
+    paths: mapValues(paths as Json, (item, path) =>
+      mapValues(item, (operation, method) =>
+        documentOperation(method.toUpperCase(), path, operation, bodies),
+      ),
+    ),
     components: {
-      ...components,
+      schemas: { Error: errorSchema },
       securitySchemes: {
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         bearer: { type: 'http', scheme: 'bearer' },
       },
     },
   }
+}
+
+const errorSchema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['type', 'message', 'errors'],
+      properties: {
+        type: { type: 'string' },
+        message: { type: 'string' },
+        request_id: { type: 'string' },
+        errors: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['path', 'code', 'message'],
+            properties: { path: { type: 'string' }, code: { type: 'string' }, message: { type: 'string' } },
+          },
+        },
+      },
+    },
+  },
+}
+
+/** Body schemas by operation: the generator leaves them out where a route reads its body itself. */
+function bodySchemas(app: AnyElysia): Map<string, Json> {
+  return new Map(
+    app.routes.map(({ method, path, hooks }) => [
+      `${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
+      hooks?.body,
+    ]),
+  )
+}
+
+function documentOperation(
+  method: string,
+  fullPath: string,
+  operation: Json,
+  bodies: Map<string, Json>,
+): Json {
+  const [, plot = '', path = ''] = /^\/(v1|sandbox)(.*)$/.exec(fullPath) ?? []
+  const name = `${method} ${path}`
+  const failures = failuresOf(operation, path)
+  const isSandbox = plot === 'sandbox'
+  const { requestBody, parameters, ...rest } = operation
+  return withoutOwnKeywords({
+    ...rest,
+    tags: isSandbox ? ['Sandbox'] : operation.tags,
+    summary: isSandbox ? `${operation.summary} (sandbox)` : operation.summary,
+    description: descriptionOf(operation, isSandbox),
+    parameters: [...pathParameters(path), ...(parameters ?? []).filter((one: Json) => one.in !== 'path')],
+    ...(requestBody
+      ? { requestBody: documentBody(bodies.get(`${method} ${fullPath}`), exampleRequests[name]) }
+      : {}),
+    responses: { ...documentAnswers(operation.responses, name, isSandbox), ...documentFailures(failures) },
+  })
+}
+
+function descriptionOf(operation: Json, isSandbox: boolean): string {
+  const permission = operation['x-permission']
+  const needed = permission === 'any' ? 'Any key may call it.' : `Permission: \`${permission}\`.`
+  const where = isSandbox ? ' Works on the mock data of the calling key; nothing here touches live data.' : ''
+  const retry = operation.parameters?.some((one: Json) => one.name === 'Idempotency-Key')
+    ? ' Safe to retry with `Idempotency-Key`.'
+    : ''
+  return [operation.description, `${needed}${retry}${where}`].filter(Boolean).join('\n\n')
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema:
+      name === 'provider' ? { type: 'string', enum: ['provider_one'] } : { type: 'integer', minimum: 1 },
+  }))
+}
+
+function documentBody(schema: Json, example: unknown): Json {
+  return { required: true, content: { 'application/json': { schema, example } } }
+}
+
+function documentAnswers(responses: Json, name: string, isSandbox: boolean): Json {
+  return mapValues(responses, ({ content }, status) => {
+    const recorded = exampleAnswers[name]
+    const example =
+      recorded && String(recorded.status) === status ? { example: withPlot(recorded.body, isSandbox) } : {}
+    return {
+      description: 'Success',
+      content: { 'application/json': { ...content['application/json'], ...example } },
+    }
+  })
+}
+
+function withPlot(body: Json, isSandbox: boolean): Json {
+  return isSandbox ? { ...body, meta: { ...body.meta, sandbox: true } } : body
+}
+
+/** The refusals that a route can answer follow from what it asks for. */
+function failuresOf(
+  { parameters = [], requestBody, 'x-permission': permission }: Json,
+  path: string,
+): ErrorKind[] {
+  const isBulk = path.endsWith('/rates') || (path.endsWith('/availability') && Boolean(requestBody))
+  const takes = (name: string) => parameters.some((one: Json) => one.name === name)
+  const isMove = /\/(confirm|cancel)$/.test(path)
+  return [
+    ...(isBulk ? (['invalid_ids'] as const) : []),
+    'auth',
+    ...(permission === 'any' ? [] : (['forbidden'] as const)),
+    ...(path.includes('{provider}') ? (['unsupported_provider'] as const) : []),
+    ...(path.includes('_id}') || path.includes('{id}') || takes('listing_id')
+      ? (['not_found'] as const)
+      : []),
+    ...(takes('Idempotency-Key') ? (['idempotency_mismatch'] as const) : []),
+    ...(path.startsWith('/listings') && requestBody ? (['listing_conflict'] as const) : []),
+    ...(isMove || path.endsWith('/provider-key') || (path.endsWith('/messages') && requestBody)
+      ? (['conflict'] as const)
+      : []),
+    ...(requestBody ? (['body_too_large'] as const) : []),
+    ...(requestBody || takes('page') ? (['validation'] as const) : []),
+    'rate_limit',
+  ]
+}
+
+function documentFailures(kinds: ErrorKind[]): Json {
+  const byStatus = Map.groupBy(kinds, (kind) => exampleFailure(kind).status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, sameStatus]) => {
+      const examples = Object.fromEntries(
+        sameStatus.map((kind) => [kind, { value: exampleFailure(kind).body }]),
+      )
+      const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } }
+      return [
+        status,
+        { description: sameStatus.map((kind) => kind.replaceAll('_', ' ')).join(', or '), content },
+      ]
+    }),
+  )
+}
+
+function tagsOf(paths: Json): { name: string; description: string }[] {
+  const live = Object.entries(paths).filter(([path]) => path.startsWith('/v1'))
+  const names = live.flatMap(([, item]) => Object.values(item as Json).flatMap(({ tags }: Json) => tags))
+  const described = [...new Set(names)].map((name) => ({
+    name,
+    description: `${name} of the host that the key belongs to`,
+  }))
+  return [...described, { name: 'Sandbox', description: 'The same on mock data, to be tried without harm' }]
+}
+
+function mapValues(object: Json, map: (value: Json, key: string) => Json): Json {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
+}
+
+function withoutOwnKeywords(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutOwnKeywords)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, child]) =>
+      ownKeywords.has(key) ? [] : [[key, withoutOwnKeywords(child)]],
+    ),
+  )
 }

@@ -43,7 +43,7 @@ export function toErrorAnswer(context: FailureContext, log: Logger): Response {
     const { method, url } = context.request
     log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
   }
-  const { status, type, message, errors } = refusal ? describe(refusal) : unexpected
+  const { status, type, message, errors } = refusal ? describeRefusal(refusal) : unexpected
   context.set.status = status
   const headers = { ...context.set.headers } as Record<string, string>
   if (refusal?.retryAfterSeconds) headers['retry-after'] = String(refusal.retryAfterSeconds)
@@ -52,7 +52,8 @@ export function toErrorAnswer(context: FailureContext, log: Logger): Response {
   return Response.json({ error }, { status, headers })
 }
 
-function describe(refusal: DomainError) {
+/** Status and fields of a refusal as the contract writes them. */
+export function describeRefusal(refusal: DomainError) {
   return { ...answers[refusal.kind], message: refusal.message, errors: refusal.problems }
 }
 

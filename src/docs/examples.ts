@@ -1,0 +1,43 @@
+import answers from '../../fixtures/examples/answers.json' with { type: 'json' }
+import requests from '../../fixtures/examples/requests.json' with { type: 'json' }
+import { DomainError, type ErrorKind, invalidField } from '../errors.ts'
+import { describeRefusal } from '../http/error-mapping.ts'
+
+/** Example bodies and answers by operation, such as `POST /users`; the tests check every one of them. */
+export const exampleRequests: Record<string, unknown> = requests
+export const exampleAnswers: Record<string, { status: number; body: unknown }> = answers
+
+const problems: Partial<Record<ErrorKind, DomainError>> = {
+  validation: invalidField('email', '"email" must be an e-mail address'),
+  forbidden: new DomainError('forbidden', 'The API key lacks the required permission "bookings.read"', [
+    { path: 'required_permission', code: 'forbidden', message: 'bookings.read' },
+  ]),
+  rate_limit: new DomainError('rate_limit', 'Too many requests; try again in 12 s', [
+    { path: 'retry_after', code: 'rate_limited', message: '12' },
+  ]),
+}
+
+const messages: Record<ErrorKind, string> = {
+  validation: 'The request is not valid',
+  invalid_ids: 'Invalid room types',
+  body_too_large: 'The body must be at most 1048576 bytes',
+  auth: 'API key is required',
+  forbidden: 'Unauthorized access to listings',
+  not_found: 'Listing not found or unauthorized',
+  unsupported_provider: 'Unsupported provider; the supported one is "provider_one"',
+  conflict: 'The conversation is closed',
+  listing_conflict: 'The listing matches one that is inactive',
+  idempotency_mismatch: 'This "Idempotency-Key" was used with another body',
+  rate_limit: 'Too many requests',
+}
+
+/** Status and example envelope of one kind of refusal, written by the same mapping that answers requests. */
+export function exampleFailure(kind: ErrorKind): { status: number; body: object } {
+  const { status, type, message, errors } = describeRefusal(
+    problems[kind] ?? new DomainError(kind, messages[kind]),
+  )
+  return {
+    status,
+    body: { error: { type, message, request_id: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11', errors } },
+  }
+}

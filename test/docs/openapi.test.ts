@@ -1,0 +1,142 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import type { TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { afterAll, expect, test } from 'vitest'
+import { exampleAnswers, exampleRequests } from '../../src/docs/examples.ts'
+import { testApp, testEnvironment } from '../support/app.ts'
+import { startService } from '../support/processes.ts'
+import { guardedRoutes } from '../support/routes.ts'
+
+const service = await testApp()
+const root = new URL('../..', import.meta.url).pathname
+// biome-ignore lint/suspicious/noExplicitAny: the document is a plain tree of JSON
+const document: any = (await service.send('GET', '/openapi.json')).body
+const folder = `${root}test/docs/.generated`
+await mkdir(folder, { recursive: true })
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function run(...command: string[]) {
+  const child = Bun.spawn([process.execPath, '--bun', ...command], {
+    cwd: root,
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const output = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+  return { code: await child.exited, output }
+}
+
+const operations = [...guardedRoutes(service, '/v1'), ...guardedRoutes(service, '/sandbox')].map((route) => ({
+  ...route,
+  documented: route.path.replace(/:(\w+)/g, '{$1}'),
+}))
+
+test.each(operations)('$method $documented is documented whole', ({ method, documented, permission }) => {
+  const operation = document.paths[documented][method.toLowerCase()]
+  expect(operation.summary).toMatch(/\S/)
+  expect(operation.description).toContain(permission === 'any' ? 'Any key' : `\`${permission}\``)
+  const content = (status: string) => operation.responses[status].content['application/json']
+  const [success] = Object.keys(operation.responses).filter(
+    (status) => status < '300' && content(status).example,
+  )
+  expect(success).toBeDefined()
+  for (const status of ['401', '429', ...(permission === 'any' ? [] : ['403'])])
+    expect(Object.keys(content(status).examples).length).toBeGreaterThan(0)
+  if (method !== 'GET' && !/\/(confirm|cancel)$|sandbox$/.test(documented)) {
+    expect(operation.requestBody.content['application/json'].example).toBeDefined()
+    expect(operation.requestBody.content['application/json'].schema.properties).toBeDefined()
+    expect(content('422').examples.validation.value.error.type).toBe('validation_error')
+  }
+})
+
+test('every example is what the schemas accept', () => {
+  const hooksOf = (name: string) => {
+    const [method, path = ''] = name.split(' ')
+    return service.app.routes.find(
+      (route) => route.method === method && route.path === `/sandbox${path.replace(/\{(\w+)\}/g, ':$1')}`,
+    )?.hooks
+  }
+  for (const [name, body] of Object.entries(exampleRequests)) {
+    expect([name, [...TypeCompiler.Compile(hooksOf(name)?.body as TSchema).Errors(body)]]).toEqual([name, []])
+  }
+  for (const [name, { status, body }] of Object.entries(exampleAnswers)) {
+    const answers = hooksOf(name)?.response as Record<number, TSchema> | undefined
+    expect([name, [...TypeCompiler.Compile(answers?.[status] as TSchema).Errors(body)]]).toEqual([name, []])
+  }
+})
+
+test('every example request is accepted by the sandbox', async () => {
+  const actor = await service.actor()
+  for (const [name, body] of Object.entries(exampleRequests)) {
+    const [method = '', path = ''] = name.split(' ')
+    const target = path
+      .replace('{provider}', 'provider_one')
+      .replace('{id}', '2001')
+      .replace('{booking_id}', '5002')
+    const { status } = await actor.send(method, `/sandbox${target}`, { body })
+    expect([name, status]).toEqual([name, exampleAnswers[name]?.status])
+  }
+})
+
+test('the document passes a strict independent linter', async () => {
+  await writeFile(`${folder}/openapi.json`, JSON.stringify(document))
+  const { code, output } = await run(
+    'node_modules/.bin/redocly',
+    'lint',
+    '--config',
+    'redocly.yaml',
+    `${folder}/openapi.json`,
+  )
+  expect([code, output]).toEqual([0, expect.stringContaining('valid')])
+})
+
+test('a client generated from the document type-checks and works', async () => {
+  const actor = await service.actor()
+  const server = await startService(testEnvironment())
+  const types = astToString(await openapiTS(document))
+  await writeFile(`${folder}/schema.ts`, types)
+  await writeFile(
+    `${folder}/client.ts`,
+    `import createClient from 'openapi-fetch'
+import type { paths } from './schema.ts'
+
+const client = createClient<paths>({ baseUrl: ${JSON.stringify(server.url)}, headers: { 'X-API-Key': ${JSON.stringify(actor.key)} } })
+const me = await client.GET('/v1/me')
+const name: string | undefined = me.data?.data.name
+const created = await client.POST('/sandbox/bookings', {
+  body: { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' },
+})
+const bookingId: number | undefined = created.data?.data.booking_id
+const feed = await client.GET('/sandbox/integrations/{provider}/bookings', {
+  params: { path: { provider: 'provider_one' }, query: { per_page: 100 } },
+})
+const last = feed.data?.data.Bookings.at(-1)
+const refused = await client.GET('/v1/listings/{id}', { params: { path: { id: 999999999 } } })
+const refusal: string | undefined = refused.error?.error.type
+console.log(JSON.stringify({ name, isLast: last?.booking_id === bookingId, status: last?.status, refusal }))
+// @ts-expect-error: a booking needs its listing
+await client.POST('/v1/bookings', { body: { user_id: 1 } }).catch(() => {})
+// @ts-expect-error: the contract has no such path
+await client.GET('/v1/nothing').catch(() => {})
+`,
+  )
+  await writeFile(
+    `${folder}/tsconfig.json`,
+    JSON.stringify({
+      extends: '../../../tsconfig.json',
+      compilerOptions: { lib: ['ESNext', 'DOM'], types: [] },
+      include: ['*.ts'],
+    }),
+  )
+  const checked = await run('node_modules/.bin/tsc', '-p', `${folder}/tsconfig.json`)
+  expect(checked).toEqual({ code: 0, output: '' })
+  const ran = await run(`${folder}/client.ts`)
+  await server.end('SIGTERM')
+  expect(JSON.parse(ran.output)).toEqual({
+    name: 'Test host',
+    isLast: true,
+    status: 'pending',
+    refusal: 'not_found',
+  })
+})
