@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { ArgsDef } from 'citty'
 import type { Problem } from '../src/errors.ts'
 import { UsageError } from './errors.ts'
+import { findProfile } from './profile.ts'
 
 /** Arguments of every command that speaks to the service over HTTP. */
 export const clientArgs = {
@@ -11,12 +12,14 @@ export const clientArgs = {
     description: 'File that holds the API key (or PARTNER_API_KEY)',
     valueHint: 'path',
   },
+  profile: { type: 'string', description: 'Profile of login to use', valueHint: 'name' },
   sandbox: { type: 'boolean', description: 'Use the sandbox instead of live data' },
 } as const satisfies ArgsDef
 
 interface ClientOptions {
   'base-url'?: string | undefined
   'key-file'?: string | undefined
+  profile?: string | undefined
   sandbox?: boolean | undefined
 }
 
@@ -50,6 +53,8 @@ export interface Answer<T> {
 export interface PartnerClient {
   /** The versioned root that requests go to. */
   root: string
+  /** Name of the profile it was opened from. */
+  profile: string | undefined
   send<T>(method: string, path: string, options?: SendOptions): Promise<Answer<T>>
 }
 
@@ -58,34 +63,47 @@ export interface SendOptions {
   body?: string
 }
 
-const defaultBaseUrl = 'http://127.0.0.1:3000'
+export const defaultBaseUrl = 'http://127.0.0.1:3000'
 const timeoutMilliseconds = 30_000
 
 /**
- * A client for the address and key of a command.
+ * A client for the address and key of a command: from its options, else the environment, else the profile.
  *
  * @throws UsageError when there is no key, or the address is none
  */
 export async function openClient(options: ClientOptions): Promise<PartnerClient> {
-  const key = await readKey(options['key-file'])
-  const base = options['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
-  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not an address`)
-  const root =
-    base.replace(/\/+$/, '').replace(/\/(v1|sandbox)$/, '') + (options.sandbox ? '/sandbox' : '/v1')
-  return { root, send: (method, path, more) => send(root, key, method, path, more) }
+  const profile = await findProfile(options.profile)
+  const base = options['base-url'] ?? process.env.PARTNER_BASE_URL ?? profile?.base_url ?? defaultBaseUrl
+  const isSandbox = options.sandbox ?? profile?.sandbox ?? false
+  const root = rootOf(base, isSandbox)
+  const key = await readKey(options, profile?.key)
+  return { root, profile: profile?.name, send: (method, path, more) => send(root, key, method, path, more) }
 }
 
-async function readKey(path: string | undefined): Promise<string> {
-  if (path) {
-    const { mode } = await stat(path).catch(() => {
-      throw new UsageError(`Cannot read the key file "${path}"`)
-    })
-    if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
-    return (await readFile(path, 'utf8')).trim()
-  }
-  const key = process.env.PARTNER_API_KEY?.trim()
-  if (!key) throw new UsageError('No API key: set PARTNER_API_KEY, or use --key-file')
+/** A client for one address and key. */
+export function clientFor(base: string, isSandbox: boolean, key: string): PartnerClient {
+  const root = rootOf(base, isSandbox)
+  return { root, profile: undefined, send: (method, path, more) => send(root, key, method, path, more) }
+}
+
+function rootOf(base: string, isSandbox: boolean): string {
+  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not an address`)
+  return base.replace(/\/+$/, '').replace(/\/(v1|sandbox)$/, '') + (isSandbox ? '/sandbox' : '/v1')
+}
+
+async function readKey(options: ClientOptions, profileKey: string | undefined): Promise<string> {
+  if (options['key-file']) return readKeyFile(options['key-file'])
+  const key = (options.profile ? profileKey : process.env.PARTNER_API_KEY?.trim() || profileKey) ?? ''
+  if (!key) throw new UsageError('No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file')
   return key
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  const { mode } = await stat(path).catch(() => {
+    throw new UsageError(`Cannot read the key file "${path}"`)
+  })
+  if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
+  return (await readFile(path, 'utf8')).trim()
 }
 
 async function send<T>(

@@ -1,33 +1,11 @@
 #!/usr/bin/env bun
-import { defineCommand, renderUsage, runCommand } from 'citty'
+import { renderUsage, runCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
 import { exitCode } from './errors.ts'
+import { examples } from './examples.ts'
 import { explain } from './explain.ts'
 import { note, show } from './output.ts'
-
-/** The command line: a table of contents whose entries are loaded when they are asked for. */
-const main = defineCommand({
-  meta: {
-    name: 'partnerctl',
-    version: packageJson.version,
-    description: 'The partner interface from the command line',
-  },
-  subCommands: {
-    me: () => import('./commands/me.ts').then((file) => file.me),
-    api: () => import('./commands/api.ts').then((file) => file.api),
-    feed: () => import('./commands/feed.ts').then((file) => file.feed),
-    bookings: () => import('./commands/bookings.ts').then((file) => file.bookings),
-    conversations: () => import('./commands/conversations.ts').then((file) => file.conversations),
-    hosts: () => import('./commands/hosts.ts').then((file) => file.hosts),
-    listings: () => import('./commands/listings.ts').then((file) => file.listings),
-    keys: () => import('./commands/keys.ts').then((file) => file.keys),
-    jobs: () => import('./commands/jobs.ts').then((file) => file.jobs),
-    sandbox: () => import('./commands/sandbox.ts').then((file) => file.sandbox),
-    audit: () => import('./commands/audit.ts').then((file) => file.audit),
-    secrets: () => import('./commands/secrets.ts').then((file) => file.secrets),
-    seed: () => import('./commands/seed.ts').then((file) => file.seed),
-  },
-})
+import { main } from './program.ts'
 
 await run(process.argv.slice(2))
 
@@ -49,11 +27,15 @@ async function run(rawArgs: string[]): Promise<void> {
 async function showHelp(rawArgs: string[]): Promise<void> {
   // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
   let [command, parent]: [any, any] = [main, undefined]
+  const path: string[] = []
   for (const word of rawArgs) {
     const next = (await command.subCommands)?.[word]
     if (!next) break
+    path.push(word)
     parent = command
     command = typeof next === 'function' ? await next() : next
   }
-  show(await renderUsage(command, parent))
+  const shown = examples[path.join(' ')] ?? []
+  const tail = shown.length > 0 ? `\nEXAMPLES\n\n${shown.map((line) => `  ${line}`).join('\n')}\n` : ''
+  show((await renderUsage(command, parent)) + tail)
 }

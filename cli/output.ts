@@ -22,11 +22,22 @@ const plainBorders = {
   ...{ right: '', 'right-mid': '', middle: '  ' },
 }
 
-/** Rows in columns, with a heading. */
+const gap = 2
+const narrowest = 6
+
+/** Rows in columns, with a heading; on a terminal the widest columns give way until the table fits. */
 export function table(head: string[], rows: (string | number | null)[][]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => String(cell ?? '-')))
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+  const room = process.stdout.isTTY
+    ? process.stdout.columns - gap * (head.length - 1)
+    : Number.POSITIVE_INFINITY
+  while (widths.reduce((sum, width) => sum + width, 0) > room && Math.max(...widths) > narrowest) {
+    widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
+  }
   const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
-  const out = new Table({ head, chars: plainBorders, style })
-  out.push(...rows.map((row) => row.map((cell) => cell ?? '-')))
+  const out = new Table({ head, chars: plainBorders, style, colWidths: widths })
+  out.push(...cells.slice(1))
   return trimLines(out.toString())
 }
 

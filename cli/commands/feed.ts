@@ -38,6 +38,7 @@ const poll = command({
     const filters = { listing_id: args.listing, checkout_after: args['checkout-after'] }
     const checkpoint = await openCheckpoint({
       root: client.root,
+      profile: client.profile,
       filters,
       path: args.state,
       since: args.since,

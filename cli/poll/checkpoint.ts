@@ -18,6 +18,7 @@ export interface Checkpoint {
 export interface CheckpointScope {
   root: string
   filters: Record<string, string | undefined>
+  profile: string | undefined
   /** State file of the command line; a default one for each address and filter otherwise. */
   path?: string | undefined
   /** Version to begin after, instead of the one kept. */
@@ -36,8 +37,14 @@ interface State {
  * @throws UsageError when the file holds something else, or belongs to another address or filter; Error when
  * another poll has it
  */
-export async function openCheckpoint({ root, filters, path, since }: CheckpointScope): Promise<Checkpoint> {
-  const file = path ?? defaultPath(root, filters)
+export async function openCheckpoint({
+  root,
+  filters,
+  profile,
+  path,
+  since,
+}: CheckpointScope): Promise<Checkpoint> {
+  const file = path ?? defaultPath(root, filters, profile)
   await mkdir(dirname(file), { recursive: true })
   const unlock = await lockState(file)
   try {
@@ -50,7 +57,7 @@ export async function openCheckpoint({ root, filters, path, since }: CheckpointS
 
 async function readCheckpoint(
   file: string,
-  { root, filters, since }: Omit<CheckpointScope, 'path'>,
+  { root, filters, since }: Omit<CheckpointScope, 'path' | 'profile'>,
   close: () => Promise<void>,
 ): Promise<Checkpoint> {
   const state = await readState(file)
@@ -66,10 +73,14 @@ async function readCheckpoint(
   }
 }
 
-function defaultPath(root: string, filters: Record<string, string | undefined>): string {
+function defaultPath(
+  root: string,
+  filters: Record<string, string | undefined>,
+  profile: string | undefined,
+): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
   const name = createHash('sha256')
-    .update(JSON.stringify([root, filters]))
+    .update(JSON.stringify([root, filters, profile]))
     .digest('hex')
     .slice(0, 16)
   return join(base, 'partnerctl', `feed-${name}.json`)

@@ -1,0 +1,147 @@
+import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { examples } from '../../cli/examples.ts'
+import { testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const server = await startService(testEnvironment())
+afterAll(() => server.end('SIGTERM'))
+
+async function user() {
+  const home = await mkdtemp(join(tmpdir(), 'partner-home-'))
+  const environment = { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, PARTNER_BASE_URL: server.url }
+  return { home, run: (args: string[], stdin?: string) => partnerctl(args, environment, stdin) }
+}
+
+test('login keeps a checked key in a 0600 file; profiles list, use and remove never show it', async () => {
+  const actor = await service.actor()
+  const { home, run } = await user()
+  expect((await run(['me'])).code).toBe(2)
+  expect((await run(['login'], 'pis_wrong\n')).code).toBe(4)
+  expect((await run(['login'], '\n')).code).toBe(2)
+  const first = await run(['login', '--json'], `${actor.key}\n`)
+  expect(JSON.parse(first.stdout)).toEqual({
+    profile: 'default',
+    base_url: server.url,
+    sandbox: false,
+    host: 'Test host',
+  })
+  await run(['login', '--profile', 'box', '--sandbox'], actor.key)
+  const file = join(home, 'partnerctl', 'profiles.json')
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(await readFile(file, 'utf8')).toContain(actor.key)
+  const list = await run(['profiles', 'list', '--json'])
+  expect(
+    JSON.parse(list.stdout).map(({ name, current }: { name: string; current: boolean }) => [name, current]),
+  ).toEqual([
+    ['default', false],
+    ['box', true],
+  ])
+  expect(list.stdout).not.toContain(actor.key)
+  expect((await run(['api', 'GET', '/listings/2001'])).stdout).toContain('Sandbox House')
+  await run(['profiles', 'use', 'default'])
+  expect((await run(['api', 'GET', '/listings/2001'])).code).toBe(1)
+  expect((await run(['api', 'GET', '/listings/2001', '--profile', 'box'])).code).toBe(0)
+  await run(['profiles', 'remove', 'default'])
+  expect((await run(['me'])).code).toBe(2)
+  expect((await run(['me', '--profile', 'default'])).code).toBe(2)
+})
+
+test('doctor finds a healthy partner healthy, and names what is not', async () => {
+  const [healthy, blind] = [await service.actor(), await service.actor({ permissions: ['listings.read'] })]
+  const check = async (key: string, base = server.url) => {
+    const { code, stdout } = await partnerctl(['doctor', '--json'], {
+      PARTNER_API_KEY: key,
+      PARTNER_BASE_URL: base,
+    })
+    const findings = JSON.parse(stdout) as { check: string; state: string }[]
+    return { code, findings: Object.fromEntries(findings.map(({ check: name, state }) => [name, state])) }
+  }
+  expect(await check(healthy.key)).toEqual({
+    code: 0,
+    findings: {
+      reach: 'ok',
+      key: 'ok',
+      'listings.read': 'ok',
+      'bookings.read': 'ok',
+      'users.write': 'ok',
+      'bookings.write': 'ok',
+      'listings.write': 'ok',
+      clock: 'ok',
+      feed: 'ok',
+    },
+  })
+  expect(await check(blind.key)).toMatchObject({
+    code: 1,
+    findings: {
+      key: 'ok',
+      'listings.read': 'ok',
+      'bookings.read': 'failed',
+      'users.write': 'warning',
+      feed: 'failed',
+    },
+  })
+  expect(await check('pis_wrong')).toEqual({ code: 1, findings: { key: 'failed' } })
+  expect(await check(healthy.key, 'http://127.0.0.1:9')).toEqual({ code: 1, findings: { reach: 'failed' } })
+})
+
+test('feed show prints one booking in full; --sandbox works on every partner command', async () => {
+  const actor = await service.actor()
+  const environment = {
+    PARTNER_API_KEY: actor.key,
+    PARTNER_BASE_URL: server.url,
+    XDG_STATE_HOME: (await user()).home,
+  }
+  const show = await partnerctl(['feed', 'show', '5001', '--sandbox'], environment)
+  expect(JSON.parse(show.stdout)).toMatchObject({
+    booking_id: 5001,
+    status: 'confirmed',
+    guest: { name: 'Ana Sandbox' },
+  })
+  for (const args of [['me'], ['doctor'], ['feed', 'poll', '--once'], ['api', 'GET', '/listings']]) {
+    expect([args, (await partnerctl([...args, '--sandbox'], environment)).code]).toEqual([args, 0])
+  }
+  expect((await partnerctl(['feed', 'show', '999', '--sandbox'], environment)).code).toBe(1)
+})
+
+/** Every command that can be run, found by walking the help. */
+async function commandsBelow(path: string[] = []): Promise<string[]> {
+  const { stdout } = await partnerctl([...path, '--help'], {})
+  const commands = /COMMANDS\n\n([\s\S]*?)\n\n/.exec(stdout)?.[1]
+  if (!commands) return [path.join(' ')]
+  const names = commands.split('\n').map((line) => line.trim().split(/\s+/)[0] as string)
+  return (await Promise.all(names.map((name) => commandsBelow([...path, name])))).flat()
+}
+
+test('every command has help with examples, and no example is of a command that is not there', async () => {
+  const commands = await commandsBelow()
+  expect(Object.keys(examples).sort()).toEqual(commands.sort())
+  for (const command of commands) {
+    const { code, stdout } = await partnerctl([...command.split(' '), '--help'], {})
+    expect([command, code]).toEqual([command, 0])
+    for (const example of examples[command] as string[]) expect(stdout).toContain(example)
+    expect(stdout).not.toContain('\u001b')
+  }
+})
+
+test('completions know the commands and options, in bash, zsh and fish', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout } = await partnerctl(['completions', shell], {})
+    expect([shell, code]).toEqual([shell, 0])
+    for (const word of ['poll', 'rotate', 'interval']) expect(stdout).toContain(word)
+  }
+  expect((await partnerctl(['completions', 'tcsh'], {})).code).toBe(2)
+  const { stdout: script } = await partnerctl(['completions', 'bash'], {})
+  const asked = Bun.spawn(
+    [
+      'bash',
+      '-c',
+      `${script}\nCOMP_WORDS=(partnerctl keys ro); COMP_CWORD=2; _partnerctl; echo "\${COMPREPLY[@]}"`,
+    ],
+    { stdout: 'pipe' },
+  )
+  expect((await new Response(asked.stdout).text()).trim()).toBe('rotate')
+})
