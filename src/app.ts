@@ -10,15 +10,16 @@ import { sandboxRoutes } from './sandbox/routes.ts'
 import { v1Routes } from './v1.ts'
 
 /** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
-export function createApp(deps: Deps, sandbox: Deps) {
+export function createApp(deps: Deps, sandbox: Deps, drain?: AbortSignal) {
   const { log, config } = deps
   // Elysia's normalizing runs before validation and would make `{}` of a null or a list; `normalize()` runs after.
   const app = new Elysia({ systemRouter: false, normalize: false })
     .onRequest(({ request, set }) => {
+      if (drain?.aborted) set.headers.connection = 'close'
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
     .onError((context) => toErrorAnswer(context, log))
-    .use(requestLog(log))
+    .use(requestLog(log, deps.metrics))
     .use(healthRoutes(deps))
     .use(metricsRoutes(deps))
     .group('/v1', (v1) => v1.use(v1Routes(deps)))

@@ -18,6 +18,8 @@ export interface Config {
   secretKeyPrevious: string | undefined
   messageDedupSeconds: number
   logLevel: string
+  /** Processes that serve one port together. */
+  workers: number
   trustedProxies: BlockList
   requestIds: boolean
   maxBodyBytes: number
@@ -71,6 +73,7 @@ export function readConfig(environment: Environment): Config {
     secretKeyPrevious: read.secret('SECRET_KEY_PREVIOUS', 32),
     messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),
     logLevel: read.oneOf('LOG_LEVEL', logLevels, 'info'),
+    workers: read.integer('WORKERS', 1, 1, 256),
     trustedProxies: read.networks('TRUSTED_PROXIES'),
     requestIds: read.oneOf('REQUEST_IDS', ['on', 'off'], 'on') === 'on',
     maxBodyBytes: read.integer('MAX_BODY_BYTES', mebibyte, 1024, 64 * mebibyte),

@@ -11,6 +11,7 @@ import { type IdSource, sequenceIds } from './infra/sequences.ts'
 import { MemoryWindows, type Windows } from './infra/windows.ts'
 import { Authenticator } from './keys/authentication.ts'
 import { UsageTracker } from './keys/usage.ts'
+import { Metrics } from './metrics.ts'
 import { models } from './models.ts'
 import { applyAcceptedRates, applyRatesTopic } from './rates/store.ts'
 import { openSandboxPlot } from './sandbox/plot.ts'
@@ -38,6 +39,7 @@ export interface Deps {
   outbox: OutboxWorker
   secrets: SecretBox
   ids: IdSource
+  metrics: Metrics
   plot: Plot
 }
 
@@ -84,6 +86,11 @@ const redaction = {
   remove: true,
 }
 
+/** The log, on standard error. */
+export function openLog({ logLevel }: Config): Logger {
+  return pino({ level: logLevel, redact: redaction }, pino.destination({ dest: 2, sync: true }))
+}
+
 /** What a service process runs on: live data and, beside it, the sandbox. */
 export interface OpenDeps {
   deps: Deps
@@ -97,7 +104,7 @@ export interface OpenDeps {
  * @throws Error when the database cannot be reached
  */
 export async function openDeps(config: Config, clock: Clock = systemClock): Promise<OpenDeps> {
-  const log = pino({ level: config.logLevel, redact: redaction }, pino.destination({ dest: 2, sync: true }))
+  const log = openLog(config)
   const database = await openDatabase(config)
   const { db } = database
   const windows = await openWindows(config, db, log)
@@ -119,6 +126,7 @@ export async function openDeps(config: Config, clock: Clock = systemClock): Prom
     outbox,
     secrets: await openSecrets(config, db),
     ids: sequenceIds(db),
+    metrics: new Metrics(),
     plot: { name: 'live' },
   }
   const sandbox = await openSandboxPlot(deps)

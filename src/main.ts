@@ -1,16 +1,27 @@
 import { createApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { openDeps } from './deps.ts'
+import { openDeps, openLog } from './deps.ts'
 import { isEmpty, seedDemo } from './seed.ts'
+import { supervise, workerVariable } from './supervisor.ts'
 import { welcome } from './welcome.ts'
 
-/** Starts the service and stops it on SIGTERM or SIGINT, after the requests in flight. */
-async function main(config: Config): Promise<void> {
+/** How long a stopping worker goes on answering, telling its clients to connect anew. */
+const drainMilliseconds = 300
+
+/** Serves until SIGTERM or SIGINT, and ends after the requests in flight. */
+async function serve(config: Config): Promise<void> {
   const { deps, sandbox, close } = await openDeps(config)
-  const app = createApp(deps, sandbox)
-  const demo = !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
+  const isFirstWorker = (process.env[workerVariable] ?? '0') === '0'
+  const demo = isFirstWorker && !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
+  const drain = new AbortController()
+  const app = createApp(deps, sandbox, drain.signal)
   try {
-    app.listen({ hostname: config.host, port: config.port, maxRequestBodySize: Number.MAX_SAFE_INTEGER })
+    app.listen({
+      hostname: config.host,
+      port: config.port,
+      reusePort: config.workers > 1,
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    })
   } catch (error) {
     console.error(`Cannot listen on ${config.host}:${config.port}: ${(error as Error).message}`)
     await close()
@@ -18,12 +29,13 @@ async function main(config: Config): Promise<void> {
   }
   const address = `http://${config.host}:${app.server?.port}`
   deps.log.info({ address }, 'Listening')
-  process.stdout.write(welcome(address, demo))
+  if (isFirstWorker) process.stdout.write(welcome(address, demo))
+  process.send?.('listening')
 
-  let stopping = false
   const stop = async () => {
-    if (stopping) return
-    stopping = true
+    if (drain.signal.aborted) return
+    drain.abort()
+    if (config.workers > 1) await Bun.sleep(drainMilliseconds)
     await app.server?.stop()
     await close()
     process.exit(0)
@@ -42,7 +54,10 @@ function fail(error: unknown): never {
 }
 
 try {
-  await main(readConfig(process.env))
+  const config = readConfig(process.env)
+  const isSupervisor = config.workers > 1 && process.env[workerVariable] === undefined
+  if (isSupervisor) process.exit(await supervise(config.workers, openLog(config)))
+  await serve(config)
 } catch (error) {
   fail(error)
 }

@@ -1,35 +1,98 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
-import { Gauge, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Deps } from './deps.ts'
 import { notFound } from './errors.ts'
+import { readLatestVersion } from './infra/host-clock.ts'
 import { outboxState } from './infra/outbox.ts'
+
+/** What the process counts while it works; everything else is read when it is scraped. */
+export class Metrics {
+  readonly registry = new Registry()
+  private readonly requests = new Histogram({
+    name: 'http_request_seconds',
+    help: 'Time to answer a request',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers: [this.registry],
+  })
+  private readonly decisions = new Counter({
+    name: 'rate_limit_decisions_total',
+    help: 'Requests let in and refused by the rate limit, by the store that decided',
+    labelNames: ['decision', 'store'],
+    registers: [this.registry],
+  })
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry })
+  }
+
+  observeRequest(method: string, route: string, status: number, seconds: number): void {
+    this.requests.observe({ method, route, status }, seconds)
+  }
+
+  countDecision(isAllowed: boolean, isShared: boolean): void {
+    this.decisions.inc({ decision: isAllowed ? 'allowed' : 'refused', store: isShared ? 'shared' : 'local' })
+  }
+}
 
 /**
  * `/metrics` in the text form of Prometheus, for the holder of `METRICS_TOKEN` (sent as bearer). Without a
  * token set there is no such route.
  */
-export function metricsRoutes({ config, db, clock }: Deps) {
-  const registry = new Registry()
+export function metricsRoutes(deps: Deps) {
+  const { config, metrics } = deps
+  const scrape = scraper(deps)
+  return new Elysia({ detail: { hide: true } }).get('/metrics', async ({ request }) => {
+    if (!mayRead(request.headers, config.metricsToken)) throw notFound('Route')
+    await scrape()
+    return new Response(await metrics.registry.metrics(), {
+      headers: { 'content-type': metrics.registry.contentType },
+    })
+  })
+}
+
+function scraper({ db, windows, clock, metrics }: Deps): () => Promise<void> {
+  const registers = [metrics.registry]
   const jobs = new Gauge({
     name: 'outbox_jobs',
     help: 'Jobs in the outbox',
     labelNames: ['state'],
-    registers: [registry],
+    registers,
   })
-  const age = new Gauge({
-    name: 'outbox_oldest_seconds',
-    help: 'Age of the oldest job waiting',
-    registers: [registry],
+  const age = new Gauge({ name: 'outbox_oldest_seconds', help: 'Age of the oldest job waiting', registers })
+  const drift = new Gauge({
+    name: 'feed_version_drift_seconds',
+    help: 'How far the latest booking version runs ahead of the clock',
+    registers,
   })
-  return new Elysia({ detail: { hide: true } }).get('/metrics', async ({ request }) => {
-    if (!mayRead(request.headers, config.metricsToken)) throw notFound('Route')
-    const state = await outboxState(db, clock())
+  const latency = new Gauge({
+    name: 'store_ping_seconds',
+    help: 'Time of one round trip',
+    labelNames: ['store'],
+    registers,
+  })
+  return async () => {
+    const now = clock()
+    const [state, latest, database, throttle] = await Promise.all([
+      outboxState(db, now),
+      readLatestVersion(db),
+      secondsOf(async () => db.db?.command({ ping: 1 })),
+      secondsOf(() => windows.ready()),
+    ])
     jobs.set({ state: 'pending' }, state.pending)
     jobs.set({ state: 'parked' }, state.parked)
     age.set(state.oldestAgeSeconds)
-    return new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } })
-  })
+    drift.set(Math.max(0, (latest.getTime() - now.getTime()) / 1000))
+    latency.set({ store: 'database' }, database)
+    latency.set({ store: 'throttle_store' }, throttle)
+  }
+}
+
+async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return (performance.now() - start) / 1000
 }
 
 function mayRead(headers: Headers, token: string | undefined): boolean {

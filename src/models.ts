@@ -8,6 +8,7 @@ import { lockModel } from './infra/locks.ts'
 import { jobModel } from './infra/outbox.ts'
 import { secretModel } from './infra/secrets.ts'
 import { sequenceModel } from './infra/sequences.ts'
+import { walkPageModel } from './infra/walk-pages.ts'
 import { keyModel } from './keys/model.ts'
 import { listingModel } from './listings/model.ts'
 import { conversationModel, messageModel } from './messages/model.ts'
@@ -36,4 +37,5 @@ export const models = [
   secretModel,
   sequenceModel,
   userModel,
+  walkPageModel,
 ]

@@ -5,6 +5,7 @@ import type { PageRequest, Pagination } from '../http/pagination.ts'
 import { skipOf } from '../http/pagination.ts'
 import { readHostClock } from '../infra/host-clock.ts'
 import type { Db } from '../infra/mongo.ts'
+import { recallPageEnd, rememberPageEnd } from '../infra/walk-pages.ts'
 import { findListing } from '../listings/store.ts'
 import { type CursorPosition, readCursor, writeCursor } from './cursor.ts'
 import { countChanges } from './total.ts'
@@ -26,7 +27,7 @@ import { parseFeedTime } from './version.ts'
  * Reads are of majority and on the primary, so a version once shown is never rolled back.
  */
 
-type Store = Pick<Deps, 'db' | 'windows' | 'clock'>
+type Store = Pick<Deps, 'db' | 'clock'>
 
 /** What the feed may be asked, beside the page. */
 export interface FeedQuery {
@@ -50,7 +51,7 @@ const rememberedMilliseconds = 15 * 60_000
  * @throws DomainError `not_found` for a listing that is not the host's; `validation` for a cursor that is none
  */
 export async function readFeedPage(
-  { db, windows, clock }: Store,
+  { db, clock }: Store,
   { hostId, scope }: { hostId: number; scope: number },
   query: FeedQuery,
   page: PageRequest,
@@ -63,7 +64,7 @@ export async function readFeedPage(
 
   const filter = filterOf(hostId, query)
   const memory = memoryOf(hostId, scope, query, page.perPage)
-  const start = position ?? (await startOf(windows, memory, page, updatedAfter))
+  const start = position ?? (await startOf({ db, clock }, memory, page, updatedAfter))
   const [found, total] = await Promise.all([
     findAfter(db, filter, start, page),
     countChanges(db, { ...filter, ...after(updatedAfter) }, lastVersion, clock()),
@@ -71,8 +72,10 @@ export async function readFeedPage(
   const bookings = found.slice(0, page.perPage)
   const last = bookings.at(-1)
   const hasMore = found.length > page.perPage
-  if (hasMore && last && !position)
-    await windows.remember(`${memory}:${page.page}`, last.updated_at.getTime(), rememberedMilliseconds)
+  if (hasMore && last && !position) {
+    const until = new Date(clock().getTime() + rememberedMilliseconds)
+    await rememberPageEnd(db, `${memory}:${page.page}`, last.updated_at, until)
+  }
   return { bookings, pagination: paginate({ page, position, bookings, total, hasMore }) }
 }
 
@@ -80,14 +83,14 @@ export async function readFeedPage(
 type Start = CursorPosition | { version: Date | null; skip: number }
 
 async function startOf(
-  windows: Store['windows'],
+  { db, clock }: Store,
   memory: string,
   page: PageRequest,
   updatedAfter: Date | null,
 ): Promise<Start> {
   if (page.page === 1) return { version: updatedAfter, skip: 0 }
-  const end = await windows.recallSmallest(`${memory}:${page.page - 1}`)
-  return end === null ? { version: updatedAfter, skip: skipOf(page) } : { version: new Date(end), skip: 0 }
+  const end = await recallPageEnd(db, `${memory}:${page.page - 1}`, clock())
+  return end === null ? { version: updatedAfter, skip: skipOf(page) } : { version: end, skip: 0 }
 }
 
 function filterOf(hostId: number, query: FeedQuery) {

@@ -67,6 +67,7 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
   const admission = await admit(deps, request.headers, address)
   deps.usage.track(admission.key.id, address, deps.clock())
   context.caller = toCaller(admission, address)
+  deps.metrics.countDecision(admission.allowed, admission.epoch !== null)
   Object.assign(set.headers, rateLimitHeaders(admission))
   if (!admission.allowed) throw rateLimited(admission.waitMilliseconds)
   requirePermission(access.permission, admission.key.permissions)

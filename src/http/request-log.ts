@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import type { Caller } from '../keys/caller.ts'
+import type { Metrics } from '../metrics.ts'
 
 interface LoggedContext {
   request: Request
@@ -11,8 +12,8 @@ interface LoggedContext {
   caller?: Caller
 }
 
-/** One line per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
-export function requestLog(log: Logger) {
+/** One line and one observation per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
+export function requestLog(log: Logger, metrics: Metrics) {
   const startedAt = new WeakMap<Request, number>()
   return new Elysia({ name: 'request-log' })
     .onRequest(({ request }) => {
@@ -22,15 +23,18 @@ export function requestLog(log: Logger) {
       const context = raw as unknown as LoggedContext
       const { request, set, caller } = context
       const answer = context.responseValue ?? context.response
+      const status = answer instanceof Response ? answer.status : Number(set.status ?? 200)
+      const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())
+      // A path that is no route is one series, however many paths are tried.
+      metrics.observeRequest(request.method, context.route || 'none', status, milliseconds / 1000)
       log.info({
         request_id: set.headers['x-request-id'],
         host_id: caller?.hostId,
         key_id: caller?.keyId,
         method: request.method,
         route: context.route || new URL(request.url).pathname,
-        status: answer instanceof Response ? answer.status : (set.status ?? 200),
-        duration_ms:
-          Math.round((performance.now() - (startedAt.get(request) ?? performance.now())) * 10) / 10,
+        status,
+        duration_ms: Math.round(milliseconds * 10) / 10,
       })
     })
 }

@@ -59,6 +59,12 @@ export async function readHostClock(db: Db, hostId: number): Promise<Date> {
   return new Date((clock?.last ?? 0) * 1000)
 }
 
+/** The latest version given out to any host. */
+export async function readLatestVersion(db: Db): Promise<Date> {
+  const latest = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: -1 }).lean()
+  return new Date((latest?.last ?? 0) * 1000)
+}
+
 /** Starts the clock of a new host. */
 export async function startHostClock(db: Db, hostId: number): Promise<void> {
   await hostClockModel(db).create({ _id: hostId, last: 0, sequence: 0 })

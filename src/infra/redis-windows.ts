@@ -27,24 +27,7 @@ local freed = tonumber(redis.call('LINDEX', KEYS[1], count - limit))
 return {0, 0, math.ceil((freed + window - now) / 1000), epoch}
 `
 
-/** A sorted set of the numbers under a name, each scored with the millisecond at which it is forgotten. */
-const rememberScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
-`
-
-const recallScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-return redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now, '+inf')
-`
-
 interface WindowCommands {
-  rememberNumber(name: string, value: number, milliseconds: number): Promise<void>
-  recallNumbers(name: string): Promise<string[]>
   hitWindow(
     window: string,
     epoch: string,
@@ -53,8 +36,24 @@ interface WindowCommands {
   ): Promise<[number, number, number, string]>
 }
 
-const commandTimeoutMilliseconds = 50
+/** A request waits no longer than this for Redis (decisions §12: under 100 ms added). */
+const hitTimeoutMilliseconds = 50
+/** On a busy machine an answer may be slow without the connection being dead. */
+const pingTimeoutMilliseconds = 700
 const probeEveryMilliseconds = 500
+const reconnectAfterMilliseconds = 200
+
+/** The answer, or an error when it takes too long; a late answer is nobody's. */
+async function within<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`No answer within ${milliseconds} ms`)), milliseconds)
+  answer.catch(() => {})
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** Windows shared by all processes through Redis; while Redis is away, {@link MemoryWindows} stand in. */
 export class RedisWindows implements Windows {
@@ -62,6 +61,8 @@ export class RedisWindows implements Windows {
   private readonly standIn = new MemoryWindows()
   private readonly prober: ReturnType<typeof setInterval>
   private up = false
+  private probing: Promise<void> | undefined
+  private silentProbes = 0
 
   constructor(
     url: string,
@@ -73,14 +74,11 @@ export class RedisWindows implements Windows {
       keyPrefix: `${namespace}:`,
       lazyConnect: true,
       connectTimeout: 1000,
-      commandTimeout: commandTimeoutMilliseconds,
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
-      retryStrategy: () => probeEveryMilliseconds,
+      retryStrategy: () => reconnectAfterMilliseconds,
       scripts: {
         hitWindow: { lua: hitScript, numberOfKeys: 2 },
-        rememberNumber: { lua: rememberScript, numberOfKeys: 1 },
-        recallNumbers: { lua: recallScript, numberOfKeys: 1 },
       },
     }) as Redis & WindowCommands
     this.redis.on('error', (error) => this.markDown(error))
@@ -96,51 +94,19 @@ export class RedisWindows implements Windows {
   }
 
   async hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision> {
-    return this.ask(
-      async () => {
-        const [allowed, remaining, waitMilliseconds, epoch] = await this.redis.hitWindow(
-          `window:${name}`,
-          `epoch:${name}`,
-          limit,
-          windowMilliseconds,
-        )
-        return { allowed: allowed === 1, remaining, waitMilliseconds, epoch }
-      },
-      () => this.standIn.hit(name, limit, windowMilliseconds),
-    )
-  }
-
-  async remember(name: string, value: number, milliseconds: number): Promise<void> {
-    await this.standIn.remember(name, value, milliseconds)
-    if (this.up)
-      await this.ask(
-        () => this.redis.rememberNumber(`kept:${name}`, value, milliseconds),
-        async () => {},
-      )
-  }
-
-  async recallSmallest(name: string): Promise<number | null> {
-    const own = () => this.standIn.recallSmallest(name)
-    return this.ask(async () => {
-      const shared = (await this.redis.recallNumbers(`kept:${name}`)).map(Number)
-      const all = [...shared, (await own()) ?? []].flat()
-      return all.length > 0 ? Math.min(...all) : null
-    }, own)
-  }
-
-  /** What Redis says or, while it is away, what this process knows. */
-  private async ask<T>(redis: () => Promise<T>, standIn: () => Promise<T>): Promise<T> {
-    if (!this.up) return standIn()
+    if (!this.up) return this.standIn.hit(name, limit, windowMilliseconds)
     try {
-      return await redis()
+      const hit = this.redis.hitWindow(`window:${name}`, `epoch:${name}`, limit, windowMilliseconds)
+      const [allowed, remaining, waitMilliseconds, epoch] = await within(hit, hitTimeoutMilliseconds)
+      return { allowed: allowed === 1, remaining, waitMilliseconds, epoch }
     } catch (error) {
       this.markDown(error)
-      return standIn()
+      return this.standIn.hit(name, limit, windowMilliseconds)
     }
   }
 
   async announce(name: string): Promise<void> {
-    await this.redis.incr(`epoch:${name}`)
+    await within(this.redis.incr(`epoch:${name}`), pingTimeoutMilliseconds)
   }
 
   async ready(): Promise<boolean> {
@@ -154,20 +120,26 @@ export class RedisWindows implements Windows {
     await this.standIn.close()
   }
 
-  private async probe(): Promise<void> {
-    try {
-      await this.redis.ping()
-      if (!this.up) this.log?.info('Redis answers: the windows are shared again')
-      this.up = true
-    } catch (error) {
-      this.markDown(error)
-      this.giveUpConnection()
-    }
+  /** One look at a time; a connection that stays silent is given up for a new one. */
+  private probe(): Promise<void> {
+    this.probing ??= this.lookAgain().finally(() => {
+      this.probing = undefined
+    })
+    return this.probing
   }
 
-  /** A connection that does not answer may have lost what was sent; only a new one is in step again. */
-  private giveUpConnection(): void {
-    if (this.redis.status === 'ready' || this.redis.status === 'connect') this.redis.disconnect(true)
+  private async lookAgain(): Promise<void> {
+    try {
+      await within(this.redis.ping(), pingTimeoutMilliseconds)
+      if (!this.up) this.log?.info('Redis answers: the windows are shared again')
+      this.up = true
+      this.silentProbes = 0
+    } catch (error) {
+      this.markDown(error)
+      this.silentProbes += 1
+      if (this.redis.status === 'ready') this.redis.disconnect(true)
+      else if (this.redis.status === 'connect' && this.silentProbes % 2 === 0) this.redis.disconnect(true)
+    }
   }
 
   private markDown(error: unknown): void {

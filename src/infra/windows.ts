@@ -15,10 +15,6 @@ export interface WindowDecision {
  */
 export interface Windows {
   hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision>
-  /** Keeps a number under a name for a while, beside those kept there before. */
-  remember(name: string, value: number, milliseconds: number): Promise<void>
-  /** The smallest number still kept under a name. */
-  recallSmallest(name: string): Promise<number | null>
   /** Tells every process that the record behind `name` changed. */
   announce(name: string): Promise<void>
   /** True while the shared store answers; always true when there is none. */
@@ -29,7 +25,6 @@ export interface Windows {
 /** Windows that live in this process: the default without Redis, and the stand-in while Redis is away. */
 export class MemoryWindows implements Windows {
   private readonly hits = new Map<string, number[]>()
-  private readonly kept = new Map<string, { value: number; until: number }[]>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
   constructor(private readonly now: () => number = Date.now) {
@@ -52,16 +47,6 @@ export class MemoryWindows implements Windows {
     }
   }
 
-  async remember(name: string, value: number, milliseconds: number): Promise<void> {
-    const until = this.now() + milliseconds
-    this.kept.set(name, [...this.stillKept(name), { value, until }])
-  }
-
-  async recallSmallest(name: string): Promise<number | null> {
-    const values = this.stillKept(name).map(({ value }) => value)
-    return values.length > 0 ? Math.min(...values) : null
-  }
-
   async announce(): Promise<void> {}
 
   async ready(): Promise<boolean> {
@@ -72,12 +57,7 @@ export class MemoryWindows implements Windows {
     clearInterval(this.sweeper)
   }
 
-  private stillKept(name: string): { value: number; until: number }[] {
-    return (this.kept.get(name) ?? []).filter(({ until }) => until > this.now())
-  }
-
   private sweep(): void {
-    for (const name of this.kept.keys()) if (this.stillKept(name).length === 0) this.kept.delete(name)
     const longAgo = this.now() - 3_600_000
     for (const [name, hits] of this.hits) {
       if ((hits.at(-1) ?? 0) < longAgo) this.hits.delete(name)

@@ -1,7 +1,6 @@
 import { systemClock } from '../../src/clock.ts'
 import { toVersion } from '../../src/feed/version.ts'
 import { type FeedQuery, readFeedPage } from '../../src/feed/walk.ts'
-import { MemoryWindows } from '../../src/infra/windows.ts'
 import { fillBookings } from '../support/many-bookings.ts'
 import { medianMilliseconds, withDatabase } from './measure.ts'
 
@@ -9,10 +8,9 @@ import { medianMilliseconds, withDatabase } from './measure.ts'
 const [small, large] = [10_000, 1_000_000]
 
 await withDatabase(async ({ db }) => {
-  const windows = new MemoryWindows()
   const hosts = { small: await fillBookings(db, 1, small), large: await fillBookings(db, 2, large) }
   const read = (hostId: number, query: FeedQuery, page: number, perPage = 50) =>
-    readFeedPage({ db, windows, clock: systemClock }, { hostId, scope: hostId }, query, { page, perPage })
+    readFeedPage({ db, clock: systemClock }, { hostId, scope: hostId }, query, { page, perPage })
   const before = (last: Date, seconds: number) => ({
     updated_after: toVersion(new Date(last.getTime() - seconds * 1000)),
   })
@@ -49,5 +47,4 @@ await withDatabase(async ({ db }) => {
     'page 1 of 1,000,000': row('page 1 of 1,000,000', 'page 1 of 1,000,000'),
     'page 10,000 of 1,000,000': row('page 10,000 of 1,000,000', 'page 1 of 1,000,000'),
   })
-  await windows.close()
 })

@@ -34,7 +34,10 @@ test('a key comes from the environment or from a file that only the owner can re
   const open = await partnerctl(['me', '--key-file', file], environment)
   expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('chmod 600')])
   await writeFile(join(home, 'own'), actor.key, { mode: 0o600 })
-  expect((await partnerctl(['me', '--key-file', join(home, 'own')], environment)).code).toBe(0)
+  expect(await partnerctl(['me', '--key-file', join(home, 'own')], environment)).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
   expect((await partnerctl(['me'], environment)).code).toBe(2)
   expect((await partnerctl(['me', '--key', actor.key], environment)).code).toBe(2)
 })
