@@ -39,6 +39,7 @@ export const examples: Record<string, string[]> = {
   'conversations reopen': ['partnerctl conversations reopen 5002'],
   'jobs list': ['partnerctl jobs list'],
   'jobs retry': ['partnerctl jobs retry 6561c0ffee00000000000001'],
+  'db check': ['partnerctl db check'],
   'audit list': ['partnerctl audit list --limit 100'],
   'secrets rotate': ['SECRET_KEY=… SECRET_KEY_PREVIOUS=… partnerctl secrets rotate'],
   'sandbox clear': ['partnerctl sandbox clear --yes'],

@@ -23,6 +23,7 @@ export const main = defineCommand({
     keys: () => import('./commands/keys.ts').then((file) => file.keys),
     jobs: () => import('./commands/jobs.ts').then((file) => file.jobs),
     sandbox: () => import('./commands/sandbox.ts').then((file) => file.sandbox),
+    db: () => import('./commands/db.ts').then((file) => file.db),
     audit: () => import('./commands/audit.ts').then((file) => file.audit),
     secrets: () => import('./commands/secrets.ts').then((file) => file.secrets),
     seed: () => import('./commands/seed.ts').then((file) => file.seed),

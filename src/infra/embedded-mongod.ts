@@ -83,7 +83,7 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
 /** Null when another process was faster: its server holds the lock of the data. */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
-  const program = record?.program && existsSync(record.program) ? record.program : findProgram()
+  const program = record?.program && existsSync(record.program) ? record.program : findMongod()
   const port = await freePort(record?.port)
   const child = launch(program, dataDir, port)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
@@ -112,7 +112,7 @@ function launch(program: string, dataDir: string, port: number): ChildProcess {
 }
 
 /** A `mongod` on the PATH, or the one that the development dependency carries. */
-function findProgram(): string {
+export function findMongod(): string {
   const onPath = Bun.which('mongod')
   if (onPath) return onPath
   try {

@@ -38,7 +38,8 @@ export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => M
   return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
 }
 
-interface Preparable {
+/** What {@link prepareCollections} asks of a model. */
+export interface Preparable {
   collection: { name: string; indexes(): Promise<{ name?: string }[]> }
   schema: { indexes(): unknown[] }
   createCollection(): Promise<unknown>
@@ -53,10 +54,15 @@ export async function prepareCollections(db: Db, models: ((db: Db) => Preparable
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
   for (const model of models.map((of) => of(db))) {
     if (!existing.has(model.collection.name)) await model.createCollection()
-    const wanted = (model.schema.indexes() as [object, { name: string }][]).map(([, { name }]) => name)
-    const present = new Set((await model.collection.indexes()).map(({ name }) => name))
-    if (wanted.some((name) => !present.has(name))) await model.createIndexes()
+    if ((await missingIndexes(model)).length > 0) await model.createIndexes()
   }
+}
+
+/** The names of the indexes that a collection should have and has not. */
+export async function missingIndexes(model: Preparable): Promise<string[]> {
+  const wanted = (model.schema.indexes() as [object, { name: string }][]).map(([, { name }]) => name)
+  const present = new Set((await model.collection.indexes()).map(({ name }) => name))
+  return wanted.filter((name) => !present.has(name))
 }
 
 const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10_000 })

@@ -1,0 +1,20 @@
+# The service in a small image: Bun, the production packages, the sources; not root.
+FROM oven/bun:1.4.5-slim AS packages
+WORKDIR /service
+COPY package.json bun.lock ./
+RUN bun install --frozen-lockfile --production
+
+FROM oven/bun:1.4.5-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /service
+COPY --from=packages /service/node_modules ./node_modules
+COPY package.json ./
+COPY bin ./bin
+COPY src ./src
+COPY cli ./cli
+COPY fixtures ./fixtures
+USER bun
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:3000/healthz')).ok ? 0 : 1)"]
+CMD ["bun", "src/main.ts"]
