@@ -13,7 +13,12 @@ import { v1Routes } from './v1.ts'
 export function createApp(deps: Deps, sandbox: Deps, drain?: AbortSignal) {
   const { log, config } = deps
   // Elysia's normalizing runs before validation and would make `{}` of a null or a list; `normalize()` runs after.
-  const app = new Elysia({ systemRouter: false, normalize: false })
+  const app = new Elysia({
+    systemRouter: false,
+    normalize: false,
+    // Hosts may have names as short as `api`.
+    handler: { standardHostname: false },
+  })
     .onRequest(({ request, set }) => {
       if (drain?.aborted) set.headers.connection = 'close'
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)

@@ -6,7 +6,7 @@ import { command } from '../command.ts'
 import { UsageError } from '../errors.ts'
 import { print } from '../output.ts'
 import { openCheckpoint } from '../poll/checkpoint.ts'
-import { handlerFor, type OutputFormat } from '../poll/handlers.ts'
+import { type OutputFormat, outputFor } from '../poll/handlers.ts'
 import { poll as pollFeed } from '../poll/poller.ts'
 import { openProgress } from '../poll/progress.ts'
 import { parseDuration, parseId } from '../values.ts'
@@ -43,10 +43,7 @@ const poll = command({
       path: args.state,
       since: args.since,
     })
-    const handle = handlerFor({
-      exec: args.exec,
-      output: args.json ? 'ndjson' : (args.output as OutputFormat),
-    })
+    const output = outputFor({ exec: args.exec, output: args.json ? 'json' : (args.output as OutputFormat) })
     const progress = openProgress(
       Boolean(process.stderr.isTTY) && (args.exec !== undefined || !process.stdout.isTTY),
     )
@@ -56,10 +53,11 @@ const poll = command({
         path,
         filters,
         checkpoint,
-        handle,
+        handle: output.handle,
         intervalSeconds: args.once ? null : interval,
         progress,
       })
+      await output.end()
     } finally {
       progress.stop()
       await checkpoint.close()

@@ -1,4 +1,5 @@
 import { defineCommand } from 'citty'
+import { toTimestamp } from '../../src/clock.ts'
 import { createHost, listHosts } from '../../src/hosts/store.ts'
 import { command } from '../command.ts'
 import { administer, withDatabase } from '../database.ts'
@@ -30,12 +31,12 @@ const list = command({
         id,
         name,
         email,
-        created_at,
+        created_at: toTimestamp(created_at),
       }))
       print(args, rows, () =>
         table(
           ['ID', 'NAME', 'EMAIL', 'CREATED'],
-          rows.map((row) => [row.id, row.name, row.email, row.created_at.toISOString()]),
+          rows.map((row) => [row.id, row.name, row.email, row.created_at]),
         ),
       )
     })

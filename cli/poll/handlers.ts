@@ -1,9 +1,15 @@
 import type { FeedItem } from '../../src/feed/schema.ts'
 
-export type OutputFormat = 'table' | 'ndjson' | 'csv' | undefined
+export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
 /** Handles one change; only when it returns is the change done with. */
 export type Handler = (item: FeedItem) => Promise<void>
+
+/** A handler, and what is to be written when no change follows. */
+export interface Output {
+  handle: Handler
+  end(): Promise<void>
+}
 
 const columns = [
   'booking_id',
@@ -26,11 +32,24 @@ const widths: Record<(typeof columns)[number], number> = {
 }
 
 /** Runs the command for each change, or prints it. */
-export function handlerFor({ exec, output }: { exec?: string | undefined; output: OutputFormat }): Handler {
-  return exec === undefined ? printer(output ?? 'table') : executor(exec)
+export function outputFor({ exec, output }: { exec?: string | undefined; output: OutputFormat }): Output {
+  if (exec !== undefined) return { handle: executor(exec), end: async () => {} }
+  return output === 'json' ? jsonPrinter() : { handle: printer(output ?? 'table'), end: async () => {} }
 }
 
-function printer(format: NonNullable<OutputFormat>): Handler {
+/** One JSON document: a list that is open until the poll ends. */
+function jsonPrinter(): Output {
+  let isFirst = true
+  return {
+    async handle(item) {
+      await write(`${isFirst ? '[' : ','}${JSON.stringify(item)}`)
+      isFirst = false
+    },
+    end: () => write(isFirst ? '[]' : ']'),
+  }
+}
+
+function printer(format: 'table' | 'ndjson' | 'csv'): Handler {
   if (format === 'ndjson') return (item) => write(JSON.stringify(item))
   const line =
     format === 'csv'

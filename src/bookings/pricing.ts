@@ -28,9 +28,11 @@ const oneOff = new Set(['once', 'one_time', 'one-time', 'one_off', 'one-off'])
 const percentage = new Set(['percentage', 'percent'])
 const discountLengths = [360, 180, 90] as const
 
-/** An amount of major units in cents. */
+/** An amount of major units in cents, half-up. */
 export function toCents(amount: number | null | undefined): number {
-  return Math.round((amount ?? 0) * 100)
+  // Shifted as decimal digits: 1.005 × 100 is less than 100.5 in binary.
+  const shifted = Number(`${amount ?? 0}e2`)
+  return Math.round(Number.isNaN(shifted) ? (amount ?? 0) * 100 : shifted)
 }
 
 /**

@@ -21,5 +21,5 @@ export function readQuery(url: string): Record<string, unknown> {
 }
 
 function toScalar(key: string, value: string): string | number {
-  return integers.has(key) && /^-?\d{1,15}$/.test(value) ? Number(value) : value
+  return integers.has(key) && /^-?\d{1,300}$/.test(value) ? Number(value) : value
 }

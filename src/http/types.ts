@@ -26,7 +26,7 @@ export const notBlank = '\\S'
 const isBlank = (text: string) => text.trim() === ''
 const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
 const id = /^[1-9]\d{0,15}$/
-const emailAddress = /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)+$/
+const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
 const isCurrency = (code: string) => currencyCodes.code(code) !== undefined
 const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/

@@ -70,25 +70,37 @@ const expectations: Record<string, string> = {
   'feed-time': 'a date Y-m-d or a date-time Y-m-d H:i:s',
 }
 
-function expectationOf(schema: TSchema): string {
+function expectationOf({ schema, value }: ValueError): string {
+  if (schema.type === 'string' && typeof value !== 'string')
+    return Array.isArray(value) ? 'sent once' : 'a string'
   if (schema.format && expectations[schema.format]) return expectations[schema.format] as string
   const variants = (schema.anyOf ?? []) as TSchema[]
-  if (variants.some((variant) => variant.format === 'id')) return expectations.id as string
-  const constants = variants.flatMap((variant) => (variant.const === undefined ? [] : [`"${variant.const}"`]))
+  if (schema.answerAs === 'id' || variants.some(({ format }) => format === 'id'))
+    return expectations.id as string
+  const constants = constantsOf(schema).map((constant) => `"${constant}"`)
   if (constants.length > 0) return `one of ${constants.join(', ')}`
   return /^[aeiou]/.test(schema.type ?? '') ? `an ${schema.type}` : `a ${schema.type ?? 'valid value'}`
 }
 
-function messageFor(path: string, code: ProblemCode, { schema }: ValueError): string {
+/** The words that a schema allows, itself or in its elements. */
+function constantsOf(schema: TSchema): unknown[] {
+  if (schema.const !== undefined) return [schema.const]
+  const parts = [...((schema.anyOf ?? []) as TSchema[]), ...(schema.items ? [schema.items as TSchema] : [])]
+  return [...new Set(parts.flatMap(constantsOf))]
+}
+
+function messageFor(path: string, code: ProblemCode, error: ValueError): string {
+  const { schema } = error
   const upper = schema.maxLength ?? schema.maxItems ?? schema.maximum
   const lower = schema.minLength ?? schema.minItems ?? schema.minimum
-  const unit = schema.type === 'string' ? ' characters' : schema.type === 'array' ? ' items' : ''
+  const unit = schema.type === 'string' ? ' characters' : schema.type === 'array' ? ' elements' : ''
   if (code === 'required') return `"${path}" is required`
   if (code === 'max') return `"${path}" must be at most ${upper}${unit}`
-  if (code === 'min') return `"${path}" must be at least ${lower}${unit}`
+  if (code === 'min')
+    return `"${path}" must be at least ${lower}${lower === 1 ? unit.replace(/s$/, '') : unit}`
   const bound =
     schema.errorCode && lower !== undefined && schema.type !== 'string' ? `, at least ${lower}` : ''
-  return `"${path}" must be ${expectationOf(schema)}${bound}`
+  return `"${path}" must be ${expectationOf(error)}${bound}`
 }
 
 /** `/rooms/0/name` → `rooms.0.name`. */

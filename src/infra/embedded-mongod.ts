@@ -112,7 +112,7 @@ function launch(program: string, dataDir: string, port: number): ChildProcess {
 }
 
 /** A `mongod` on the PATH, or the one that the development dependency carries. */
-export function findMongod(): string {
+function findMongod(): string {
   const onPath = Bun.which('mongod')
   if (onPath) return onPath
   try {

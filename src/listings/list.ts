@@ -36,8 +36,13 @@ function filterOf(hostId: number, { listing_status, q }: ListingQuery) {
   return {
     host_id: hostId,
     ...(ranks.length > 0 ? { status_rank: { $in: ranks } } : {}),
-    ...(q?.trim() ? { name_key: { $regex: RegExp.escape(q.toLowerCase()) } } : {}),
+    ...(q?.trim() ? { name_key: { $regex: literal(q.toLowerCase()) } } : {}),
   }
+}
+
+/** A pattern of the database's own dialect that means just this text. */
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/#-]/g, '\\$&')
 }
 
 const columns = {

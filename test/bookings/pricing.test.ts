@@ -23,6 +23,13 @@ test.each([
   ],
   ['an override of 0 is free', '2027-01-01', 31, { base_price: 31, price_jan: 0 }, 0],
   ['February of a leap year has 29 days', '2028-02-01', 29, { base_price: 290 }, 29_000],
+  [
+    'an amount between cents is rounded half-up as it is written',
+    '2027-02-01',
+    28,
+    { base_price: 1.005 },
+    101,
+  ],
   ['half a cent is rounded up', '2027-04-01', 1, { base_price: 0.15 }, 1],
   ['without a base price a stay costs nothing', '2027-04-01', 30, {}, 0],
 ])('priceStay(): %s', (_, from, nights, tariff, cents) => {

@@ -59,6 +59,8 @@ test('feed poll --once hands over each change once, as ndjson, csv and table', a
     Object.values(lines[0]).join(','),
     '',
   ])
+  expect(JSON.parse((await run('feed', 'poll', ...since, '--json')).stdout)).toEqual(lines)
+  expect(JSON.parse((await run('feed', 'poll', '--once', '--json')).stdout)).toEqual([])
   expect((await run('feed', 'poll', ...since)).stdout).toMatch(new RegExp(`^BOOKING_ID.*\n${booking_id} +`))
 })
 

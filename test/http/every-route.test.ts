@@ -214,3 +214,17 @@ test('healthz, readyz, openapi.json and docs need no key', async () => {
   }
   expectError(await service.send('GET', '/docs/assets/..%2Froutes.ts'), 404, 'not_found')
 })
+
+test('a host name as short as "api" reaches every route', async () => {
+  for (const host of ['a', 'api', 'api:80', 'host.example.com']) {
+    const request = new Request(`http://${host}/v1/me`, { headers: { 'x-api-key': actor.key } })
+    expect([host, (await service.app.handle(request)).status]).toEqual([host, 200])
+  }
+})
+
+test('numbers of any length in a query get the code of their size', async () => {
+  const codes = async (query: string) =>
+    (await actor.send('GET', `/v1/listings?${query}`)).body.error.errors[0].code
+  expect(await codes('per_page=9999999999999999999')).toBe('max')
+  expect(await codes('page=-99999999999999999')).toBe('min')
+})

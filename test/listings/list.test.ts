@@ -140,3 +140,12 @@ test('unknown query parameters are ignored, operators among them', async () => {
     ['beta'],
   )
 })
+
+test('q finds a name across white space of other scripts', async () => {
+  const other = await service.actor()
+  await other.send('POST', '/v1/listings', { body: { name: '東京\u3000下北沢 a\u2003b #1-x/y' } })
+  for (const q of ['京\u3000下', 'a\u2003b', '#1-X', 'x/y']) {
+    const { body } = await other.send('GET', `/v1/listings?q=${encodeURIComponent(q)}`)
+    expect([q, body.meta.pagination.total]).toEqual([q, 1])
+  }
+})
