@@ -13,7 +13,7 @@ import { Authenticator } from './keys/authentication.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { Metrics } from './metrics.ts'
 import { models } from './models.ts'
-import { applyAcceptedRates, applyRatesTopic } from './rates/store.ts'
+import { applyRatesTopic, ratesWorker } from './rates/store.ts'
 import { openSandboxPlot } from './sandbox/plot.ts'
 import { userCreated } from './users/store.ts'
 import { tagManagerTracking } from './users/tag-manager.ts'
@@ -111,7 +111,7 @@ export async function openDeps(config: Config, clock: Clock = systemClock): Prom
   const usage = new UsageTracker(db, log)
   const handlers: Record<string, JobHandler> = {
     [userCreated]: tagManagerTracking(config.tagManagerUrl),
-    [applyRatesTopic]: ({ host_id }) => applyAcceptedRates({ db, clock }, host_id as number),
+    [applyRatesTopic]: ratesWorker({ db, clock }),
   }
   const outbox = new OutboxWorker(db, handlers, clock, log)
   outbox.start()

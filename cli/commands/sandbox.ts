@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { clearAllSandboxes } from '../../src/sandbox/store.ts'
+import { clearAllSandboxes, sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command } from '../command.ts'
 import { confirm, yesArgument } from '../confirm.ts'
 import { administer } from '../database.ts'
@@ -11,7 +11,7 @@ const clear = command({
   async run({ args }) {
     await confirm(args, 'All sandboxes will be cleared.')
     await administer('sandbox clear', 'all sandboxes', async ({ db }) => {
-      const cleared = await clearAllSandboxes(db.useDb(`${db.name}_sandbox`, { useCache: true }))
+      const cleared = await clearAllSandboxes(sandboxDatabase(db))
       print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
     })
   },

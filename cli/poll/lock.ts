@@ -1,4 +1,5 @@
 import { open, readFile, rm } from 'node:fs/promises'
+import { isAlive } from '../../src/infra/process.ts'
 
 const settleMilliseconds = 50
 
@@ -39,12 +40,4 @@ async function create(file: string): Promise<number | null> {
 
 async function holderOf(file: string): Promise<number> {
   return Number(await readFile(file, 'utf8').catch(() => ''))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return pid > 0 && process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

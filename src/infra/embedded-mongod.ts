@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { mongo } from 'mongoose'
 import { freePort } from './free-port.ts'
+import { isAlive } from './process.ts'
 
 /** A MongoDB server of our own, found or started under a data directory. */
 export interface EmbeddedMongod {
@@ -177,14 +178,5 @@ async function shutDown(port: number): Promise<void> {
       .catch(() => {})
   } finally {
     await client.close()
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
   }
 }

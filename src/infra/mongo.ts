@@ -121,10 +121,14 @@ function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
 
+/** True when a write met a document that is already there under a unique index. */
+export function isDuplicate(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 11000
+}
+
 /** True when a write broke the unique index of this name. */
 export function breaksUniqueIndex(error: unknown, index: string): boolean {
-  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
-  return code === 11000 && typeof message === 'string' && message.includes(`index: ${index} `)
+  return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)
 }
 
 /** The size of an object as a stored document. */

@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose'
-import { type Db, modelOf } from './mongo.ts'
+import { type Db, isDuplicate, modelOf } from './mongo.ts'
 
 interface Sequence {
   _id: string
@@ -46,7 +46,7 @@ export async function nextIds(db: Db, name: SequenceName, amount = 1): Promise<n
       return value - amount + 1
     } catch (error) {
       // Two first takers may both try to insert: the loser finds the document on its next try.
-      if ((error as { code?: unknown }).code !== 11000) throw error
+      if (!isDuplicate(error)) throw error
     }
   }
 }

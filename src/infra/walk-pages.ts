@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose'
-import { type Db, modelOf } from './mongo.ts'
+import { type Db, isDuplicate, modelOf } from './mongo.ts'
 
 /** Where a page of a walk ended. */
 interface WalkPage {
@@ -32,7 +32,7 @@ export async function rememberPageEnd(db: Db, page: string, version: Date, expir
     await walkPageModel(db).updateOne({ _id }, { $set: { page, version, expires_at } }, { upsert: true })
   } catch (error) {
     // Two walks ended a page at the same row at once: it is kept.
-    if ((error as { code?: unknown }).code !== 11000) throw error
+    if (!isDuplicate(error)) throw error
   }
 }
 

@@ -4,7 +4,7 @@ import { DomainError, invalidFields, type Problem } from '../errors.ts'
 import { hostQueue, nextSequence } from '../infra/host-clock.ts'
 import { takeLock } from '../infra/locks.ts'
 import { inTransaction, type Session } from '../infra/mongo.ts'
-import { leaveJob } from '../infra/outbox.ts'
+import { type JobHandler, leaveJob } from '../infra/outbox.ts'
 import type { StoredListing } from '../listings/model.ts'
 import { findOwnedListings, foreignListings, hasRoomType } from '../listings/ownership.ts'
 import { findListing, listingLock, replaceContent } from '../listings/store.ts'
@@ -70,6 +70,11 @@ export async function applyAcceptedRates({ db, clock }: Store, hostId: number): 
       await applyOldestRates({ db, clock }, hostId, session)
     })
   }
+}
+
+/** Does the jobs that {@link acceptRates} leaves. */
+export function ratesWorker(store: Store): JobHandler {
+  return ({ host_id }) => applyAcceptedRates(store, host_id as number)
 }
 
 /** True when there was one to apply. The caller's transaction holds the lock of the host's listings. */

@@ -3,8 +3,8 @@ import { prepareCollections } from '../infra/mongo.ts'
 import { OutboxWorker } from '../infra/outbox.ts'
 import { sequenceIds } from '../infra/sequences.ts'
 import { models } from '../models.ts'
-import { applyAcceptedRates, applyRatesTopic } from '../rates/store.ts'
-import { openSandbox, prepareSandbox, sweepSandboxes } from './store.ts'
+import { applyRatesTopic, ratesWorker } from '../rates/store.ts'
+import { openSandbox, prepareSandbox, sandboxDatabase, sweepSandboxes } from './store.ts'
 
 const sweepEveryMilliseconds = 60_000
 
@@ -14,14 +14,10 @@ const sweepEveryMilliseconds = 60_000
  */
 export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close(): Promise<void> }> {
   const { clock, log } = live
-  const db = live.db.useDb(`${live.db.name}_sandbox`, { useCache: true })
+  const db = sandboxDatabase(live.db)
   await prepareCollections(db, models)
   await prepareSandbox(db)
-  const handlers = {
-    [applyRatesTopic]: ({ host_id }: Record<string, unknown>) =>
-      applyAcceptedRates({ db, clock }, host_id as number),
-  }
-  const outbox = new OutboxWorker(db, handlers, clock, log)
+  const outbox = new OutboxWorker(db, { [applyRatesTopic]: ratesWorker({ db, clock }) }, clock, log)
   outbox.start()
   const store = { db, clock, config: live.config, ids: sequenceIds(db) }
   const sweeper = setInterval(() => {

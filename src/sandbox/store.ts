@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { hostClockModel } from '../infra/host-clock.ts'
-import type { Db } from '../infra/mongo.ts'
+import { type Db, isDuplicate } from '../infra/mongo.ts'
 import { sequenceModel, sequenceNames } from '../infra/sequences.ts'
 import { models } from '../models.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
@@ -13,6 +13,11 @@ const lifetimeMilliseconds = 3_600_000
 
 /** Ids that the sandbox gives out begin above those of the contract and the fixtures. */
 const firstFreeId = 10_000
+
+/** The database of all sandboxes, beside the live one. */
+export function sandboxDatabase(live: Db): Db {
+  return live.useDb(`${live.name}_sandbox`, { useCache: true })
+}
 
 /** Readies the sandbox database at start. */
 export async function prepareSandbox(db: Db): Promise<void> {
@@ -53,7 +58,7 @@ async function replace(db: Db, known: Sandbox | null, opened: Sandbox): Promise<
     )
     return modifiedCount === 1
   } catch (error) {
-    if ((error as { code?: unknown }).code === 11000) return false
+    if (isDuplicate(error)) return false
     throw error
   }
 }
