@@ -113,7 +113,7 @@ function launch(program: string, dataDir: string, port: number): ChildProcess {
 }
 
 /** A `mongod` on the PATH, or the one that the development dependency carries. */
-function findMongod(): string {
+export function findMongod(): string {
   const onPath = Bun.which('mongod')
   if (onPath) return onPath
   try {

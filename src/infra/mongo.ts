@@ -22,6 +22,9 @@ export async function openMongo(url: string): Promise<Db> {
       bufferCommands: false,
       maxPoolSize: 50,
       serverSelectionTimeoutMS: 5000,
+      // A primary that neither answers nor closes is given up after the sum of both.
+      heartbeatFrequencyMS: 2000,
+      connectTimeoutMS: 5000,
       readPreference: 'primary',
       readConcern: { level: 'majority' },
       writeConcern: { w: 'majority', journal: true },

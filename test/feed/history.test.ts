@@ -1,53 +1,13 @@
 import { expect, test } from 'vitest'
-import { bookingModel, toStatusWord } from '../../src/bookings/model.ts'
 import { moveBooking } from '../../src/bookings/moves.ts'
 import { findBookingOfAnyHost } from '../../src/bookings/store.ts'
 import { toVersion } from '../../src/feed/version.ts'
-import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
-import { type Feed, Poller, type SeenItem, seededRandom } from '../support/history.ts'
+import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
+import { type Feed, httpFeed, Poller, type SeenItem, seededRandom, truthOf } from '../support/history.ts'
 import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
 
 const service = await testApp()
 const { db } = service.deps
-const path = '/v1/integrations/provider_one/bookings'
-
-/** The real feed, each request to one of the processes that still live. */
-function realFeed(actor: Actor, processes: ServiceProcess[], random: () => number): Feed {
-  return {
-    async page({ updated_after, page, per_page, cursor }) {
-      const query = new URLSearchParams({ per_page: String(per_page) })
-      if (updated_after !== undefined) query.set('updated_after', updated_after)
-      if (page !== undefined) query.set('page', String(page))
-      if (cursor !== undefined) query.set('cursor', cursor)
-      for (;;) {
-        const target = processes[Math.floor(random() * processes.length)] as ServiceProcess
-        const answer = await sender(fetch, target.url)('GET', `${path}?${query}`, { key: actor.key }).catch(
-          () => null,
-        )
-        // A process that was just killed answers nothing: the same request goes to another one.
-        if (answer === null) continue
-        expect(answer.status).toBe(200)
-        const { pagination } = answer.body.meta
-        return {
-          items: answer.body.data.Bookings,
-          lastPage: pagination.last_page,
-          total: pagination.total,
-          nextCursor: pagination.next_cursor,
-        }
-      }
-    },
-  }
-}
-
-async function truthOf(hostId: number) {
-  const bookings = await bookingModel(db).find({ host_id: hostId }).lean()
-  return new Map(
-    bookings.map(({ id, status, updated_at }) => [
-      id,
-      { status: toStatusWord(status), version: toVersion(updated_at) },
-    ]),
-  )
-}
 
 async function runHistory(seed: number, changes: number, isKilled: boolean) {
   const random = seededRandom(seed)
@@ -56,6 +16,8 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
   const living = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   const [survivor, victim] = [...living] as [ServiceProcess, ServiceProcess]
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }
+  // To a process that still lives.
+  const feed = httpFeed(() => (living[Math.floor(random() * living.length)] as ServiceProcess).url, actor.key)
   const movable = [booking_id]
   let done = 0
   let seenAtOnce = 0
@@ -72,10 +34,10 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
   /** A poll that starts after a write was acknowledged must show it. */
   const expectVisible = async (id: number, updatedAt: string) => {
     const before = toVersion(new Date(Date.parse(updatedAt) - 1000))
-    const feed = realFeed(actor, [survivor], random)
+    const survivorFeed = httpFeed(() => survivor.url, actor.key)
     let [page, found] = [1, false]
     for (let lastPage = 1; page <= lastPage && !found; page += 1) {
-      const answer = await feed.page({ updated_after: before, page, per_page: 100 })
+      const answer = await survivorFeed.page({ updated_after: before, page, per_page: 100 })
       found = answer.items.some(({ booking_id: seen }: SeenItem) => seen === id)
       lastPage = answer.lastPage
     }
@@ -105,8 +67,8 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
     }
   }
   const pollers = [1, 3, 7, 50].flatMap((perPage) => [
-    new Poller(`pages of ${perPage}`, realFeed(actor, living, random), perPage, false),
-    new Poller(`cursor of ${perPage}`, realFeed(actor, living, random), perPage, true),
+    new Poller(`pages of ${perPage}`, feed, perPage, false),
+    new Poller(`cursor of ${perPage}`, feed, perPage, true),
   ])
   let isOver = false
   const polling = Promise.all(
@@ -131,7 +93,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
     await poller.poll()
     expect([poller.name, await poller.poll()]).toEqual([poller.name, 0])
   }
-  const truth = await truthOf(actor.hostId)
+  const truth = await truthOf(db, actor.hostId)
   await Promise.all(living.map((process) => process.end('SIGTERM')))
   const versions = [...truth.values()].map(({ version }) => version)
   expect(new Set(versions).size).toBe(versions.length)

@@ -1,3 +1,9 @@
+import { expect } from 'vitest'
+import { bookingModel, toStatusWord } from '../../src/bookings/model.ts'
+import { toVersion } from '../../src/feed/version.ts'
+import type { Db } from '../../src/infra/mongo.ts'
+import { sender } from './app.ts'
+
 /** One item as a poller sees it. */
 export interface SeenItem {
   booking_id: number
@@ -13,6 +19,45 @@ export interface Feed {
     total: number
     nextCursor: string | null
   }>
+}
+
+/**
+ * The feed over HTTP. A process that was just killed answers nothing: the same request goes to the next one picked.
+ *
+ * @param transient statuses that are asked again as well; any other than 200 fails the test
+ */
+export function httpFeed(pickUrl: () => string, key: string, transient: number[] = []): Feed {
+  return {
+    async page(asked) {
+      const query = new URLSearchParams()
+      for (const [name, value] of Object.entries(asked))
+        if (value !== undefined) query.set(name, String(value))
+      const path = `/v1/integrations/provider_one/bookings?${query}`
+      for (;;) {
+        const answer = await sender(fetch, pickUrl())('GET', path, { key }).catch(() => null)
+        if (answer === null || transient.includes(answer.status)) continue
+        expect(answer.status).toBe(200)
+        const { pagination } = answer.body.meta
+        return {
+          items: answer.body.data.Bookings,
+          lastPage: pagination.last_page,
+          total: pagination.total,
+          nextCursor: pagination.next_cursor,
+        }
+      }
+    },
+  }
+}
+
+/** The bookings of a host as the database holds them. */
+export async function truthOf(db: Db, hostId: number) {
+  const bookings = await bookingModel(db).find({ host_id: hostId }).lean()
+  return new Map(
+    bookings.map(({ id, status, updated_at }) => [
+      id,
+      { status: toStatusWord(status), version: toVersion(updated_at) },
+    ]),
+  )
 }
 
 /** What a poller knows after its polls, and what it saw go wrong. */

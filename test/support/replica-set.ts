@@ -1,0 +1,109 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { mongo } from 'mongoose'
+import { findMongod } from '../../src/infra/embedded-mongod.ts'
+import { freePort } from '../../src/infra/free-port.ts'
+
+interface Member {
+  port: number
+  dbpath: string
+  process: Bun.Subprocess
+}
+
+/** Three real `mongod` that elect a primary among them. */
+export interface ReplicaSet {
+  url: string
+  /** Kills the primary with SIGKILL; gives the function that starts it again and waits until it follows. */
+  killPrimary(): Promise<() => Promise<void>>
+  /** Stops the primary with SIGSTOP: its connections stay open and say nothing. Gives the function that lets it go on. */
+  freezePrimary(): Promise<() => Promise<void>>
+  stop(): Promise<void>
+}
+
+const electionTimeoutMillis = 2000
+
+export async function startReplicaSet(): Promise<ReplicaSet> {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-replicas-'))
+  const members: Member[] = []
+  for (let index = 0; index < 3; index += 1) {
+    const port = await freePort()
+    const dbpath = join(folder, String(index))
+    await Bun.write(join(dbpath, '.keep'), '')
+    members.push({ port, dbpath, process: launch(port, dbpath) })
+  }
+  const [first] = members as [Member, Member, Member]
+  const config = {
+    _id: 'replicas',
+    members: members.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${port}` })),
+    settings: { electionTimeoutMillis, heartbeatIntervalMillis: 500 },
+  }
+  await until(() => admin(first.port, { replSetInitiate: config }))
+  await until(() => primaryOf(members))
+  await until(() => isSettled(members))
+  return {
+    url: `mongodb://${members.map(({ port }) => `127.0.0.1:${port}`).join(',')}/?replicaSet=replicas`,
+    async killPrimary() {
+      const primary = await until(() => primaryOf(members))
+      primary.process.kill('SIGKILL')
+      await primary.process.exited
+      return async () => {
+        primary.process = launch(primary.port, primary.dbpath)
+        await until(() => isSettled(members))
+      }
+    },
+    async freezePrimary() {
+      const primary = await until(() => primaryOf(members))
+      primary.process.kill('SIGSTOP')
+      return async () => {
+        primary.process.kill('SIGCONT')
+        await until(() => isSettled(members))
+      }
+    },
+    async stop() {
+      for (const { process } of members) process.kill('SIGKILL')
+      await Promise.all(members.map(({ process }) => process.exited))
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function launch(port: number, dbpath: string): Bun.Subprocess {
+  const place = ['--dbpath', dbpath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket']
+  const set = ['--replSet', 'replicas', '--oplogSize', '64', '--wiredTigerCacheSizeGB', '0.25']
+  const command = [findMongod(), ...place, ...set, '--setParameter', 'transactionLifetimeLimitSeconds=3']
+  return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
+}
+
+/** Asks again until there is an answer, for half a minute at most. */
+async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    const answer = await ask().catch(() => undefined)
+    if (answer !== undefined) return answer
+    if (Date.now() > deadline) throw new Error('The replica set does not settle')
+    await Bun.sleep(50)
+  }
+}
+
+async function admin(port: number, command: object): Promise<mongo.Document> {
+  const url = `mongodb://127.0.0.1:${port}/?directConnection=true`
+  const client = new mongo.MongoClient(url, { serverSelectionTimeoutMS: 300, connectTimeoutMS: 300 })
+  try {
+    return await client.db('admin').command(command as mongo.Document)
+  } finally {
+    await client.close()
+  }
+}
+
+async function primaryOf(members: Member[]): Promise<Member | undefined> {
+  const hellos = await Promise.all(members.map(({ port }) => admin(port, { isMaster: 1 }).catch(() => null)))
+  return members[hellos.findIndex((hello) => hello?.ismaster)]
+}
+
+async function isSettled(members: Member[]): Promise<true | undefined> {
+  const hellos = await Promise.all(members.map(({ port }) => admin(port, { isMaster: 1 })))
+  return hellos.every((hello) => hello.ismaster || hello.secondary) && hellos.some((hello) => hello.ismaster)
+    ? true
+    : undefined
+}
