@@ -4,7 +4,7 @@ import { type Booking, bookingModel } from './model.ts'
 
 /**
  * The only two writes that bookings know. Both take their version from the host's clock in the same
- * transaction, so no change can be without a version of its own. Why that loses nothing: see `feed/store.ts`.
+ * transaction, so no change can be without a version of its own. Why that loses nothing: see `feed/walk.ts`.
  */
 
 /** A booking before it has its place among the host's changes. */

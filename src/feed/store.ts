@@ -8,11 +8,12 @@ import { findUser } from '../users/store.ts'
 import { toCountryCode } from './country.ts'
 import type { BookingDetail, FeedItem } from './schema.ts'
 import { toVersion } from './version.ts'
+import type { FeedRow } from './walk.ts'
 
 type Store = Pick<Deps, 'db'>
 
 /** A booking as an item of the feed. */
-export function toFeedItem(booking: Booking): FeedItem {
+export function toFeedItem(booking: FeedRow): FeedItem {
   return {
     booking_id: booking.id,
     listing_id: booking.listing_id,

@@ -1,4 +1,5 @@
 import { bookingModel } from '../bookings/model.ts'
+import { readHostClock } from '../infra/host-clock.ts'
 import type { Db } from '../infra/mongo.ts'
 
 interface Counted {
@@ -19,12 +20,12 @@ const known = new WeakMap<Db, Map<string, Counted>>()
  * How many bookings a feed query matches. Counted once per state of the host's clock; a large count is
  * kept for up to 30 s while bookings go on changing, because it only tells how long a walk will be.
  */
-export async function countChanges(db: Db, filter: object, clockVersion: Date, now: Date): Promise<number> {
+export async function countChanges(db: Db, filter: { host_id: number }, now: Date): Promise<number> {
   const counts = known.get(db) ?? new Map<string, Counted>()
   known.set(db, counts)
   const key = JSON.stringify(filter)
   const counted = counts.get(key)
-  const version = clockVersion.getTime()
+  const version = (await readHostClock(db, filter.host_id)).getTime()
   const isFresh = counted && now.getTime() - counted.at < staleAfterMilliseconds
   if (counted && (counted.version === version || (isFresh && counted.total > large))) return counted.total
   const total = await bookingModel(db).countDocuments(filter)

@@ -15,6 +15,8 @@ interface LoggedContext {
 /** One line and one observation per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
 export function requestLog(log: Logger, metrics: Metrics) {
   const startedAt = new WeakMap<Request, number>()
+  // The line below has nothing to redact, and looking for it costs as much as writing it.
+  const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest(({ request }) => {
       startedAt.set(request, performance.now())
@@ -27,7 +29,7 @@ export function requestLog(log: Logger, metrics: Metrics) {
       const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())
       // A path that is no route is one series, however many paths are tried.
       metrics.observeRequest(request.method, context.route || 'none', status, milliseconds / 1000)
-      log.info({
+      lines.info({
         request_id: set.headers['x-request-id'],
         host_id: caller?.hostId,
         key_id: caller?.keyId,

@@ -6,7 +6,7 @@ import { MemoryWindows, type WindowDecision, type Windows } from './windows.ts'
  * One round trip: forget what left the window, count, take a place if there is one, read the epoch.
  * The list holds the microsecond of each hit by the clock of Redis, so that all processes share one clock.
  */
-const hitScript = `
+export const hitScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local limit = tonumber(ARGV[1])
@@ -27,7 +27,7 @@ local freed = tonumber(redis.call('LINDEX', KEYS[1], count - limit))
 return {0, 0, math.ceil((freed + window - now) / 1000), epoch}
 `
 
-interface WindowCommands {
+export interface WindowCommands {
   hitWindow(
     window: string,
     epoch: string,

@@ -5,33 +5,82 @@ import { type Config, readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/deps.ts'
 import type { Db } from '../../src/infra/mongo.ts'
 
-/** A database of its own for a bench, gone afterwards. */
-export async function withDatabase(
-  work: (context: { db: Db; config: Config }) => Promise<void>,
-): Promise<void> {
+/** One line of the table: what was measured, as a ratio, beside what it should be. */
+export interface Row {
+  measure: string
+  ratio: number
+  aim: string
+  /** Absent where nothing is aimed at. */
+  holds?: boolean
+  /** The figures behind the ratio, with their units. */
+  figures: string
+}
+
+/** A line whose ratio should not be greater than `limit`. */
+export function atMost(measure: string, ratio: number, limit: number, figures: string): Row {
+  return { measure, ratio: rounded(ratio), aim: `≤ ${limit}`, holds: ratio <= limit, figures }
+}
+
+/** A line whose ratio should not be less than `limit`. */
+export function atLeast(measure: string, ratio: number, limit: number, figures: string): Row {
+  return { measure, ratio: rounded(ratio), aim: `≥ ${limit}`, holds: ratio >= limit, figures }
+}
+
+/** A line that is good to know. */
+export function noted(measure: string, ratio: number, figures: string): Row {
+  return { measure, ratio: rounded(ratio), aim: '', figures }
+}
+
+/** Two times of which the second is measured against the first, and what they are times of. */
+export function times(reference: number, measured: number): string {
+  return `${measured.toFixed(2)} ms against ${reference.toFixed(2)} ms`
+}
+
+function rounded(ratio: number): number {
+  return Math.round(ratio * 100) / 100
+}
+
+/** A data directory of its own for a bench, gone afterwards. */
+export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-bench-'))
-  const config = readConfig({ DATA_DIR: dataDir })
-  const { db, close } = await openDatabase(config)
   try {
-    await work({ db, config })
+    return await work(dataDir)
   } finally {
-    await close()
     await rm(dataDir, { recursive: true, force: true })
   }
 }
 
+/** A database of its own for a bench, gone afterwards. */
+export function withDatabase<T>(work: (context: { db: Db; config: Config }) => Promise<T>): Promise<T> {
+  return withDataDir(async (dataDir) => {
+    const config = readConfig({ DATA_DIR: dataDir })
+    const { db, close } = await openDatabase(config)
+    try {
+      return await work({ db, config })
+    } finally {
+      await close()
+    }
+  })
+}
+
+export function median(samples: number[]): number {
+  return samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] as number
+}
+
 /** The median time of each run, all of them taken in turns so that a drifting machine drifts for all. */
-export async function medianMilliseconds(
-  runs: (() => Promise<unknown>)[],
+export async function medianMilliseconds<Name extends string>(
+  runs: Record<Name, () => Promise<unknown>>,
   rounds: number,
-): Promise<number[]> {
-  const times = runs.map((): number[] => [])
+): Promise<Record<Name, number>> {
+  const names = Object.keys(runs) as Name[]
+  const samples = new Map(names.map((name): [Name, number[]] => [name, []]))
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, run] of runs.entries()) {
+    for (const name of names) {
       const start = performance.now()
-      await run()
-      times[index]?.push(performance.now() - start)
+      await runs[name]()
+      samples.get(name)?.push(performance.now() - start)
     }
   }
-  return times.map((samples) => samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] as number)
+  const entries = names.map((name) => [name, median(samples.get(name) as number[])])
+  return Object.fromEntries(entries) as Record<Name, number>
 }
