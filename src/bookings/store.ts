@@ -1,12 +1,12 @@
 import { availabilityModel } from '../availability/model.ts'
 import { daysBetween } from '../clock.ts'
 import type { Deps } from '../deps.ts'
-import { DomainError, invalidField, notFound } from '../errors.ts'
+import { invalidField, notFound } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { hostQueue } from '../infra/host-clock.ts'
 import type { Session } from '../infra/mongo.ts'
 import type { StoredListing, StoredRoomType } from '../listings/model.ts'
-import { findListing } from '../listings/store.ts'
+import { findListingIfAny } from '../listings/store.ts'
 import { messageModel } from '../messages/model.ts'
 import { applyAcceptedRates } from '../rates/store.ts'
 import type { User } from '../users/model.ts'
@@ -35,9 +35,13 @@ export async function prepareBooking(
   input: BookingCreate,
 ): Promise<Effect<Booking>> {
   const nights = countNights(input)
-  await applyAcceptedRates({ db, clock }, hostId)
-  const guest = await requireGuest({ db }, hostId, input.user_id)
-  const listing = await requireListing({ db }, hostId, input.listing_id)
+  const [user] = await Promise.all([
+    findUser({ db }, hostId, input.user_id),
+    applyAcceptedRates({ db, clock }, hostId),
+  ])
+  const guest = requireGuest(user)
+  // After the rates: what was pushed before is what the guest pays.
+  const listing = requireListing(await findListingIfAny({ db }, hostId, input.listing_id))
   const roomType = requireRoomType(listing, input.room_type_id)
   const price = priceStay(
     input.checkin_at,
@@ -49,9 +53,9 @@ export async function prepareBooking(
   if (message && message.length > longestMessage) {
     throw invalidField('message', `"message" must be at most ${longestMessage} characters`, 'max')
   }
-  const messageId = message === null ? 0 : await ids('message')
+  const [id, messageId] = await Promise.all([ids('booking'), message === null ? 0 : ids('message')])
   const prepared: BookingDraft = {
-    id: await ids('booking'),
+    id,
     host_id: hostId,
     user_id: guest.id,
     listing_id: listing.id,
@@ -131,21 +135,12 @@ function countNights({ checkin_at, checkout_at }: BookingCreate): number {
   return nights
 }
 
-async function requireGuest({ db }: Pick<Store, 'db'>, hostId: number, userId: number): Promise<User> {
-  const user = await findUser({ db }, hostId, userId)
+function requireGuest(user: User | null): User {
   if (!user) throw invalidField('user_id', '"user_id" is not a user created by this host')
   return user
 }
 
-async function requireListing(
-  { db }: Pick<Store, 'db'>,
-  hostId: number,
-  listingId: number,
-): Promise<StoredListing> {
-  const listing = await findListing({ db }, hostId, listingId).catch((error) => {
-    if (error instanceof DomainError) return null
-    throw error
-  })
+function requireListing(listing: StoredListing | null): StoredListing {
   if (!listing) throw invalidField('listing_id', '"listing_id" is not a listing of this host')
   if (listing.listing_status === 'inactive') {
     throw invalidField('listing_id', 'The listing is inactive and takes no bookings')

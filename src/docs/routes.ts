@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
-import { getAbsoluteFSPath } from 'swagger-ui-dist'
 import type { Config } from '../config.ts'
 import { notFound } from '../errors.ts'
 import { openApiDocument } from './openapi.ts'
@@ -10,8 +8,9 @@ const ownFile = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 /** The only files that `/docs/assets` serves; all are our own or from an installed package, so the page works offline. */
 const assets: Record<string, string> = {
-  'swagger-ui.css': join(getAbsoluteFSPath(), 'swagger-ui.css'),
-  'swagger-ui-bundle.js': join(getAbsoluteFSPath(), 'swagger-ui-bundle.js'),
+  // Resolved, never imported: the package's entry would run the whole page here.
+  'swagger-ui.css': fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+  'swagger-ui-bundle.js': fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
   'page.js': ownFile('page.js'),
 }
 

@@ -56,34 +56,34 @@ export async function answerOnce<T>(
   }
   const early = await replay()
   if (early) return early
+  const [fingerprint = ''] = fingerprints
   try {
-    return await runOnce(deps, context, { claim, fingerprints }, await prepare(), toAnswer)
+    return await runOnce(deps, context, { claim, fingerprint }, await prepare(), toAnswer)
   } catch (error) {
-    // An equal request may have finished since: what refuses this one may be the very thing that one created.
+    // An equal request may have finished since: what refuses this one is its answer, or what it created.
     const late = await replay()
     if (late) return late
     throw error
   }
 }
 
+/** Makes the effect and keeps its answer, both or neither: where an equal request was faster, neither. */
 async function runOnce<T>(
-  deps: Deps,
+  { db, clock, config }: Deps,
   context: OnceContext,
-  { claim, fingerprints }: { claim: Claim; fingerprints: string[] },
+  { claim, fingerprint }: { claim: Claim; fingerprint: string },
   effect: Effect<T>,
   toAnswer: (made: T) => EffectAnswer,
 ): Promise<Response> {
-  const { stored, isReplay } = await inTransaction(deps.db, effect.queue, async (session) => {
-    const known = await findAnswer(deps.db, claim, deps.clock(), session)
-    if (known) return { stored: known, isReplay: true }
+  const { status, body } = await inTransaction(db, effect.queue, async (session) => {
     const { status, envelope } = toAnswer(await effect.run(session))
-    const expires_at = new Date(deps.clock().getTime() + deps.config.idempotencyTtlSeconds * 1000)
-    const [fingerprint = ''] = fingerprints
-    const fresh = { ...claim, fingerprint, status, body: JSON.stringify(envelope), expires_at }
-    await saveAnswer(deps.db, session, fresh)
-    return { stored: fresh, isReplay: false }
+    const now = clock()
+    const expires_at = new Date(now.getTime() + config.idempotencyTtlSeconds * 1000)
+    const answer = { ...claim, fingerprint, status, body: JSON.stringify(envelope), expires_at }
+    await saveAnswer(db, session, answer, now)
+    return answer
   })
-  return isReplay ? respondAgain(context, stored, fingerprints) : respond(context, stored.status, stored.body)
+  return respond(context, status, body)
 }
 
 /** Equal for equal JSON, key order apart. */

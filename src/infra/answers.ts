@@ -32,18 +32,17 @@ schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' }
 export const answerModel = modelOf<StoredAnswer>('idempotency_answers', schema)
 
 /** The answer kept for a claim. The sweep of expired answers lags, so the expiry is checked here. */
-export async function findAnswer(
-  db: Db,
-  claim: Claim,
-  now: Date,
-  session: Session | null = null,
-): Promise<StoredAnswer | null> {
-  const found = await answerModel(db).findOne(claim).session(session).lean()
+export async function findAnswer(db: Db, claim: Claim, now: Date): Promise<StoredAnswer | null> {
+  const found = await answerModel(db).findOne(claim).lean()
   return found && found.expires_at > now ? found : null
 }
 
-/** Keeps an answer, in place of an expired one; part of the transaction of the effect it tells of. */
-export async function saveAnswer(db: Db, session: Session, answer: StoredAnswer): Promise<void> {
+/**
+ * Keeps an answer, in place of an expired one; part of the transaction of the effect it tells of. Fails as a
+ * duplicate where the claim has been answered: the effect is then undone with it.
+ */
+export async function saveAnswer(db: Db, session: Session, answer: StoredAnswer, now: Date): Promise<void> {
   const { key_id, endpoint, idempotency_key } = answer
-  await answerModel(db).replaceOne({ key_id, endpoint, idempotency_key }, answer, { upsert: true, session })
+  const expired = { key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
+  await answerModel(db).replaceOne(expired, answer, { upsert: true, session })
 }

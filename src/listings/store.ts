@@ -15,18 +15,28 @@ export function listingLock(hostId: number): string {
   return `listings/${hostId}`
 }
 
+/** The listing of this host with this id, or null. */
+export function findListingIfAny(
+  { db }: Pick<Store, 'db'>,
+  hostId: number,
+  id: number,
+  session: Session | null = null,
+): Promise<StoredListing | null> {
+  return listingModel(db).findOne({ host_id: hostId, id }).session(session).lean<StoredListing>().exec()
+}
+
 /**
  * The listing of this host with this id.
  *
  * @throws DomainError `not_found`, also for an id that is none
  */
 export async function findListing(
-  { db }: Pick<Store, 'db'>,
+  store: Pick<Store, 'db'>,
   hostId: number,
   id: number | undefined,
   session: Session | null = null,
 ): Promise<StoredListing> {
-  const listing = id && (await listingModel(db).findOne({ host_id: hostId, id }).session(session).lean())
+  const listing = id && (await findListingIfAny(store, hostId, id, session))
   if (!listing) throw notFound('Listing')
   return listing
 }

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { mongo } from 'mongoose'
+import { MongoClient } from 'mongodb'
 import { hitScript, type WindowCommands } from '../../src/infra/redis-windows.ts'
 
 /**
@@ -11,7 +11,7 @@ import { hitScript, type WindowCommands } from '../../src/infra/redis-windows.ts
 const { MONGODB_URL = '', REDIS_URL = '', HOST_ID } = process.env
 const hostId = Number(HOST_ID)
 const majority = { w: 'majority', journal: true } as const
-const client = new mongo.MongoClient(MONGODB_URL, {
+const client = new MongoClient(MONGODB_URL, {
   readConcern: { level: 'majority' },
   writeConcern: majority,
 })
