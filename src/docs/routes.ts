@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import { notFound } from '../errors.ts'
-import { openApiDocument } from './openapi.ts'
 
 const ownFile = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
@@ -18,7 +17,9 @@ const assets: Record<string, string> = {
 export function docsRoutes(config: Config, app: () => AnyElysia) {
   let document: object | undefined
   return new Elysia({ detail: { hide: true } })
-    .get('/openapi.json', () => {
+    .get('/openapi.json', async () => {
+      // What writes the document is only loaded where somebody asks for it.
+      const { openApiDocument } = await import('./openapi.ts')
       document ??= openApiDocument(app(), config)
       return document
     })

@@ -13,7 +13,6 @@ export interface Burst {
   bad: number
 }
 
-const connections = 8
 const ticksPerSecond = 100
 
 /** The CPU time that processes have used so far, in seconds; the kernel counts it in hundredths. */
@@ -37,8 +36,15 @@ export async function residentMebibytes(pids: number[]): Promise<number> {
   return kibibytes / 1024
 }
 
-/** Sends requests over eight connections for as long as `goesOn`. */
-export async function burst({ url, init, pids }: Target, goesOn: (sent: number) => boolean): Promise<Burst> {
+/** Enough to keep one process busy. */
+const manyConnections = 16
+
+/** Sends requests over some connections for as long as `goesOn`. */
+export async function burst(
+  { url, init, pids }: Target,
+  goesOn: (sent: number) => boolean,
+  connections = manyConnections,
+): Promise<Burst> {
   let [sent, bad] = [0, 0]
   const [cpuBefore, start] = [await cpuSeconds(pids), performance.now()]
   const client = async () => {
@@ -62,13 +68,14 @@ export async function burst({ url, init, pids }: Target, goesOn: (sent: number) 
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   rounds: number,
+  connections = manyConnections,
 ): Promise<Record<Name, Burst>> {
   const names = Object.keys(targets) as Name[]
   const all = new Map(names.map((name): [Name, Burst[]] => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
     for (const name of names) {
       const end = performance.now() + 1000
-      const result = await burst(targets[name], () => performance.now() < end)
+      const result = await burst(targets[name], () => performance.now() < end, connections)
       // The first round warms up.
       if (round > 0) all.get(name)?.push(result)
     }
