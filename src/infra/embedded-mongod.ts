@@ -25,6 +25,7 @@ interface Running {
 const replicaSet = 'partner'
 const startTimeoutMilliseconds = 60_000
 const stopTimeoutMilliseconds = 20_000
+const reviveEveryMilliseconds = 1000
 
 /**
  * A transaction that a killed process left open blocks others until the server ends it, at this age
@@ -48,11 +49,44 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
   for (;;) {
     const running = (await joinRunning(dataDir)) ?? (await start(dataDir))
     if (running) {
-      return { url: urlOf(running.port), close: () => leave(dataDir, users, mark, running) }
+      const guard = guardServer(dataDir, running)
+      return {
+        url: urlOf(running.port),
+        close: async () => leave(dataDir, users, mark, await guard.end()),
+      }
     }
     if (Date.now() > deadline)
       throw new Error(`The embedded mongod does not come up; see ${join(dataDir, 'mongod.log')}`)
     await Bun.sleep(100)
+  }
+}
+
+/**
+ * Starts a server anew that died while it was used: killed, or by a disk that was full. It takes the port it
+ * had, so that whoever used it finds it again.
+ */
+function guardServer(dataDir: string, first: Running) {
+  let running = first
+  let reviving: Promise<void> | undefined
+  const revive = async () => {
+    running = (await joinRunning(dataDir)) ?? (await start(dataDir)) ?? running
+  }
+  const timer = setInterval(() => {
+    if (isAlive(running.pid)) return
+    reviving ??= revive()
+      .catch(() => {}) // On a full disk not even the start is possible: tried again the next time.
+      .finally(() => {
+        reviving = undefined
+      })
+  }, reviveEveryMilliseconds)
+  timer.unref()
+  return {
+    /** Stops watching; gives the server as it is now. */
+    async end(): Promise<Running> {
+      clearInterval(timer)
+      await reviving
+      return running
+    },
   }
 }
 

@@ -12,10 +12,17 @@ export interface ServiceProcess {
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number>
 }
 
-/** Starts `src/main.ts` with exactly these settings and waits until it is ready. */
-export async function startService(environment: Record<string, string>): Promise<ServiceProcess> {
+/**
+ * Starts `src/main.ts` with exactly these settings and waits until it is ready.
+ *
+ * @param inside a command that runs the one behind it, in another surrounding
+ */
+export async function startService(
+  environment: Record<string, string>,
+  inside: string[] = [],
+): Promise<ServiceProcess> {
   const port = Number(environment.PORT ?? (await freePort()))
-  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+  const child = Bun.spawn([...inside, process.execPath, 'src/main.ts'], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...environment, PORT: String(port) },
     stdout: 'pipe',
