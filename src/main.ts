@@ -11,7 +11,9 @@ const drainMilliseconds = 300
 /** Serves until SIGTERM or SIGINT, and ends after the requests in flight. */
 async function serve(config: Config): Promise<void> {
   const { deps, sandbox, close } = await openDeps(config)
-  const isFirstWorker = (process.env[workerVariable] ?? '0') === '0'
+  const worker = process.env[workerVariable]
+  if (worker !== undefined) deps.metrics.joinWorkers()
+  const isFirstWorker = (worker ?? '0') === '0'
   const demo = isFirstWorker && !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
   const drain = new AbortController()
   const app = createApp(deps, sandbox, drain.signal)

@@ -1,14 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Deps } from './deps.ts'
 import { notFound } from './errors.ts'
 import { readLatestVersion } from './infra/host-clock.ts'
 import { outboxState } from './infra/outbox.ts'
+import { type Counts, joinExchange } from './worker-counts.ts'
 
 /** What the process counts while it works; everything else is read when it is scraped. */
 export class Metrics {
-  readonly registry = new Registry()
+  private readonly registry = new Registry()
   private readonly requests = new Histogram({
     name: 'http_request_seconds',
     help: 'Time to answer a request',
@@ -23,8 +24,21 @@ export class Metrics {
     registers: [this.registry],
   })
 
+  private readonly own = (): Promise<Counts> => this.registry.getMetricsAsJSON()
+  private gather = async (): Promise<Counts[]> => [await this.own()]
+
   constructor() {
     collectDefaultMetrics({ register: this.registry })
+  }
+
+  /** From here on a scrape tells of every worker of this process's supervisor. */
+  joinWorkers(): void {
+    this.gather = joinExchange(this.own)
+  }
+
+  /** What was counted, by this process or by all workers. */
+  async total(): Promise<Registry> {
+    return AggregatorRegistry.aggregate(await this.gather())
   }
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {
@@ -45,15 +59,15 @@ export function metricsRoutes(deps: Deps) {
   const scrape = scraper(deps)
   return new Elysia({ detail: { hide: true } }).get('/metrics', async ({ request }) => {
     if (!mayRead(request.headers, config.metricsToken)) throw notFound('Route')
-    await scrape()
-    return new Response(await metrics.registry.metrics(), {
-      headers: { 'content-type': metrics.registry.contentType },
-    })
+    const all = Registry.merge([await metrics.total(), await scrape()])
+    return new Response(await all.metrics(), { headers: { 'content-type': all.contentType } })
   })
 }
 
-function scraper({ db, windows, clock, metrics }: Deps): () => Promise<void> {
-  const registers = [metrics.registry]
+/** Reads what is the same for all workers. */
+function scraper({ db, windows, clock }: Deps): () => Promise<Registry> {
+  const registry = new Registry()
+  const registers = [registry]
   const jobs = new Gauge({
     name: 'outbox_jobs',
     help: 'Jobs in the outbox',
@@ -75,24 +89,26 @@ function scraper({ db, windows, clock, metrics }: Deps): () => Promise<void> {
   return async () => {
     const now = clock()
     const [state, latest, database, throttle] = await Promise.all([
-      outboxState(db, now),
-      readLatestVersion(db),
-      secondsOf(async () => db.db?.command({ ping: 1 })),
+      outboxState(db, now).catch(() => null),
+      readLatestVersion(db).catch(() => null),
+      secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
       secondsOf(() => windows.ready()),
     ])
-    jobs.set({ state: 'pending' }, state.pending)
-    jobs.set({ state: 'parked' }, state.parked)
-    age.set(state.oldestAgeSeconds)
-    drift.set(Math.max(0, (latest.getTime() - now.getTime()) / 1000))
+    jobs.set({ state: 'pending' }, state?.pending ?? Number.NaN)
+    jobs.set({ state: 'parked' }, state?.parked ?? Number.NaN)
+    age.set(state?.oldestAgeSeconds ?? Number.NaN)
+    drift.set(latest ? Math.max(0, (latest.getTime() - now.getTime()) / 1000) : Number.NaN)
     latency.set({ store: 'database' }, database)
     latency.set({ store: 'throttle_store' }, throttle)
+    return registry
   }
 }
 
-async function secondsOf(work: () => Promise<unknown>): Promise<number> {
+/** NaN where the work fails: an operator wants to know of everything else all the more. */
+async function secondsOf(work: () => Promise<boolean>): Promise<number> {
   const start = performance.now()
-  await work()
-  return (performance.now() - start) / 1000
+  const isDone = await work().catch(() => false)
+  return isDone ? (performance.now() - start) / 1000 : Number.NaN
 }
 
 function mayRead(headers: Headers, token: string | undefined): boolean {

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import { CountsExchange, type FromWorker } from './worker-counts.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const restartPauseMilliseconds = 1000
@@ -23,8 +24,11 @@ export async function supervise(count: number, log: Logger): Promise<number> {
   let isStopping = false
   let exitCode = 0
 
+  const exchange = new CountsExchange(() =>
+    workers.map(({ process: child }) => child).filter(({ exitCode }) => exitCode === null),
+  )
   const start = async (slot: number): Promise<boolean> => {
-    const worker = launch(slot)
+    const worker = launch(slot, exchange)
     workers[slot] = worker
     worker.process.exited.then((code) => {
       if (isStopping || workers[slot] !== worker) return
@@ -63,12 +67,15 @@ export async function supervise(count: number, log: Logger): Promise<number> {
   return exitCode
 }
 
-function launch(slot: number): Worker {
+function launch(slot: number, exchange: CountsExchange): Worker {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const child = Bun.spawn([process.execPath, main], {
     env: { ...process.env, [workerVariable]: String(slot) },
     stdio: ['ignore', 'inherit', 'inherit'],
-    ipc: () => resolve(true),
+    ipc(message: FromWorker, sender) {
+      if (message === 'listening') resolve(true)
+      exchange.receive(message, sender)
+    },
   })
   child.exited.then(() => resolve(false))
   return { process: child, ready: promise }
