@@ -3,7 +3,7 @@ FROM oven/bun:1.4.5-slim AS packages
 WORKDIR /service
 COPY package.json bun.lock ./
 COPY patches ./patches
-RUN bun install --frozen-lockfile --production
+RUN bun install --frozen-lockfile --production --omit peer
 
 FROM oven/bun:1.4.5-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
