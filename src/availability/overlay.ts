@@ -22,15 +22,17 @@ export function overlay(
   row: AvailabilityRow,
   newId: () => number,
 ): AvailabilityRow[] {
-  const before = rows.flatMap((under) => {
-    if (under.start_date >= row.start_date) return []
-    return under.end_date < row.start_date ? [under] : [{ ...under, end_date: addDays(row.start_date, -1) }]
-  })
-  const after = rows.flatMap((under) => {
-    if (under.end_date <= row.end_date) return []
-    if (under.start_date > row.end_date) return [under]
-    const isSplit = under.start_date < row.start_date
-    return [{ ...under, id: isSplit ? newId() : under.id, start_date: addDays(row.end_date, 1) }]
-  })
-  return [...before, row, ...after]
+  const first = rows.findIndex(({ end_date }) => end_date >= row.start_date)
+  if (first === -1) return [...rows, row]
+  const last = rows.findLastIndex(({ start_date }) => start_date <= row.end_date)
+  // Under the row lie those from `first` to `last`; only these two can stick out of it.
+  const [left, right] = [rows[first] as AvailabilityRow, rows[last]]
+  const isCutLeft = left.start_date < row.start_date
+  const before = isCutLeft ? [{ ...left, end_date: addDays(row.start_date, -1) }] : []
+  const after: AvailabilityRow[] = []
+  if (right && right.end_date > row.end_date) {
+    const id = isCutLeft && right === left ? newId() : right.id
+    after.push({ ...right, id, start_date: addDays(row.end_date, 1) })
+  }
+  return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
 }
