@@ -1,6 +1,7 @@
 import type { ValueErrorIterator } from '@sinclair/typebox/errors'
 import type { Logger } from 'pino'
 import { DomainError, type ErrorKind, invalidFields } from '../errors.ts'
+import { isUnreachable } from '../infra/mongo.ts'
 import { type AnswerContext, requestIdOf } from './envelope.ts'
 import { toProblems } from './validation.ts'
 
@@ -26,6 +27,9 @@ const unexpected = {
   errors: [],
 }
 
+/** An election is over, or an embedded database started again, after about as long. */
+const unreachableSeconds = 5
+
 interface FailureContext {
   set: AnswerContext['set'] & { status?: number | string }
   code: unknown
@@ -46,7 +50,8 @@ export function toErrorAnswer(context: FailureContext, log: Logger): Response {
   const { status, type, message, errors } = refusal ? describeRefusal(refusal) : unexpected
   context.set.status = status
   const headers = { ...context.set.headers } as Record<string, string>
-  if (refusal?.retryAfterSeconds) headers['retry-after'] = String(refusal.retryAfterSeconds)
+  const wait = refusal?.retryAfterSeconds ?? (isUnreachable(context.error) ? unreachableSeconds : undefined)
+  if (wait) headers['retry-after'] = String(wait)
   const requestId = requestIdOf(context)
   const error = { type, message, ...(requestId === undefined ? {} : { request_id: requestId }), errors }
   return Response.json({ error }, { status, headers })

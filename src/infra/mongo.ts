@@ -124,6 +124,12 @@ function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
 
+/** True when the database could not be reached, or was lost on the way: the same request may work soon. */
+export function isUnreachable(error: unknown): boolean {
+  const { MongoNetworkError, MongoServerSelectionError } = mongoose.mongo
+  return error instanceof MongoNetworkError || error instanceof MongoServerSelectionError
+}
+
 /** True when a write met a document that is already there under a unique index. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 11000

@@ -1,11 +1,11 @@
-import type { TSchema } from '@sinclair/typebox'
-import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { Redis } from 'ioredis'
 import { FeedPage, FeedPagination } from '../../src/feed/schema.ts'
 import { toVersion } from '../../src/feed/version.ts'
 import { PageEnvelope } from '../../src/http/envelope.ts'
-import { type Burst, burst, compare, residentMebibytes, type Target } from './load.ts'
-import { atLeast, atMost, medianMilliseconds, noted, type Row, times } from './measure.ts'
+import { databaseAndRedis, responseValidation } from './costs.ts'
+import { creates } from './creates.ts'
+import { type Burst, burst, compare, type Target } from './load.ts'
+import { atLeast, atMost, noted, type Row } from './measure.ts'
+import { idleMemory, memorySlope } from './memory.ts'
 import { type BenchServers, withServers } from './servers.ts'
 
 const rounds = 9
@@ -17,7 +17,7 @@ export function httpBench(): Promise<Row[]> {
     await idleMemory(servers),
     ...(await reads(servers)),
     ...(await workers(servers)),
-    ...(await roundTrips(servers)),
+    ...(await databaseAndRedis(servers)),
     ...(await creates(servers)),
     await memorySlope(servers),
   ])
@@ -40,50 +40,24 @@ async function reads(servers: BenchServers): Promise<Row[]> {
   await expectSameBytes(targets.bareFeed, targets.lastPage)
   await expectSameBytes(targets.bareListings, targets.listings)
   const result = await compare(targets, rounds)
-  const throughput = (reference: keyof typeof targets, measured: keyof typeof targets) =>
-    result[measured].perSecond / result[reference].perSecond
+  const row = (
+    measure: string,
+    measured: keyof typeof targets,
+    reference: keyof typeof targets,
+    aim: number | null,
+  ): Row => {
+    const ratio = result[measured].perSecond / result[reference].perSecond
+    const seen = figures(result[measured], result[reference])
+    return aim === null ? noted(measure, ratio, seen) : atLeast(measure, ratio, aim, seen)
+  }
   return [
-    atLeast(
-      'feed page of 50, the last of its walk, against bare',
-      throughput('bareFeed', 'lastPage'),
-      0.7,
-      figures(result.lastPage, result.bareFeed),
-    ),
-    atLeast(
-      'feed page of 50 with a next page, against the same bare page',
-      throughput('bareFeed', 'nextPage'),
-      0.7,
-      figures(result.nextPage, result.bareFeed),
-    ),
-    atLeast(
-      'idle poll against a feed page, the last of its walk',
-      throughput('lastPage', 'idle'),
-      3,
-      figures(result.idle, result.lastPage),
-    ),
-    atLeast(
-      'idle poll against a feed page with a next page',
-      throughput('nextPage', 'idle'),
-      3,
-      figures(result.idle, result.nextPage),
-    ),
-    atLeast(
-      'GET /v1/me against bare with the same Redis script',
-      throughput('bareMeWithRedis', 'me'),
-      0.7,
-      figures(result.me, result.bareMeWithRedis),
-    ),
-    noted(
-      'GET /v1/me against bare that only sends bytes',
-      throughput('bareMe', 'me'),
-      figures(result.me, result.bareMe),
-    ),
-    atLeast(
-      'listings page of 50 against bare',
-      throughput('bareListings', 'listings'),
-      0.6,
-      figures(result.listings, result.bareListings),
-    ),
+    row('feed page of 50, the last of its walk, against bare', 'lastPage', 'bareFeed', 0.7),
+    row('feed page of 50 with a next page, against the same bare page', 'nextPage', 'bareFeed', 0.7),
+    row('idle poll against a feed page, the last of its walk', 'idle', 'lastPage', 3),
+    row('idle poll against a feed page with a next page', 'idle', 'nextPage', 3),
+    row('GET /v1/me against bare with the same Redis script', 'me', 'bareMeWithRedis', 0.7),
+    row('GET /v1/me against bare that only sends bytes', 'me', 'bareMe', null),
+    row('listings page of 50 against bare', 'listings', 'bareListings', 0.6),
     await responseValidation(targets.lastPage, result.lastPage, PageEnvelope(FeedPage, FeedPagination)),
   ]
 }
@@ -125,119 +99,4 @@ function figures(measured: Burst, reference: Burst): string {
   const of = ({ perSecond, cpuMicroseconds, bad }: Burst) =>
     `${Math.round(perSecond)}/s, ${Math.round(cpuMicroseconds)} µs CPU${bad > 0 ? `, ${bad} BAD ANSWERS` : ''}`
   return `${of(measured)} against ${of(reference)}`
-}
-
-/** What it costs to check an answer against its schema, as a part of the request's CPU time. */
-async function responseValidation({ url, init }: Target, request: Burst, schema: TSchema): Promise<Row> {
-  const answer = await (await fetch(url, init)).json()
-  const validator = TypeCompiler.Compile(schema)
-  const checks = 2000
-  const check = async () => {
-    for (let count = 0; count < checks; count += 1) {
-      if (!validator.Check(answer)) throw new Error('The answer breaks its schema')
-    }
-  }
-  const microseconds = ((await medianMilliseconds({ check }, 9)).check / checks) * 1000
-  return atMost(
-    'response validation as a part of a feed page',
-    microseconds / request.cpuMicroseconds,
-    0.1,
-    `${microseconds.toFixed(1)} µs of ${Math.round(request.cpuMicroseconds)} µs CPU`,
-  )
-}
-
-/** What one warm `GET /v1/me` asks of Redis and of the database. */
-async function roundTrips({ db, redis, creator }: BenchServers): Promise<Row[]> {
-  const requests = 1000
-  const client = new Redis(redis.url)
-  const monitor = await client.monitor()
-  let trips = 0
-  // What a script calls is shown as coming from "lua"; the probes of the services are pings.
-  monitor.on('monitor', (_time: string, [command = '']: string[], source: string) => {
-    if (source !== 'lua' && !/^(ping|info|monitor)$/i.test(command)) trips += 1
-  })
-  await db.db?.command({ profile: 2 })
-  for (let count = 0; count < requests; count += 1) await creator.send('GET', '/v1/me')
-  await db.db?.command({ profile: 0 })
-  const profile = db.collection('system.profile')
-  // Its usage is written every two seconds, its record read again every five, whatever the number of requests.
-  const operations = await profile.countDocuments({ ns: /\.(api_keys|hosts|usage)/ })
-  await Bun.sleep(200)
-  monitor.disconnect()
-  client.disconnect()
-  return [
-    atMost('Redis round trips of a GET /v1/me', trips / requests, 1, `${trips} in ${requests} requests`),
-    atMost(
-      'database operations of a GET /v1/me',
-      operations / requests,
-      0.01,
-      `${operations} in ${requests} requests, by the clock and not by the request`,
-    ),
-  ]
-}
-
-/** A keyed create one after the other: first time, again, and as a bare transaction with the same writes. */
-async function creates({ service, bare, bookable, creator }: BenchServers): Promise<Row[]> {
-  const body = JSON.stringify({ ...bookable, checkin_at: '2030-01-01', checkout_at: '2030-02-01' })
-  const post = async ({ url, init }: Target, key: string) => {
-    const headers = { ...(init?.headers as Record<string, string>), 'idempotency-key': key }
-    const response = await fetch(url, { method: 'POST', headers, body })
-    await response.arrayBuffer()
-    if (!response.ok) throw new Error(`A create was answered ${response.status}`)
-  }
-  let count = 0
-  const time = await medianMilliseconds(
-    {
-      bare: () => post(bare('/bookings'), 'none'),
-      first: () => post(service('/v1/bookings', creator), `bench-${count++}`),
-      replay: () => post(service('/v1/bookings', creator), `bench-${count - 1}`),
-    },
-    400,
-  )
-  return [
-    atMost(
-      'keyed POST /v1/bookings against a bare transaction',
-      time.first / time.bare,
-      1.3,
-      times(time.bare, time.first),
-    ),
-    atMost('its replay against the first', time.replay / time.first, 0.5, times(time.first, time.replay)),
-  ]
-}
-
-const mebibytes = (value: number) => `${value.toFixed(1)} MiB`
-
-/** A freshly started service that has answered a little. */
-async function idleMemory({ service, bare }: BenchServers): Promise<Row> {
-  const [me, bareMe] = [service('/v1/me'), bare('/me')]
-  for (const target of [me, bareMe]) await burst(target, (sent) => sent < 100)
-  await Bun.sleep(3000)
-  const [idle, bareIdle] = [await residentMebibytes(me.pids), await residentMebibytes(bareMe.pids)]
-  return atMost(
-    'MiB of memory above bare, idle after the start',
-    idle - bareIdle,
-    40,
-    `${mebibytes(idle)} against ${mebibytes(bareIdle)}`,
-  )
-}
-
-const slopeRounds = 5
-const slopeRequests = 100_000
-
-/** What the memory grows by, once everything that is kept is there. */
-async function memorySlope({ service }: BenchServers): Promise<Row> {
-  const me = service('/v1/me')
-  const after: number[] = []
-  for (let round = 0; round < slopeRounds; round += 1) {
-    await burst(me, (sent) => sent < slopeRequests)
-    await Bun.sleep(1000)
-    after.push(await residentMebibytes(me.pids))
-  }
-  const slope = ((after.at(-1) as number) - (after[0] as number)) / (slopeRounds - 1)
-  return atMost(
-    'MiB of memory for each 100,000 requests',
-    slope,
-    1,
-    `after each: ${after.map(mebibytes).join(', ')}`,
-  )
 }

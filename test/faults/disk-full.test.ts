@@ -51,7 +51,7 @@ test('the embedded database on a full disk: not ready and clean errors; with spa
     acknowledged.push(answer.body.data.id)
   }
   for (const answer of [refused, await send('GET', '/v1/listings', { key })]) {
-    expect(answer.status).toBe(500)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([500, '5'])
     expect(answer.body.error).toEqual({
       type: 'internal_error',
       message: 'An unexpected error occurred',
