@@ -8,8 +8,17 @@ import { welcome } from './welcome.ts'
 /** How long a stopping worker goes on answering, telling its clients to connect anew. */
 const drainMilliseconds = 300
 
+/** Settles when this process is asked to end; from here on it ends by itself and leaves nothing behind. */
+function untilAskedToEnd(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  process.on('SIGTERM', () => resolve())
+  process.on('SIGINT', () => resolve())
+  return promise
+}
+
 /** Serves until SIGTERM or SIGINT, and ends after the requests in flight. */
 async function serve(config: Config): Promise<void> {
+  const end = untilAskedToEnd()
   const { deps, sandbox, close } = await openDeps(config)
   const worker = process.env[workerVariable]
   if (worker !== undefined) deps.metrics.joinWorkers()
@@ -34,16 +43,13 @@ async function serve(config: Config): Promise<void> {
   if (isFirstWorker) process.stdout.write(welcome(address, demo))
   process.send?.('listening')
 
-  const stop = async () => {
-    if (drain.signal.aborted) return
-    drain.abort()
-    if (config.workers > 1) await Bun.sleep(drainMilliseconds)
-    await app.server?.stop()
-    await close()
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  await end
+  drain.abort()
+  if (config.workers > 1) await Bun.sleep(drainMilliseconds)
+  await app.server?.stop()
+  await deps.metrics.leaveWorkers()
+  await close()
+  process.exit(0)
 }
 
 function fail(error: unknown): never {

@@ -5,7 +5,7 @@ import type { Deps } from './deps.ts'
 import { notFound } from './errors.ts'
 import { readLatestVersion } from './infra/host-clock.ts'
 import { outboxState } from './infra/outbox.ts'
-import { type Counts, joinExchange } from './worker-counts.ts'
+import { type Counts, joinExchange, type Membership } from './worker-counts.ts'
 
 /** What the process counts while it works; everything else is read when it is scraped. */
 export class Metrics {
@@ -25,7 +25,7 @@ export class Metrics {
   })
 
   private readonly own = (): Promise<Counts> => this.registry.getMetricsAsJSON()
-  private gather = async (): Promise<Counts[]> => [await this.own()]
+  private workers: Membership | undefined
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -33,12 +33,17 @@ export class Metrics {
 
   /** From here on a scrape tells of every worker of this process's supervisor. */
   joinWorkers(): void {
-    this.gather = joinExchange(this.own)
+    this.workers = joinExchange(this.own)
+  }
+
+  /** Before this process ends: what it counted stays in the sum of its supervisor. */
+  async leaveWorkers(): Promise<void> {
+    await this.workers?.leave()
   }
 
   /** What was counted, by this process or by all workers. */
   async total(): Promise<Registry> {
-    return AggregatorRegistry.aggregate(await this.gather())
+    return AggregatorRegistry.aggregate((await this.workers?.gather()) ?? [await this.own()])
   }
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {
@@ -49,6 +54,9 @@ export class Metrics {
     this.decisions.inc({ decision: isAllowed ? 'allowed' : 'refused', store: isShared ? 'shared' : 'local' })
   }
 }
+
+/** A scrape waits no longer for a store. */
+const readLimitMilliseconds = 1500
 
 /**
  * `/metrics` in the text form of Prometheus, for the holder of `METRICS_TOKEN` (sent as bearer). Without a
@@ -89,8 +97,8 @@ function scraper({ db, windows, clock }: Deps): () => Promise<Registry> {
   return async () => {
     const now = clock()
     const [state, latest, database, throttle] = await Promise.all([
-      outboxState(db, now).catch(() => null),
-      readLatestVersion(db).catch(() => null),
+      soon(outboxState(db, now)),
+      soon(readLatestVersion(db)),
       secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
       secondsOf(() => windows.ready()),
     ])
@@ -104,10 +112,15 @@ function scraper({ db, windows, clock }: Deps): () => Promise<Registry> {
   }
 }
 
-/** NaN where the work fails: an operator wants to know of everything else all the more. */
+/** Null where it fails or takes too long: an operator wants to know of everything else all the more. */
+function soon<T>(work: Promise<T>): Promise<T | null> {
+  const late = Bun.sleep(readLimitMilliseconds).then(() => null)
+  return Promise.race([work.catch(() => null), late])
+}
+
 async function secondsOf(work: () => Promise<boolean>): Promise<number> {
   const start = performance.now()
-  const isDone = await work().catch(() => false)
+  const isDone = await soon(work())
   return isDone ? (performance.now() - start) / 1000 : Number.NaN
 }
 

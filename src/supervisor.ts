@@ -8,75 +8,112 @@ const restartPauseMilliseconds = 1000
 /** Environment variable that tells a process it is a worker of a supervisor. */
 export const workerVariable = 'PARTNER_WORKER'
 
-interface Worker {
-  process: Bun.Subprocess
-  /** Settles when it listens, or ends before it does. */
-  ready: Promise<boolean>
-}
-
 /**
  * Runs `count` worker processes on one port. A worker that dies is started again; SIGHUP restarts all of them,
- * one after the other, each only when its successor listens; SIGTERM and SIGINT stop them and then this
- * process. Gives the exit code.
+ * one after the other, each stopped only when its successor listens; SIGTERM and SIGINT stop them and then
+ * this process. Gives the exit code.
  */
-export async function supervise(count: number, log: Logger): Promise<number> {
-  const workers: Worker[] = []
-  let isStopping = false
-  let exitCode = 0
-
-  const exchange = new CountsExchange(() =>
-    workers.map(({ process: child }) => child).filter(({ exitCode }) => exitCode === null),
-  )
-  const start = async (slot: number): Promise<boolean> => {
-    const worker = launch(slot, exchange)
-    workers[slot] = worker
-    worker.process.exited.then((code) => {
-      if (isStopping || workers[slot] !== worker) return
-      log.error({ slot, code }, 'A worker ended and is started again')
-      setTimeout(() => !isStopping && start(slot), restartPauseMilliseconds)
-    })
-    return worker.ready
-  }
-  const stop = async () => {
-    if (isStopping) return
-    isStopping = true
-    for (const { process: child } of workers) child.kill('SIGTERM')
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
-  let rolling = Promise.resolve()
-  process.on('SIGHUP', () => {
-    rolling = rolling.then(async () => {
-      for (let slot = 0; slot < count && !isStopping; slot += 1) {
-        const old = workers[slot]
-        if (await start(slot)) old?.process.kill('SIGTERM')
-        await old?.process.exited
-      }
-    })
-  })
-
-  // The first one alone prepares database and demo; the others find them there.
-  for (let slot = 0; slot < count && !isStopping; slot += 1) {
-    if (await start(slot)) continue
-    exitCode = (await workers[slot]?.process.exited) ?? 1
-    await stop()
-  }
-  await rolling
-  while (!isStopping) await Bun.sleep(200)
-  await Promise.all(workers.map(({ process: child }) => child.exited))
-  return exitCode
+export function supervise(count: number, log: Logger): Promise<number> {
+  return new Supervisor(count, log).run()
 }
 
-function launch(slot: number, exchange: CountsExchange): Worker {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const child = Bun.spawn([process.execPath, main], {
-    env: { ...process.env, [workerVariable]: String(slot) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-    ipc(message: FromWorker, sender) {
-      if (message === 'listening') resolve(true)
-      exchange.receive(message, sender)
-    },
-  })
-  child.exited.then(() => resolve(false))
-  return { process: child, ready: promise }
+class Supervisor {
+  /** The worker that serves each slot. */
+  private readonly slots: Bun.Subprocess[] = []
+  /** Every worker that lives: those that serve, those that start and those that finish their requests. */
+  private readonly living = new Set<Bun.Subprocess>()
+  private readonly exchange = new CountsExchange<Bun.Subprocess>(() => [...this.living])
+  private isStopping = false
+
+  constructor(
+    private readonly count: number,
+    private readonly log: Logger,
+  ) {}
+
+  async run(): Promise<number> {
+    process.on('SIGTERM', () => this.stop())
+    process.on('SIGINT', () => this.stop())
+    const started = this.startAll()
+    // One after the other: a restart waits for the start, and for the restart before it.
+    let rolling: Promise<unknown> = started
+    process.on('SIGHUP', () => {
+      rolling = rolling.then(() => this.roll())
+    })
+    const exitCode = await started
+    while (!this.isStopping) await Bun.sleep(200)
+    await rolling
+    await Promise.all([...this.living].map((worker) => worker.exited))
+    return exitCode
+  }
+
+  /** The first one alone prepares database and demo; the others find them there. */
+  private async startAll(): Promise<number> {
+    for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
+      const { worker, listens } = this.launch(slot)
+      if (await listens) this.serve(slot, worker)
+      else {
+        const isAsked = this.isStopping
+        this.stop()
+        return isAsked ? 0 : worker.exited
+      }
+    }
+    return 0
+  }
+
+  private stop(): void {
+    this.isStopping = true
+    for (const worker of this.living) worker.kill('SIGTERM')
+  }
+
+  /** A successor that does not come to listen leaves its slot to the one before. */
+  private async roll(): Promise<void> {
+    for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
+      const old = this.slots[slot]
+      const { worker, listens } = this.launch(slot)
+      if (!(await listens)) {
+        if (!this.isStopping)
+          this.log.error({ slot }, 'A successor did not start: the worker before it stays')
+        continue
+      }
+      this.serve(slot, worker)
+      old?.kill('SIGTERM')
+      await old?.exited
+    }
+  }
+
+  /** Gives the slot to a worker, and to another one when it ends without being asked to. */
+  private serve(slot: number, worker: Bun.Subprocess): void {
+    this.slots[slot] = worker
+    worker.exited.then(async (code) => {
+      while (!this.isStopping && this.slots[slot] === worker) {
+        this.log.error({ slot, code }, 'A worker ended and is started again')
+        await Bun.sleep(restartPauseMilliseconds)
+        if (this.isStopping || this.slots[slot] !== worker) return
+        const next = this.launch(slot)
+        if (!(await next.listens)) continue
+        if (this.slots[slot] === worker) this.serve(slot, next.worker)
+        else next.worker.kill('SIGTERM')
+      }
+    })
+  }
+
+  /** Starts a worker; `listens` tells whether it came to listen or ended before. */
+  private launch(slot: number): { worker: Bun.Subprocess; listens: Promise<boolean> } {
+    const { promise: listens, resolve } = Promise.withResolvers<boolean>()
+    const worker = Bun.spawn([process.execPath, main], {
+      env: { ...process.env, [workerVariable]: String(slot) },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      ipc: (message: FromWorker, sender) => {
+        if (message === 'listening') resolve(true)
+        this.exchange.receive(message, sender)
+      },
+    })
+    this.living.add(worker)
+    worker.exited.then(() => {
+      this.living.delete(worker)
+      this.exchange.end(worker)
+      resolve(false)
+    })
+    return { worker, listens }
+  }
 }

@@ -1,4 +1,4 @@
-import type { MetricObject } from 'prom-client'
+import { AggregatorRegistry, type MetricObject } from 'prom-client'
 
 /**
  * Several workers serve one port, so a scrape meets any one of them: it asks the supervisor, which asks all
@@ -8,7 +8,7 @@ import type { MetricObject } from 'prom-client'
 /** What one worker counted, as its registry gives it. */
 export type Counts = MetricObject[]
 
-/** What a worker says to its supervisor. */
+/** What a worker says to its supervisor; a report of no round is its last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
 /** What a worker is told. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] }
@@ -20,36 +20,53 @@ interface Reachable {
 
 const patienceMilliseconds = 1000
 
-/** The supervisor's part: asks all workers, and answers with what came within a second. */
-export class CountsExchange {
-  private rounds = new Map<number, (counts: Counts) => void>()
+/**
+ * The supervisor's part: asks all workers, and answers with what came within a second. A sum must never fall,
+ * or it would be read as a fresh start: of a worker that does not answer the last report stands, and of one
+ * that ended what it had counted by then.
+ */
+export class CountsExchange<Worker extends Reachable> {
+  private readonly reports = new Map<Worker, Counts>()
+  private ofEnded: Counts[] = []
+  private readonly rounds = new Map<number, (worker: Worker) => void>()
   private lastRound = 0
 
-  /** @param workers those that live now */
-  constructor(private readonly workers: () => Reachable[]) {}
+  /** @param living the workers that live now */
+  constructor(private readonly living: () => Worker[]) {}
 
   /** Takes a message about counts; leaves others alone. */
-  receive(message: FromWorker, from: Reachable): void {
+  receive(message: FromWorker, from: Worker): void {
     if (message === 'listening') return
-    if ('gather' in message)
-      this.gather().then((all) => reach(from, { gathered: message.gather, all }), ignore)
-    else this.rounds.get(message.reportOf)?.(message.counts)
+    if ('gather' in message) {
+      this.gather().then((all) => reach(from, { gathered: message.gather, all }))
+      return
+    }
+    this.reports.set(from, message.counts)
+    this.rounds.get(message.reportOf)?.(from)
+  }
+
+  /** Keeps what a worker counted in its life. */
+  async end(worker: Worker): Promise<void> {
+    const last = this.reports.get(worker)
+    this.reports.delete(worker)
+    if (!last) return
+    const sums = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
+    this.ofEnded = [await AggregatorRegistry.aggregate([...this.ofEnded, sums]).getMetricsAsJSON()]
   }
 
   private async gather(): Promise<Counts[]> {
     this.lastRound += 1
     const round = this.lastRound
-    const asked = this.workers()
-    const all: Counts[] = []
+    const missing = new Set(this.living())
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.rounds.set(round, (counts) => {
-      all.push(counts)
-      if (all.length === asked.length) resolve()
+    this.rounds.set(round, (worker) => {
+      missing.delete(worker)
+      if (missing.size === 0) resolve()
     })
-    for (const worker of asked) reach(worker, { report: round })
+    for (const worker of missing) reach(worker, { report: round })
     await Promise.race([promise, Bun.sleep(patienceMilliseconds)])
     this.rounds.delete(round)
-    return all
+    return [...this.ofEnded, ...this.reports.values()]
   }
 }
 
@@ -57,29 +74,41 @@ function reach(worker: Reachable, message: ToWorker): void {
   try {
     worker.send(message)
   } catch {
-    // It ended meanwhile, and what it counted with it.
+    // It has just ended.
   }
 }
 
-const ignore = () => {}
+/** A worker's part. */
+export interface Membership {
+  /** Gathers the counts of all workers. */
+  gather(): Promise<Counts[]>
+  /** Leaves the last word with the supervisor, before this worker ends. */
+  leave(): Promise<void>
+}
 
-/** A worker's part: reports when asked. Gives the function that gathers the counts of all workers. */
-export function joinExchange(own: () => Promise<Counts>): () => Promise<Counts[]> {
+const noRound = 0
+
+/** Reports when asked, from here on. */
+export function joinExchange(own: () => Promise<Counts>): Membership {
   const send = process.send?.bind(process) as (message: FromWorker) => void
   const waiting = new Map<number, (all: Counts[]) => void>()
-  process.on('message', async (message: ToWorker) => {
-    if ('report' in message) send({ reportOf: message.report, counts: await own() })
+  const report = async (round: number) => send({ reportOf: round, counts: await own() })
+  process.on('message', (message: ToWorker) => {
+    if ('report' in message) report(message.report)
     else waiting.get(message.gathered)?.(message.all)
   })
   let last = 0
-  return async () => {
-    last += 1
-    const number = last
-    const { promise, resolve } = Promise.withResolvers<Counts[]>()
-    waiting.set(number, resolve)
-    send({ gather: number })
-    const all = await Promise.race([promise, Bun.sleep(2 * patienceMilliseconds).then(() => [])])
-    waiting.delete(number)
-    return all.length > 0 ? all : [await own()]
+  return {
+    leave: () => report(noRound),
+    async gather() {
+      last += 1
+      const number = last
+      const { promise, resolve } = Promise.withResolvers<Counts[]>()
+      waiting.set(number, resolve)
+      send({ gather: number })
+      const all = await Promise.race([promise, Bun.sleep(2 * patienceMilliseconds).then(() => [])])
+      waiting.delete(number)
+      return all.length > 0 ? all : [await own()]
+    },
   }
 }

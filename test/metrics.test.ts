@@ -55,5 +55,14 @@ test('a scrape of any worker tells of all of them', { timeout: 60_000 }, async (
     const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
     expect(seriesOf(text).get(name)).toBe(requests)
   }
+  // A sum that falls is read as a fresh start: neither a restart nor a kill takes anything away.
+  const workers = async () => (await Bun.$`pgrep -P ${service.pid}`.text()).trim().split('\n').map(Number)
+  const before = await workers()
+  process.kill(service.pid, 'SIGHUP')
+  while ((await workers()).some((pid) => before.includes(pid))) await Bun.sleep(100)
+  process.kill((await workers())[0] as number, 'SIGKILL')
+  await Bun.sleep(200)
+  const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
+  expect(seriesOf(text).get(name)).toBe(requests)
   expect(await service.end('SIGTERM')).toBe(0)
 })

@@ -5,20 +5,22 @@ import { Envelope, ok } from '../http/envelope.ts'
 import { answerOnce } from '../http/idempotency.ts'
 import { normalize } from '../http/shape.ts'
 import { Booking, BookingCreate } from './schema.ts'
-import { prepareBooking } from './store.ts'
+import { checkBooking, prepareBooking } from './store.ts'
 import { toWire } from './wire.ts'
 
 /** Creates bookings of the key's host (contract, `POST /v1/bookings`). */
 export function bookingRoutes(deps: Deps) {
   return new Elysia({ prefix: '/bookings', tags: ['Bookings'] }).use(door(deps)).post(
     '',
-    (context) =>
-      answerOnce(
+    (context) => {
+      const input = checkBooking(normalize(BookingCreate, context.body))
+      return answerOnce(
         deps,
         context,
-        () => prepareBooking(deps, context.caller.hostId, normalize(BookingCreate, context.body)),
+        () => prepareBooking(deps, context.caller.hostId, input),
         (booking) => ({ status: 201, envelope: ok(context, toWire(booking)) }),
-      ),
+      )
+    },
     {
       access: { permission: 'bookings.write', body: 'json', idempotent: true },
       body: BookingCreate,

@@ -1,7 +1,7 @@
 import { availabilityModel } from '../availability/model.ts'
 import { daysBetween } from '../clock.ts'
 import type { Deps } from '../deps.ts'
-import { invalidField, notFound } from '../errors.ts'
+import { invalidField, invalidFields, notFound, type Problem } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { hostQueue } from '../infra/host-clock.ts'
 import type { Session } from '../infra/mongo.ts'
@@ -22,19 +22,46 @@ const longestMessage = 5000
 
 type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
 
+/** A booking to create whose fields fit each other. */
+export interface CheckedBooking extends Omit<BookingCreate, 'message'> {
+  nights: number
+  message: string | null
+}
+
 /**
- * Checks a new booking of a host and readies its creation, with the guest's first message if there is one.
- * Units are counted in the transaction, after the clock moved: no other booking or availability of this host
- * can be written between the count and the booking.
+ * What a body can be told without looking at anything else; every problem at once.
  *
- * @throws DomainError `validation` at the field that names nothing of this host, or at the dates
+ * @throws DomainError `validation` at the dates and at the message
+ */
+export function checkBooking(input: BookingCreate): CheckedBooking {
+  const nights = daysBetween(input.checkin_at, input.checkout_at)
+  const message = input.message?.trim() || null
+  const problems: Problem[] = []
+  const refuse = (path: string, code: Problem['code'], text: string) =>
+    problems.push({ path, code, message: text })
+  if (nights < 1) refuse('checkout_at', 'invalid', '"checkout_at" must be after "checkin_at"')
+  if (nights > longestStayNights) {
+    refuse('checkout_at', 'max', `A stay must be at most ${longestStayNights} nights`)
+  }
+  if (message && message.length > longestMessage) {
+    refuse('message', 'max', `"message" must be at most ${longestMessage} characters`)
+  }
+  if (problems.length > 0) throw invalidFields(problems)
+  return { ...input, nights, message }
+}
+
+/**
+ * Looks up what a new booking of a host is made of and readies its creation, with the guest's first message if
+ * there is one. Units are counted in the transaction, after the clock moved: no other booking or availability
+ * of this host can be written between the count and the booking.
+ *
+ * @throws DomainError `validation` at the field that names nothing of this host
  */
 export async function prepareBooking(
   { db, clock, config, ids }: Store,
   hostId: number,
-  input: BookingCreate,
+  { nights, message, ...input }: CheckedBooking,
 ): Promise<Effect<Booking>> {
-  const nights = countNights(input)
   const [user] = await Promise.all([
     findUser({ db }, hostId, input.user_id),
     applyAcceptedRates({ db, clock }, hostId),
@@ -49,10 +76,6 @@ export async function prepareBooking(
     roomType.prices ?? {},
     listing.content.prices?.extra_fees ?? [],
   )
-  const message = input.message?.trim() || null
-  if (message && message.length > longestMessage) {
-    throw invalidField('message', `"message" must be at most ${longestMessage} characters`, 'max')
-  }
   const [id, messageId] = await Promise.all([ids('booking'), message === null ? 0 : ids('message')])
   const prepared: BookingDraft = {
     id,
@@ -124,15 +147,6 @@ function firstMessage(booking: Booking, guest: User, id: number, text: string) {
     is_seen: false,
     created_at: booking.created_at,
   }
-}
-
-function countNights({ checkin_at, checkout_at }: BookingCreate): number {
-  const nights = daysBetween(checkin_at, checkout_at)
-  if (nights < 1) throw invalidField('checkout_at', '"checkout_at" must be after "checkin_at"')
-  if (nights > longestStayNights) {
-    throw invalidField('checkout_at', `A stay must be at most ${longestStayNights} nights`, 'max')
-  }
-  return nights
 }
 
 function requireGuest(user: User | null): User {

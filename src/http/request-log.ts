@@ -27,14 +27,15 @@ export function requestLog(log: Logger, metrics: Metrics) {
       const answer = context.responseValue ?? context.response
       const status = answer instanceof Response ? answer.status : Number(set.status ?? 200)
       const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())
-      // A path that is no route is one series, however many paths are tried.
-      metrics.observeRequest(request.method, context.route || 'none', status, milliseconds / 1000)
+      // A path that is no route is one series however many are tried, and may be anything, a key even.
+      const route = context.route || 'none'
+      metrics.observeRequest(request.method, route, status, milliseconds / 1000)
       lines.info({
         request_id: set.headers['x-request-id'],
         host_id: caller?.hostId,
         key_id: caller?.keyId,
         method: request.method,
-        route: context.route || new URL(request.url).pathname,
+        route,
         status,
         duration_ms: Math.round(milliseconds * 10) / 10,
       })

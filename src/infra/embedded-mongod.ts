@@ -52,7 +52,10 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
       const guard = guardServer(dataDir, running)
       return {
         url: urlOf(running.port),
-        close: async () => leave(dataDir, users, mark, await guard.end()),
+        async close() {
+          await guard.end()
+          await leave(dataDir, users, mark)
+        },
       }
     }
     if (Date.now() > deadline)
@@ -81,11 +84,10 @@ function guardServer(dataDir: string, first: Running) {
   }, reviveEveryMilliseconds)
   timer.unref()
   return {
-    /** Stops watching; gives the server as it is now. */
-    async end(): Promise<Running> {
+    /** Stops watching, after a start that has begun. */
+    async end(): Promise<void> {
       clearInterval(timer)
       await reviving
-      return running
     },
   }
 }
@@ -115,19 +117,34 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
   return record && isAlive(record.pid) && (await becomePrimary(record.port, 3000)) ? record : null
 }
 
-/** Null when another process was faster: its server holds the lock of the data. */
+/**
+ * Null when another process was faster: its server holds the lock of the data. The server is recorded at once,
+ * so that one whose starter is killed is found by the next; and again when it is up, because a server that
+ * lost the race was recorded too.
+ */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
   const program = record?.program && existsSync(record.program) ? record.program : findMongod()
   const port = await freePort(record?.port)
   const child = launch(program, dataDir, port)
-  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
-  if (!cameUp || child.pid === undefined) return null
+  if (child.pid === undefined) return null
   const running = { pid: child.pid, port, program }
-  await writeFile(`${recordPath(dataDir)}.new`, JSON.stringify(running))
-  await rename(`${recordPath(dataDir)}.new`, recordPath(dataDir))
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  await writeRecord(dataDir, running)
+  const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
+  if (!cameUp) {
+    // The one recorded before was faster.
+    if (record) await writeRecord(dataDir, record)
+    return null
+  }
+  await writeRecord(dataDir, running)
   return running
+}
+
+async function writeRecord(dataDir: string, running: Running): Promise<void> {
+  const draft = `${recordPath(dataDir)}.${process.pid}`
+  await writeFile(draft, JSON.stringify(running))
+  await rename(draft, recordPath(dataDir))
 }
 
 function launch(program: string, dataDir: string, port: number): ChildProcess {
@@ -191,10 +208,13 @@ async function promote(client: mongo.MongoClient, host: string): Promise<boolean
   return false
 }
 
-async function leave(dataDir: string, users: string, mark: string, { pid, port }: Running): Promise<void> {
+/** Whoever started it, and whoever started it anew: the last one stops the server that runs now. */
+async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))
-  if (others.length > 0 || (await readRecord(dataDir))?.pid !== pid || !isAlive(pid)) return
+  const running = await readRecord(dataDir)
+  if (others.length > 0 || !running || !isAlive(running.pid)) return
+  const { pid, port } = running
   await shutDown(port).catch(() => process.kill(pid, 'SIGTERM'))
   const deadline = Date.now() + stopTimeoutMilliseconds
   while (isAlive(pid) && Date.now() < deadline) await Bun.sleep(20)

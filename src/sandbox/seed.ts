@@ -1,6 +1,6 @@
 import type { StatusWord } from '../bookings/model.ts'
 import { moveBooking } from '../bookings/moves.ts'
-import { prepareBooking } from '../bookings/store.ts'
+import { checkBooking, prepareBooking } from '../bookings/store.ts'
 import { addDays, toDay } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { findBooking } from '../feed/store.ts'
@@ -77,7 +77,11 @@ async function seedBooking(store: Store, scope: number, fixture: BookingFixture)
   const { id, checkin_in_days, nights, status, ...rest } = fixture
   const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
-  const effect = await prepareBooking({ ...store, ids: withIds(store.ids, { booking: id }) }, scope, input)
+  const effect = await prepareBooking(
+    { ...store, ids: withIds(store.ids, { booking: id }) },
+    scope,
+    checkBooking(input),
+  )
   await inTransaction(store.db, effect.queue, effect.run)
   if (status !== 'pending') await moveBooking(store, () => findBooking(store, scope, id), status)
 }

@@ -5,7 +5,7 @@ import { Envelope, ok } from '../http/envelope.ts'
 import { answerOnce } from '../http/idempotency.ts'
 import { normalize } from '../http/shape.ts'
 import { User, UserCreate } from './schema.ts'
-import { prepareUser, toWire } from './store.ts'
+import { checkUser, prepareUser, toWire } from './store.ts'
 
 /** Creates users of the key's host (contract, `POST /v1/users`). */
 export function userRoutes(deps: Deps) {
@@ -13,10 +13,11 @@ export function userRoutes(deps: Deps) {
     '',
     async (context) => {
       const { hostId, address } = context.caller
+      const input = checkUser(normalize(UserCreate, context.body), deps.clock())
       const answer = await answerOnce(
         deps,
         context,
-        () => prepareUser(deps, hostId, address, normalize(UserCreate, context.body)),
+        () => prepareUser(deps, hostId, address, input),
         (user) => ({ status: 201, envelope: ok(context, toWire(user)) }),
       )
       deps.outbox.wake()

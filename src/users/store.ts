@@ -15,9 +15,21 @@ export const userCreated = 'UserCreated'
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
 /**
- * Checks a new user of a host and readies its creation together with its `UserCreated` event.
+ * What a body can be told without looking at anything else.
  *
- * @throws DomainError `validation` at `date_of_birth`, or at `email` when a user of this host has it
+ * @throws DomainError `validation` at `date_of_birth`
+ */
+export function checkUser(input: UserCreate, now: Date): UserCreate {
+  if (input.date_of_birth && input.date_of_birth >= toDay(now)) {
+    throw invalidField('date_of_birth', '"date_of_birth" must lie in the past')
+  }
+  return input
+}
+
+/**
+ * Readies the creation of a user of a host together with its `UserCreated` event.
+ *
+ * @throws DomainError `validation` at `email` when a user of this host has it
  */
 export async function prepareUser(
   { db, clock, ids }: Pick<Deps, 'db' | 'clock' | 'ids'>,
@@ -27,10 +39,6 @@ export async function prepareUser(
 ): Promise<Effect<User>> {
   const now = clock()
   const email = input.email.trim().toLowerCase()
-  const dateOfBirth = input.date_of_birth ?? null
-  if (dateOfBirth && dateOfBirth >= toDay(now)) {
-    throw invalidField('date_of_birth', '"date_of_birth" must lie in the past')
-  }
   if (await userModel(db).exists({ host_id: hostId, email })) throw emailTaken()
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name)
@@ -44,7 +52,7 @@ export async function prepareUser(
     first_name,
     last_name,
     phone: input.phone ?? null,
-    date_of_birth: dateOfBirth,
+    date_of_birth: input.date_of_birth ?? null,
     gender: input.gender ?? null,
     country: input.country ?? null,
     city: input.city ?? null,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { isAlive } from '../../src/infra/process.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
@@ -20,7 +21,7 @@ test('two workers on one port: a rolling restart under load fails no request, a 
       else failures.push(String(status))
     }
   })
-  const workers = async () => (await Bun.$`pgrep -P ${service.pid}`.text()).trim().split('\n').map(Number)
+  const workers = () => workersOf(service.pid)
   const before = await workers()
   process.kill(service.pid, 'SIGHUP')
   while ((await workers()).some((pid) => before.includes(pid)) || (await workers()).length !== 2)
@@ -31,8 +32,7 @@ test('two workers on one port: a rolling restart under load fails no request, a 
   expect(failures).toEqual([])
   expect(answered).toBeGreaterThan(500)
   process.kill(after[0] as number, 'SIGKILL')
-  while ((await workers().catch(() => [])).filter((pid) => pid !== after[0]).length !== 2)
-    await Bun.sleep(100)
+  while ((await workers()).filter((pid) => pid !== after[0]).length !== 2) await Bun.sleep(100)
   while (
     !(await fetch(`${service.url}/readyz`).then(
       ({ ok }) => ok,
@@ -42,4 +42,46 @@ test('two workers on one port: a rolling restart under load fails no request, a 
     await Bun.sleep(50)
   expect(await service.end('SIGTERM')).toBe(0)
   console.log(`Rolling restart of two workers: ${answered} requests answered, ${failures.length} failed`)
+})
+
+/** The workers of a service, those that start and those that stop included. */
+async function workersOf(pid: number): Promise<number[]> {
+  const { stdout } = await Bun.$`pgrep -P ${pid}`.quiet().nothrow()
+  return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
+}
+
+test('asked to end in the middle of a rolling restart, it leaves no worker behind', {
+  timeout: 60_000,
+}, async () => {
+  for (const pause of [50, 400, 900]) {
+    const service = await startService({ ...testEnvironment(), WORKERS: '2' })
+    while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
+    process.kill(service.pid, 'SIGHUP')
+    await Bun.sleep(pause)
+    const living = await workersOf(service.pid)
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(living.filter(isAlive)).toEqual([])
+    await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
+  }
+})
+
+test('a successor that dies before it listens leaves the slot to the worker there, and the next restart works', {
+  timeout: 60_000,
+}, async () => {
+  const service = await startService({ ...testEnvironment(), WORKERS: '2' })
+  while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
+  const before = await workersOf(service.pid)
+  process.kill(service.pid, 'SIGHUP')
+  const successor = async () => (await workersOf(service.pid)).find((pid) => !before.includes(pid))
+  while (!(await successor())) await Bun.sleep(10)
+  process.kill((await successor()) as number, 'SIGKILL')
+  // The second slot is restarted all the same.
+  while ((await workersOf(service.pid)).filter((pid) => !before.includes(pid)).length !== 1)
+    await Bun.sleep(50)
+  while ((await workersOf(service.pid)).length !== 2) await Bun.sleep(50)
+  expect(await workersOf(service.pid)).toContain(before[0])
+  process.kill(service.pid, 'SIGHUP')
+  while ((await workersOf(service.pid)).includes(before[0] as number)) await Bun.sleep(50)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  expect(await service.end('SIGTERM')).toBe(0)
 })

@@ -52,6 +52,22 @@ test('a body that fails validation is 422 though the key was used, and does not 
   expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
 })
 
+test('so are dates and lengths that do not fit, before anything is looked up', async () => {
+  const { user_id, listing_id, room_type_id } = seeded
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  expect((await keyed('k3b', '/v1/bookings', stay)).status).toBe(201)
+  const wrong = { checkout_at: '2031-01-01', message: 'x'.repeat(5001), user_id: 999_999_999 }
+  const answer = await keyed('k3b', '/v1/bookings', { ...stay, ...wrong })
+  expect(answer.status).toBe(422)
+  expect(answer.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'checkout_at',
+    'message',
+  ])
+  await keyed('k3c', '/v1/users', user('k3c@example.com'))
+  const unborn = await keyed('k3c', '/v1/users', user('k3c@example.com', { date_of_birth: '2999-01-01' }))
+  expect([unborn.status, unborn.body.error.errors[0].path]).toEqual([422, 'date_of_birth'])
+})
+
 test('after a failure the same key runs again', async () => {
   await keyed('first', '/v1/users', user('k4@example.com'))
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(422)

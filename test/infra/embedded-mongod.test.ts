@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isAlive } from '../../src/infra/process.ts'
 import { sender } from '../support/app.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
@@ -28,14 +29,6 @@ async function start(more: Record<string, string> = {}): Promise<ServiceProcess>
 
 const mongodPid = async () => JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid as number
 const keyIn = (output: string) => /pis_[0-9A-Za-z]{38}/.exec(output)?.[0]
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 test('the first start seeds a demo and prints three commands that work; later starts print no secret', async () => {
   const first = await start()
@@ -121,4 +114,48 @@ test('without the service, the command line starts and stops the server by itsel
   const { code, stdout } = await partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
   expect([code, JSON.parse(stdout)]).toEqual([0, []])
   expect(isAlive(await mongodPid())).toBe(false)
+})
+
+/** The servers that run on the data directory, recorded or not. */
+async function serversOnDisk(): Promise<number[]> {
+  const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
+  return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
+}
+
+/** The service in its first seconds, not waited for. */
+function startHastily() {
+  return Bun.spawn([process.execPath, 'src/main.ts'], {
+    cwd: new URL('../..', import.meta.url).pathname,
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+}
+
+test('asked to end, or killed, in the middle of its first start, it leaves nothing that hinders the next', async () => {
+  const asked = startHastily()
+  while ((await serversOnDisk()).length === 0) await Bun.sleep(20)
+  asked.kill('SIGTERM')
+  expect(await asked.exited).toBe(0)
+  expect(await serversOnDisk()).toEqual([])
+
+  await rm(dataDir, { recursive: true })
+  const killed = startHastily()
+  while (!(await mongodPid().catch(() => 0))) await Bun.sleep(5)
+  killed.kill('SIGKILL')
+  await killed.exited
+  const next = await start()
+  expect(await serversOnDisk()).toEqual([await mongodPid()])
+  expect(await next.end('SIGTERM')).toBe(0)
+  expect(await serversOnDisk()).toEqual([])
+})
+
+test('a killed server is started again while two services use it; the last to leave stops the new one', async () => {
+  const [first, second] = [await start(), await start()]
+  const old = await mongodPid()
+  process.kill(old, 'SIGKILL')
+  while ((await mongodPid()) === old) await Bun.sleep(20)
+  // Whichever did not start it again may not have noticed yet.
+  expect(await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')])).toEqual([0, 0])
+  expect(await serversOnDisk()).toEqual([])
 })
