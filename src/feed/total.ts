@@ -25,9 +25,10 @@ export async function countChanges(db: Db, filter: { host_id: number }, now: Dat
   known.set(db, counts)
   const key = JSON.stringify(filter)
   const counted = counts.get(key)
-  const version = (await readHostClock(db, filter.host_id)).getTime()
   const isFresh = counted && now.getTime() - counted.at < staleAfterMilliseconds
-  if (counted && (counted.version === version || (isFresh && counted.total > large))) return counted.total
+  if (isFresh && counted.total > large) return counted.total
+  const version = (await readHostClock(db, filter.host_id)).getTime()
+  if (counted?.version === version) return counted.total
   const total = await bookingModel(db).countDocuments(filter)
   if (counts.size >= keptCounts) counts.clear()
   counts.set(key, { total, version, at: now.getTime() })

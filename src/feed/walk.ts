@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Booking, bookingModel } from '../bookings/model.ts'
 import type { Deps } from '../deps.ts'
-import type { PageRequest, Pagination } from '../http/pagination.ts'
-import { skipOf } from '../http/pagination.ts'
+import { type PageRequest, type Pagination, skipOf } from '../http/pagination.ts'
 import type { Db } from '../infra/mongo.ts'
 import { recallPageEnd, rememberPageEnd } from '../infra/walk-pages.ts'
 import { findListing } from '../listings/store.ts'
@@ -54,9 +53,6 @@ export interface FeedPage {
   pagination: Pagination & { next_cursor: string | null }
 }
 
-/** How long the end of a page is remembered: a walk may pause that long between two pages. */
-const rememberedMilliseconds = 15 * 60_000
-
 /**
  * One page of the host's changed bookings, by version.
  *
@@ -72,17 +68,16 @@ export async function readFeedPage(
   if (query.listing_id !== undefined) await findListing({ db }, hostId, Number(query.listing_id))
   const updatedAfter = query.updated_after === undefined ? null : parseFeedTime(query.updated_after)
   const filter = filterOf(hostId, query)
-  const memory = () => memoryOf(hostId, scope, query, page.perPage)
-  const start = position ?? (await startOf({ db, clock }, memory, page, updatedAfter))
+  const nameOf = (number: number) => `${walkName(hostId, scope, query, page.perPage)}:${number}`
+  const start = position ?? (await startOf({ db, clock }, nameOf, page, updatedAfter))
   const found = await findAfter(db, filter, start, page)
   const bookings = found.slice(0, page.perPage)
   const hasMore = found.length > page.perPage
   const isWholeWalk = !hasMore && !position && page.page === 1
   const end = hasMore && !position ? bookings.at(-1) : undefined
-  const until = new Date(clock().getTime() + rememberedMilliseconds)
   const [total] = await Promise.all([
     isWholeWalk ? bookings.length : countChanges(db, { ...filter, ...after(updatedAfter) }, clock()),
-    end && rememberPageEnd(db, `${memory()}:${page.page}`, end.updated_at, until),
+    end && rememberPageEnd(db, nameOf(page.page), end.updated_at, clock()),
   ])
   return { bookings, pagination: paginate({ page, position, bookings, total, hasMore }) }
 }
@@ -92,12 +87,12 @@ type Start = CursorPosition | { version: Date | null; skip: number }
 
 async function startOf(
   { db, clock }: Store,
-  memory: () => string,
+  nameOf: (page: number) => string,
   page: PageRequest,
   updatedAfter: Date | null,
 ): Promise<Start> {
   if (page.page === 1) return { version: updatedAfter, skip: 0 }
-  const end = await recallPageEnd(db, `${memory()}:${page.page - 1}`, clock())
+  const end = await recallPageEnd(db, nameOf(page.page - 1), clock())
   return end === null ? { version: updatedAfter, skip: skipOf(page) } : { version: end, skip: 0 }
 }
 
@@ -128,7 +123,7 @@ function findAfter(db: Db, filter: object, start: Start, { perPage }: PageReques
 }
 
 /** The name under which the ends of the pages of one walk are remembered: one for each key and query. */
-function memoryOf(hostId: number, scope: number, query: FeedQuery, perPage: number): string {
+function walkName(hostId: number, scope: number, query: FeedQuery, perPage: number): string {
   const { updated_after, checkout_after, listing_id } = query
   const walk = JSON.stringify([hostId, scope, updated_after, checkout_after, listing_id, perPage])
   return `walk:${createHash('sha256').update(walk).digest('base64url').slice(0, 22)}`

@@ -49,7 +49,7 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
   for (;;) {
     const running = (await joinRunning(dataDir)) ?? (await start(dataDir))
     if (running) {
-      const guard = guardServer(dataDir, running)
+      const guard = guardServer(dataDir)
       return {
         url: urlOf(running.port),
         async close() {
@@ -68,18 +68,17 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
  * Starts a server anew that died while it was used: killed, or by a disk that was full. It takes the port it
  * had, so that whoever used it finds it again.
  */
-function guardServer(dataDir: string, first: Running) {
-  let running = first
-  let reviving: Promise<void> | undefined
-  const revive = async () => {
-    running = (await joinRunning(dataDir)) ?? (await start(dataDir)) ?? running
+function guardServer(dataDir: string) {
+  let looking: Promise<void> | undefined
+  const look = async () => {
+    const record = await readRecord(dataDir)
+    if (!record || !isAlive(record.pid)) await start(dataDir)
   }
   const timer = setInterval(() => {
-    if (isAlive(running.pid)) return
-    reviving ??= revive()
+    looking ??= look()
       .catch(() => {}) // On a full disk not even the start is possible: tried again the next time.
       .finally(() => {
-        reviving = undefined
+        looking = undefined
       })
   }, reviveEveryMilliseconds)
   timer.unref()
@@ -87,7 +86,7 @@ function guardServer(dataDir: string, first: Running) {
     /** Stops watching, after a start that has begun. */
     async end(): Promise<void> {
       clearInterval(timer)
-      await reviving
+      await looking
     },
   }
 }
@@ -118,9 +117,8 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
 }
 
 /**
- * Null when another process was faster: its server holds the lock of the data. The server is recorded at once,
- * so that one whose starter is killed is found by the next; and again when it is up, because a server that
- * lost the race was recorded too.
+ * Null when another process was faster: its server holds the lock of the data. The one that holds it is
+ * recorded before it is up, so that a server whose starter is killed is found by the next.
  */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
@@ -130,15 +128,20 @@ async function start(dataDir: string): Promise<Running | null> {
   if (child.pid === undefined) return null
   const running = { pid: child.pid, port, program }
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  if (!(await comesToHoldLock(dataDir, child.pid))) return null
   await writeRecord(dataDir, running)
   const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
-  if (!cameUp) {
-    // The one recorded before was faster.
-    if (record) await writeRecord(dataDir, record)
-    return null
+  return cameUp ? running : null
+}
+
+/** A server writes its process id into the lock of its data, which only one can hold. */
+async function comesToHoldLock(dataDir: string, pid: number): Promise<boolean> {
+  while (isAlive(pid)) {
+    const holder = await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => '')
+    if (Number(holder) === pid) return true
+    await Bun.sleep(20)
   }
-  await writeRecord(dataDir, running)
-  return running
+  return false
 }
 
 async function writeRecord(dataDir: string, running: Running): Promise<void> {

@@ -22,11 +22,15 @@ schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
 export const walkPageModel = modelOf<WalkPage>('walk_pages', schema)
 
+/** How long the end of a page is kept: a walk may pause that long between two pages. */
+const rememberedMilliseconds = 15 * 60_000
+
 /**
  * Keeps the end of a page for a while. In the database and not in Redis, because a walk whose memory is lost
  * in the middle would have to count rows, and could lose some.
  */
-export async function rememberPageEnd(db: Db, page: string, version: Date, expires_at: Date): Promise<void> {
+export async function rememberPageEnd(db: Db, page: string, version: Date, now: Date): Promise<void> {
+  const expires_at = new Date(now.getTime() + rememberedMilliseconds)
   const _id = `${page}:${version.getTime()}`
   try {
     await walkPageModel(db).updateOne({ _id }, { $set: { page, version, expires_at } }, { upsert: true })
