@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Deps } from './deps.ts'
+import { soon } from './infra/within.ts'
 
 const timeoutMilliseconds = 2000
 
@@ -13,15 +14,12 @@ export function healthRoutes({ db, windows }: Deps) {
     .get('/healthz', () => ({ status: 'ok' }))
     .get('/readyz', async ({ set }) => {
       const states = await Promise.all(
-        Object.entries(parts).map(async ([name, check]) => [name, await answers(check)] as const),
+        Object.entries(parts).map(
+          async ([name, check]) => [name, (await soon(check(), timeoutMilliseconds)) === true] as const,
+        ),
       )
       const failing = states.filter(([, ready]) => !ready).map(([name]) => name)
       set.status = failing.length === 0 ? 200 : 503
       return { status: failing.length === 0 ? 'ready' : 'not ready', failing }
     })
-}
-
-async function answers(check: () => Promise<boolean>): Promise<boolean> {
-  const late = Bun.sleep(timeoutMilliseconds).then(() => false)
-  return Promise.race([check().catch(() => false), late])
 }

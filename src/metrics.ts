@@ -5,6 +5,7 @@ import type { Deps } from './deps.ts'
 import { notFound } from './errors.ts'
 import { readLatestVersion } from './infra/host-clock.ts'
 import { outboxState } from './infra/outbox.ts'
+import { soon } from './infra/within.ts'
 import { type Counts, joinExchange, type Membership } from './worker-counts.ts'
 
 /** What the process counts while it works; everything else is read when it is scraped. */
@@ -97,8 +98,8 @@ function scraper({ db, windows, clock }: Deps): () => Promise<Registry> {
   return async () => {
     const now = clock()
     const [state, latest, database, throttle] = await Promise.all([
-      soon(outboxState(db, now)),
-      soon(readLatestVersion(db)),
+      soon(outboxState(db, now), readLimitMilliseconds),
+      soon(readLatestVersion(db), readLimitMilliseconds),
       secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
       secondsOf(() => windows.ready()),
     ])
@@ -112,15 +113,10 @@ function scraper({ db, windows, clock }: Deps): () => Promise<Registry> {
   }
 }
 
-/** Null where it fails or takes too long: an operator wants to know of everything else all the more. */
-function soon<T>(work: Promise<T>): Promise<T | null> {
-  const late = Bun.sleep(readLimitMilliseconds).then(() => null)
-  return Promise.race([work.catch(() => null), late])
-}
-
+/** NaN where it fails or takes too long: an operator wants to know of everything else all the more. */
 async function secondsOf(work: () => Promise<boolean>): Promise<number> {
   const start = performance.now()
-  const isDone = await soon(work())
+  const isDone = await soon(work(), readLimitMilliseconds)
   return isDone ? (performance.now() - start) / 1000 : Number.NaN
 }
 

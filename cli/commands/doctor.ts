@@ -1,18 +1,10 @@
 import { clientArgs, openClient, type PartnerClient, PartnerError } from '../client.ts'
 import { command } from '../command.ts'
 import { explain } from '../explain.ts'
-import { print, table } from '../output.ts'
+import { type Finding, showFindings } from '../findings.ts'
 
 const feedPath = '/integrations/provider_one/bookings'
 const mostClockSkewSeconds = 60
-
-type State = 'ok' | 'warning' | 'failed'
-
-interface Finding {
-  check: string
-  state: State
-  detail: string
-}
 
 /** A request that needs this permission and, refused or not, changes nothing: a body of `{}` is never accepted. */
 const probes: [string, string, string, string?][] = [
@@ -32,15 +24,7 @@ export const doctor = command({
   async run({ args }) {
     const client = await openClient(args)
     const findings = await examine(client)
-    print(args, findings, () =>
-      table(
-        ['CHECK', 'STATE', 'DETAIL'],
-        findings.map(({ check, state, detail }) => [check, state, detail]),
-      ),
-    )
-    const failed = findings.filter(({ state }) => state === 'failed')
-    if (failed.length > 0)
-      throw new Error(`A partner could not work: ${failed.map(({ check }) => check).join(', ')} failed`)
+    showFindings(args, findings, (failed) => `A partner could not work: ${failed.join(', ')} failed`)
   },
 })
 

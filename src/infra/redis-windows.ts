@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { MemoryWindows, type WindowDecision, type Windows } from './windows.ts'
+import { within } from './within.ts'
 
 /**
  * One round trip: forget what left the window, count, take a place if there is one, read the epoch.
@@ -42,18 +43,6 @@ const hitTimeoutMilliseconds = 50
 const pingTimeoutMilliseconds = 700
 const probeEveryMilliseconds = 500
 const reconnectAfterMilliseconds = 200
-
-/** The answer, or an error when it takes too long; a late answer is nobody's. */
-async function within<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`No answer within ${milliseconds} ms`)), milliseconds)
-  answer.catch(() => {})
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 /** Windows shared by all processes through Redis; while Redis is away, {@link MemoryWindows} stand in. */
 export class RedisWindows implements Windows {
