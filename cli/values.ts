@@ -1,4 +1,4 @@
-import { parsePathId } from '../src/http/types.ts'
+import { parsePathId } from '../src/schema/types.ts'
 import { UsageError } from './errors.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { addDays, toDay } from './clock.ts'
 import type { Deps } from './deps.ts'
 import { createHost, listHosts } from './hosts/store.ts'
-import { normalize } from './http/shape.ts'
 import { inTransaction } from './infra/mongo.ts'
 import { permissions } from './keys/permissions.ts'
 import { mintKey } from './keys/store.ts'
 import { prepareListing } from './listings/write.ts'
+import { normalize } from './schema/normalize.ts'
 import { UserCreate } from './users/schema.ts'
 import { prepareUser } from './users/store.ts'
 

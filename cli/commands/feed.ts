@@ -1,6 +1,6 @@
 import { defineCommand } from 'citty'
 import { isCalendarDate } from '../../src/clock.ts'
-import { isFeedTime } from '../../src/feed/version.ts'
+import { isFeedTime } from '../../src/schema/formats.ts'
 import { clientArgs, openClient } from '../client.ts'
 import { command } from '../command.ts'
 import { UsageError } from '../errors.ts'

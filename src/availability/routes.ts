@@ -3,8 +3,8 @@ import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { normalize } from '../http/shape.ts'
-import { requestObject } from '../http/types.ts'
+import { normalize } from '../schema/normalize.ts'
+import { requestObject } from '../schema/types.ts'
 import { readAvailability } from './read.ts'
 import {
   Accepted,

@@ -1,32 +1,41 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { Problem } from '../errors.ts'
 import {
   answerObject,
   count,
-  date,
   dateInQuery,
   idInBody,
   idInQuery,
-  notBlank,
+  type Refinement,
   requestObject,
-} from '../http/types.ts'
+  requiredDate,
+} from '../schema/types.ts'
 
 const longestBulk = 1000
 
 /** The `data` list of a bulk write (decisions §8). */
-export const bulkOf = <T extends Parameters<typeof Type.Array>[0]>(item: T) =>
-  requestObject({ data: Type.Array(item, { minItems: 1, maxItems: longestBulk }) })
+export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: Static<T>[] }>) =>
+  requestObject({ data: Type.Array(item, { minItems: 1, maxItems: longestBulk }) }, refine)
+
+const AvailabilityItem = Type.Object({
+  listing_id: idInBody(),
+  room_type_id: idInBody(),
+  available: count(),
+  start_date: requiredDate(),
+  end_date: requiredDate(),
+})
+export type AvailabilityItem = Static<typeof AvailabilityItem>
 
 /** Body of `POST …/availability`. */
-export const AvailabilityWrite = bulkOf(
-  Type.Object({
-    listing_id: idInBody(),
-    room_type_id: idInBody(),
-    available: count(),
-    start_date: date({ pattern: notBlank }),
-    end_date: date({ pattern: notBlank }),
-  }),
+export const AvailabilityWrite = bulkOf(AvailabilityItem, ({ data }, isSound) =>
+  isSound('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isSound)) : [],
 )
-export type AvailabilityItem = Static<typeof AvailabilityWrite>['data'][number]
+
+function orderProblems(item: AvailabilityItem, at: string, isSound: (path: string) => boolean): Problem[] {
+  const path = `${at}.end_date`
+  if (!isSound(path) || !isSound(`${at}.start_date`) || item.start_date <= item.end_date) return []
+  return [{ path, code: 'invalid', message: `"${path}" must not be before "start_date"` }]
+}
 
 /** Query of `GET …/availability`, beside the page. */
 export const availabilityFilters = {

@@ -15,14 +15,13 @@ const mostRows = 10_000
 /**
  * Lays the items, in their order, over the availability of a host: all of them or, also after a crash, none.
  *
- * @throws DomainError `validation` (dates in the wrong order), `forbidden` (listings of others), `invalid_ids`
+ * @throws DomainError `forbidden` (listings of others), `invalid_ids`
  */
 export async function writeAvailability(
   { db, clock, ids }: Store,
   hostId: number,
   items: AvailabilityItem[],
 ): Promise<void> {
-  requireOrderedDates(items)
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, hostId, items),
     // Each item makes one row, and may split another.
@@ -59,16 +58,6 @@ export async function writeAvailability(
     }))
     await availabilityModel(db).collection.bulkWrite(writes, { session, ordered: false })
   })
-}
-
-function requireOrderedDates(items: AvailabilityItem[]): void {
-  const problems = items.flatMap(({ start_date, end_date }, index) => {
-    const path = `data.${index}.end_date`
-    return start_date > end_date
-      ? [{ path, code: 'invalid' as const, message: `"${path}" must not be before "start_date"` }]
-      : []
-  })
-  if (problems.length > 0) throw invalidFields(problems)
 }
 
 function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {

@@ -22,7 +22,7 @@ export async function insertBooking(
 ): Promise<Booking> {
   const { version, sequence } = await tickHostClock(db, session, draft.host_id, now)
   await check()
-  const booking = { ...draft, created_sequence: sequence, created_at: version, updated_at: version }
+  const booking = { ...draft, created_sequence: sequence, created_at: now, updated_at: version }
   await bookingModel(db).create([booking], { session })
   return booking
 }

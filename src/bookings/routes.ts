@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok } from '../http/envelope.ts'
 import { answerOnce } from '../http/idempotency.ts'
-import { normalize } from '../http/shape.ts'
+import { normalize } from '../schema/normalize.ts'
 import { Booking, BookingCreate } from './schema.ts'
-import { checkBooking, prepareBooking } from './store.ts'
+import { prepareBooking } from './store.ts'
 import { toWire } from './wire.ts'
 
 /** Creates bookings of the key's host (contract, `POST /v1/bookings`). */
@@ -13,7 +13,7 @@ export function bookingRoutes(deps: Deps) {
   return new Elysia({ prefix: '/bookings', tags: ['Bookings'] }).use(door(deps)).post(
     '',
     (context) => {
-      const input = checkBooking(normalize(BookingCreate, context.body))
+      const input = normalize(BookingCreate, context.body)
       return answerOnce(
         deps,
         context,

@@ -1,24 +1,30 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
   answerObject,
-  date,
   idInBody,
-  notBlank,
   nullable,
   optional,
   requestObject,
+  requiredDate,
   text,
-} from '../http/types.ts'
+} from '../schema/types.ts'
+import { stayProblems } from './stay.ts'
+
+const longestMessage = 5000
 
 /** Body of `POST /v1/bookings` (contract, Booking; decisions §6). */
-export const BookingCreate = requestObject({
-  user_id: idInBody(),
-  listing_id: idInBody(),
-  room_type_id: optional(idInBody()),
-  checkin_at: date({ pattern: notBlank }),
-  checkout_at: date({ pattern: notBlank }),
-  message: optional(text(1_000_000, { description: '1 to 5,000 characters' })),
-})
+export const BookingCreate = requestObject(
+  {
+    user_id: idInBody(),
+    listing_id: idInBody(),
+    room_type_id: optional(idInBody()),
+    checkin_at: requiredDate(),
+    checkout_at: requiredDate(),
+    message: optional(text(longestMessage, { trims: true })),
+  },
+  ({ checkin_at, checkout_at }, isSound) =>
+    isSound('checkin_at') && isSound('checkout_at') ? stayProblems(checkin_at, checkout_at) : [],
+)
 export type BookingCreate = Static<typeof BookingCreate>
 
 const integer = Type.Integer()

@@ -1,7 +1,7 @@
 import { availabilityModel } from '../availability/model.ts'
 import { daysBetween } from '../clock.ts'
 import type { Deps } from '../deps.ts'
-import { invalidField, invalidFields, notFound, type Problem } from '../errors.ts'
+import { invalidField, invalidFields, notFound, type Problem, type ProblemCode } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { hostQueue } from '../infra/host-clock.ts'
 import type { Session } from '../infra/mongo.ts'
@@ -17,38 +17,7 @@ import { priceStay, toCents } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { firstFullNight } from './units.ts'
 
-const longestStayNights = 1095
-const longestMessage = 5000
-
 type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
-
-/** A booking to create whose fields fit each other. */
-export interface CheckedBooking extends Omit<BookingCreate, 'message'> {
-  nights: number
-  message: string | null
-}
-
-/**
- * What a body can be told without looking at anything else; every problem at once.
- *
- * @throws DomainError `validation` at the dates and at the message
- */
-export function checkBooking(input: BookingCreate): CheckedBooking {
-  const nights = daysBetween(input.checkin_at, input.checkout_at)
-  const message = input.message?.trim() || null
-  const problems: Problem[] = []
-  const refuse = (path: string, code: Problem['code'], text: string) =>
-    problems.push({ path, code, message: text })
-  if (nights < 1) refuse('checkout_at', 'invalid', '"checkout_at" must be after "checkin_at"')
-  if (nights > longestStayNights) {
-    refuse('checkout_at', 'max', `A stay must be at most ${longestStayNights} nights`)
-  }
-  if (message && message.length > longestMessage) {
-    refuse('message', 'max', `"message" must be at most ${longestMessage} characters`)
-  }
-  if (problems.length > 0) throw invalidFields(problems)
-  return { ...input, nights, message }
-}
 
 /**
  * Looks up what a new booking of a host is made of and readies its creation, with the guest's first message if
@@ -60,16 +29,17 @@ export function checkBooking(input: BookingCreate): CheckedBooking {
 export async function prepareBooking(
   { db, clock, config, ids }: Store,
   hostId: number,
-  { nights, message, ...input }: CheckedBooking,
+  input: BookingCreate,
 ): Promise<Effect<Booking>> {
   const [user] = await Promise.all([
     findUser({ db }, hostId, input.user_id),
     applyAcceptedRates({ db, clock }, hostId),
   ])
-  const guest = requireGuest(user)
   // After the rates: what was pushed before is what the guest pays.
-  const listing = requireListing(await findListingIfAny({ db }, hostId, input.listing_id))
-  const roomType = requireRoomType(listing, input.room_type_id)
+  const found = await findListingIfAny({ db }, hostId, input.listing_id)
+  const { guest, listing, roomType } = requireParts(user, found, input.room_type_id)
+  const nights = daysBetween(input.checkin_at, input.checkout_at)
+  const message = input.message ?? null
   const price = priceStay(
     input.checkin_at,
     nights,
@@ -101,7 +71,8 @@ export async function prepareBooking(
     queue: hostQueue(hostId),
     async run(session) {
       const check = () => requireUnit({ db }, prepared, session)
-      const booking = await insertBooking(db, session, prepared, clock(), check)
+      const now = clock()
+      const booking = await insertBooking(db, session, prepared, now, check)
       if (message !== null) {
         const first = firstMessage(booking, guest, messageId, message)
         await messageModel(db).create([first], { session })
@@ -149,32 +120,38 @@ function firstMessage(booking: Booking, guest: User, id: number, text: string) {
   }
 }
 
-function requireGuest(user: User | null): User {
-  if (!user) throw invalidField('user_id', '"user_id" is not a user created by this host')
-  return user
+/** What a booking is made of. */
+interface Parts {
+  guest: User
+  listing: StoredListing
+  roomType: StoredRoomType
 }
 
-function requireListing(listing: StoredListing | null): StoredListing {
-  if (!listing) throw invalidField('listing_id', '"listing_id" is not a listing of this host')
-  if (listing.listing_status === 'inactive') {
-    throw invalidField('listing_id', 'The listing is inactive and takes no bookings')
+/** Names everything that is not there at once: the user is looked for whatever became of the listing. */
+function requireParts(
+  guest: User | null,
+  listing: StoredListing | null,
+  roomTypeId: number | null | undefined,
+): Parts {
+  const problems: Problem[] = []
+  const refuse = (path: string, message: string, code: ProblemCode = 'invalid') =>
+    problems.push({ path, code, message })
+  if (!guest) refuse('user_id', '"user_id" is not a user created by this host')
+  if (!listing) refuse('listing_id', '"listing_id" is not a listing of this host')
+  else if (listing.listing_status === 'inactive')
+    refuse('listing_id', 'The listing is inactive and takes no bookings')
+  const roomType = listing && chooseRoomType(listing, roomTypeId)
+  if (listing && !roomType) {
+    if (roomTypeId) refuse('room_type_id', '"room_type_id" is not a room type of the listing')
+    else refuse('room_type_id', '"room_type_id" is required unless the listing has exactly one', 'required')
   }
-  return listing
+  if (!guest || !listing || !roomType || problems.length > 0) throw invalidFields(problems)
+  return { guest, listing, roomType }
 }
 
-function requireRoomType({ content }: StoredListing, roomTypeId: number | null | undefined): StoredRoomType {
-  const [first, second] = content.room_types
-  if (roomTypeId === null || roomTypeId === undefined) {
-    if (first && !second) return first
-    throw invalidField(
-      'room_type_id',
-      '"room_type_id" is required unless the listing has exactly one',
-      'required',
-    )
-  }
-  const roomType = content.room_types.find(({ id }) => id === roomTypeId)
-  if (!roomType) throw invalidField('room_type_id', '"room_type_id" is not a room type of the listing')
-  return roomType
+function chooseRoomType({ content }: StoredListing, id: number | null | undefined) {
+  if (id) return content.room_types.find((roomType) => roomType.id === id)
+  return content.room_types.length === 1 ? content.room_types[0] : undefined
 }
 
 /**

@@ -1,7 +1,7 @@
 import answers from '../../fixtures/examples/answers.json' with { type: 'json' }
 import requests from '../../fixtures/examples/requests.json' with { type: 'json' }
 import { DomainError, type ErrorKind, invalidField } from '../errors.ts'
-import { describeRefusal } from '../http/error-mapping.ts'
+import { describeRefusal, unexpected } from '../http/error-mapping.ts'
 
 /** Example bodies and answers by operation, such as `POST /users`; the tests check every one of them. */
 export const exampleRequests: Record<string, unknown> = requests
@@ -31,11 +31,15 @@ const messages: Record<ErrorKind, string> = {
   rate_limit: 'Too many requests',
 }
 
-/** Status and example envelope of one kind of refusal, written by the same mapping that answers requests. */
-export function exampleFailure(kind: ErrorKind): { status: number; body: object } {
-  const { status, type, message, errors } = describeRefusal(
-    problems[kind] ?? new DomainError(kind, messages[kind]),
-  )
+/** A kind of refusal, or a failure of our own. */
+export type FailureKind = ErrorKind | 'internal'
+
+/** Status and example envelope of one kind of failure, written by the same mapping that answers requests. */
+export function exampleFailure(kind: FailureKind): { status: number; body: object } {
+  const { status, type, message, errors } =
+    kind === 'internal'
+      ? unexpected
+      : describeRefusal(problems[kind] ?? new DomainError(kind, messages[kind]))
   return {
     status,
     body: { error: { type, message, request_id: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11', errors } },

@@ -3,8 +3,8 @@ import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
-import type { ErrorKind } from '../errors.ts'
-import { exampleAnswers, exampleFailure, exampleRequests } from './examples.ts'
+import { type FormatName, formats } from '../schema/formats.ts'
+import { exampleAnswers, exampleFailure, exampleRequests, type FailureKind } from './examples.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain trees of JSON
 type Json = any
@@ -12,7 +12,7 @@ type Json = any
 const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 
 /** Words that our own checks use in schemas and that mean nothing to others. */
-const ownKeywords = new Set(['readAs', 'answerAs', 'errorCode'])
+const ownKeywords = new Set(['readAs', 'answerAs', 'errorCode', 'belowMinimum', 'trims', 'whenBlank'])
 
 /**
  * The OpenAPI document of all routes: from the same schemas that check requests and answers, with the
@@ -91,7 +91,7 @@ function documentOperation(
   const failures = failuresOf(operation, path)
   const isSandbox = plot === 'sandbox'
   const { requestBody, parameters, ...rest } = operation
-  return withoutOwnKeywords({
+  return forReaders({
     ...rest,
     tags: isSandbox ? ['Sandbox'] : operation.tags,
     summary: isSandbox ? `${operation.summary} (sandbox)` : operation.summary,
@@ -100,17 +100,22 @@ function documentOperation(
     ...(requestBody
       ? { requestBody: documentBody(bodies.get(`${method} ${fullPath}`), exampleRequests[name]) }
       : {}),
-    responses: { ...documentAnswers(operation.responses, name, isSandbox), ...documentFailures(failures) },
+    responses: {
+      ...documentAnswers(operation, name, isSandbox),
+      ...documentFailures(failures),
+    },
   })
+}
+
+function takesIdempotencyKey(operation: Json): boolean {
+  return (operation.parameters ?? []).some((one: Json) => one.name === 'Idempotency-Key')
 }
 
 function descriptionOf(operation: Json, isSandbox: boolean): string {
   const permission = operation['x-permission']
   const needed = permission === 'any' ? 'Any key may call it.' : `Permission: \`${permission}\`.`
   const where = isSandbox ? ' Works on the mock data of the calling key; nothing here touches live data.' : ''
-  const retry = operation.parameters?.some((one: Json) => one.name === 'Idempotency-Key')
-    ? ' Safe to retry with `Idempotency-Key`.'
-    : ''
+  const retry = takesIdempotencyKey(operation) ? ' Safe to retry with `Idempotency-Key`.' : ''
   return [operation.description, `${needed}${retry}${where}`].filter(Boolean).join('\n\n')
 }
 
@@ -128,13 +133,17 @@ function documentBody(schema: Json, example: unknown): Json {
   return { required: true, content: { 'application/json': { schema, example } } }
 }
 
-function documentAnswers(responses: Json, name: string, isSandbox: boolean): Json {
-  return mapValues(responses, ({ content }, status) => {
+function documentAnswers(operation: Json, name: string, isSandbox: boolean): Json {
+  const headers = takesIdempotencyKey(operation)
+    ? { ...answerHeaders, ...headersOf('Idempotent-Replayed') }
+    : answerHeaders
+  return mapValues(operation.responses, ({ content }, status) => {
     const recorded = exampleAnswers[name]
     const example =
       recorded && String(recorded.status) === status ? { example: withPlot(recorded.body, isSandbox) } : {}
     return {
       description: 'Success',
+      headers,
       content: { 'application/json': { ...content['application/json'], ...example } },
     }
   })
@@ -148,7 +157,7 @@ function withPlot(body: Json, isSandbox: boolean): Json {
 function failuresOf(
   { parameters = [], requestBody, 'x-permission': permission }: Json,
   path: string,
-): ErrorKind[] {
+): FailureKind[] {
   const isBulk = path.endsWith('/rates') || (path.endsWith('/availability') && Boolean(requestBody))
   const takes = (name: string) => parameters.some((one: Json) => one.name === name)
   const isMove = /\/(confirm|cancel)$/.test(path)
@@ -168,10 +177,46 @@ function failuresOf(
     ...(requestBody ? (['body_too_large'] as const) : []),
     ...(requestBody || takes('page') ? (['validation'] as const) : []),
     'rate_limit',
+    'internal',
   ]
 }
 
-function documentFailures(kinds: ErrorKind[]): Json {
+const headerSchemas = {
+  'X-Request-Id': { description: 'Id of this request, as in the body', schema: { type: 'string' } },
+  'RateLimit-Policy': {
+    description: 'Limit of the key: `q` requests in `w` seconds',
+    schema: { type: 'string' },
+    example: '"default";q=60;w=60',
+  },
+  RateLimit: {
+    description: 'What is left: `r` requests, and `t` seconds until the window is free again',
+    schema: { type: 'string' },
+    example: '"default";r=59;t=60',
+  },
+  'Retry-After': {
+    description: 'Seconds after which the same request makes sense again',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Idempotent-Replayed': {
+    description:
+      '`true` when this is the stored answer of an earlier request with the same `Idempotency-Key`',
+    schema: { type: 'string', enum: ['true'] },
+  },
+} as const
+
+function headersOf(...names: (keyof typeof headerSchemas)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, headerSchemas[name]]))
+}
+
+const answerHeaders = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
+
+/** Headers of a failure: an unknown key has no limit yet, and only some failures pass by themselves. */
+function failureHeaders(status: string): Json {
+  const passing = ['409', '429', '500'].includes(status) ? headersOf('Retry-After') : {}
+  return status === '401' ? headersOf('X-Request-Id') : { ...answerHeaders, ...passing }
+}
+
+function documentFailures(kinds: FailureKind[]): Json {
   const byStatus = Map.groupBy(kinds, (kind) => exampleFailure(kind).status)
   return Object.fromEntries(
     [...byStatus].map(([status, sameStatus]) => {
@@ -181,7 +226,11 @@ function documentFailures(kinds: ErrorKind[]): Json {
       const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } }
       return [
         status,
-        { description: sameStatus.map((kind) => kind.replaceAll('_', ' ')).join(', or '), content },
+        {
+          description: sameStatus.map((kind) => kind.replaceAll('_', ' ')).join(', or '),
+          headers: failureHeaders(String(status)),
+          content,
+        },
       ]
     }),
   )
@@ -201,12 +250,21 @@ function mapValues(object: Json, map: (value: Json, key: string) => Json): Json 
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
 }
 
-function withoutOwnKeywords(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutOwnKeywords)
+/** A schema as others read it: a format of ours becomes a pattern, and keywords of ours are left out. */
+function forReaders(value: Json): Json {
+  if (Array.isArray(value)) return value.map(forReaders)
   if (typeof value !== 'object' || value === null) return value
+  const { format, ...rest } = value
+  const isOurs = value.type === 'string' && format in formats
+  const shown = isOurs ? { ...rest, ...documentedFormat(value) } : value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, child]) =>
-      ownKeywords.has(key) ? [] : [[key, withoutOwnKeywords(child)]],
-    ),
+    Object.entries(shown).flatMap(([key, child]) => (ownKeywords.has(key) ? [] : [[key, forReaders(child)]])),
   )
+}
+
+const notBlankText = String.raw`^[^\u0000]*[^\s\u0000][^\u0000]*$`
+
+function documentedFormat({ format, whenBlank }: Json): { format?: string; pattern?: string } {
+  if (format === 'text' && whenBlank) return { pattern: notBlankText }
+  return formats[format as FormatName].documented
 }

@@ -1,14 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Pagination } from '../http/pagination.ts'
-import { answerObject, dateInQuery, idInQuery, nullable } from '../http/types.ts'
-import './version.ts'
+import { answerObject, dateInQuery, idInQuery, nullable, text } from '../schema/types.ts'
 
 /** Query of the booking feed, beside the page (contract, Booking feed). */
 export const feedFilters = {
   checkout_after: dateInQuery(),
-  updated_after: Type.Optional(Type.String({ format: 'feed-time', errorCode: 'invalid' })),
+  updated_after: Type.Optional(text(255, { format: 'feed-time', whenBlank: 'invalid' })),
   listing_id: idInQuery(),
-  cursor: Type.Optional(Type.String({ maxLength: 64, description: 'The `next_cursor` of the page before' })),
+  cursor: Type.Optional(text(64, { description: 'The `next_cursor` of the page before' })),
 }
 
 /** One item of the feed. */

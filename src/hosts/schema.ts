@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { answerObject } from '../http/types.ts'
+import { answerObject } from '../schema/types.ts'
 
 /** Answer of `GET /v1/me` (contract, Host profile). */
 export const HostProfile = answerObject({

@@ -47,7 +47,7 @@ export function door(deps: Deps) {
     .decorate('caller', undefined as unknown as Caller)
     .macro({
       access: (access: Access) => ({
-        ...(access.body ? { parse: () => unread } : {}),
+        parse: () => unread,
         detail: documentAccess(access),
         transform: async (context: unknown) => enter(deps, access, context as DoorContext),
       }),
@@ -147,7 +147,7 @@ function readIdempotencyKey(headers: Headers): string | undefined {
       'max',
     )
   }
-  if (!/^[\x20-\x7e]*\S[\x20-\x7e]*$/.test(key)) {
+  if (!/^[\x20-\x7e]+$/.test(key) || key.trim() === '') {
     throw invalidField('Idempotency-Key', '"Idempotency-Key" must be printable ASCII and not blank')
   }
   return key

@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { answerObject } from '../schema/types.ts'
 import { Pagination } from './pagination.ts'
-import { answerObject } from './types.ts'
 
 /** The part of a request's context that an answer is written from. */
 export interface AnswerContext {

@@ -1,9 +1,7 @@
-import type { ValueErrorIterator } from '@sinclair/typebox/errors'
 import type { Logger } from 'pino'
-import { DomainError, type ErrorKind, invalidFields } from '../errors.ts'
+import { DomainError, type ErrorKind } from '../errors.ts'
 import { isUnreachable } from '../infra/mongo.ts'
 import { type AnswerContext, requestIdOf } from './envelope.ts'
-import { toProblems } from './validation.ts'
 
 /** Status and `error.type` of each kind of refusal (contract, Errors). */
 const answers: Record<ErrorKind, { status: number; type: string }> = {
@@ -20,7 +18,8 @@ const answers: Record<ErrorKind, { status: number; type: string }> = {
   rate_limit: { status: 429, type: 'rate_limit_error' },
 }
 
-const unexpected = {
+/** What a failure of our own says, whatever its cause. */
+export const unexpected = {
   status: 500,
   type: 'internal_error',
   message: 'An unexpected error occurred',
@@ -65,18 +64,5 @@ export function describeRefusal(refusal: DomainError) {
 function toRefusal({ code, error }: FailureContext): DomainError | undefined {
   if (error instanceof DomainError) return error
   if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route')
-  if (code === 'VALIDATION' && isInputError(error))
-    return invalidFields(toProblems(error.validator.Errors(error.value)))
   return undefined
-}
-
-interface InputError {
-  type: string
-  value: unknown
-  validator: { Errors(value: unknown): ValueErrorIterator }
-}
-
-/** An answer of ours that breaks its own schema is our fault, not the caller's. */
-function isInputError(error: unknown): error is InputError {
-  return (error as InputError).type === 'body' || (error as InputError).type === 'query'
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { answerObject } from './types.ts'
+import { answerObject } from '../schema/types.ts'
 
 /** `page` and `per_page` of a query (decisions §2); the digits of a query string are made numbers by `query.ts`. */
 export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({

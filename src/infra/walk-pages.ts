@@ -22,8 +22,8 @@ schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
 export const walkPageModel = modelOf<WalkPage>('walk_pages', schema)
 
-/** How long the end of a page is kept: a walk may pause that long between two pages. */
-const rememberedMilliseconds = 15 * 60_000
+/** How long the end of a page is kept: a walk may pause that long between two pages (decisions §9). */
+const rememberedMilliseconds = 24 * 3_600_000
 
 /**
  * Keeps the end of a page for a while. In the database and not in Redis, because a walk whose memory is lost

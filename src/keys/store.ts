@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts'
+import { type Clock, isCalendarDate } from '../clock.ts'
 import { DomainError, invalidField, notFound } from '../errors.ts'
 import { findHost } from '../hosts/store.ts'
 import type { Db } from '../infra/mongo.ts'
@@ -154,17 +154,18 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
   if (operations.length > 0) await keyModel(db).bulkWrite(operations as any)
 }
 
+const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
+
 /**
- * The moment an expiry ends: a date alone lasts until the end of that UTC day.
+ * The moment an expiry ends: a date alone lasts until the end of that UTC day, and a time without a zone is UTC.
+
  *
- * @throws DomainError `validation` for anything that is no date and no ISO time
+ * @throws DomainError `validation` for anything that is neither a date nor an ISO time
  */
 export function parseExpiry(text: string): Date {
-  const isDateOnly = /^\d{4}-\d{2}-\d{2}$/.test(text)
-  const moment = new Date(isDateOnly ? `${text}T23:59:59.999Z` : text)
-  const isReal = !Number.isNaN(moment.getTime()) && /^\d{4}-\d{2}-\d{2}(T|$)/.test(text)
-  if (!isReal || (isDateOnly && moment.toISOString().slice(0, 10) !== text)) {
+  const [, day = '', time, zone] = isoTime.exec(text) ?? []
+  const moment = new Date(time === undefined ? `${day}T23:59:59.999Z` : `${day}T${time}${zone ?? 'Z'}`)
+  if (!isCalendarDate(day) || Number.isNaN(moment.getTime()))
     throw invalidField('expires', 'The expiry must be a date YYYY-MM-DD or an ISO time')
-  }
   return moment
 }

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { answerOf, type Whole } from '../http/shape.ts'
-import { answerObject, text } from '../http/types.ts'
+import { answerOf, type Whole } from '../schema/normalize.ts'
+import { answerObject, text } from '../schema/types.ts'
 import { ListingPatch } from './shape.ts'
 
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const

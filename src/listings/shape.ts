@@ -10,7 +10,7 @@ import {
   text,
   webAddress,
   word,
-} from '../http/types.ts'
+} from '../schema/types.ts'
 
 /**
  * The listing shape of the contract, written once: body of create and update, and answer of a read.
@@ -28,9 +28,9 @@ const address = () => optional(webAddress())
 const number = () => optional(Type.Number({ minimum: 0, maximum: 1_000_000_000 }))
 const amount = () => optional(money())
 const percent = () => optional(Type.Number({ minimum: 0, maximum: 100 }))
-const whole = (maximum?: number) => optional(count(maximum))
-const flag = () => whole(1)
-const timeOfDay = () => optional(Type.String({ format: 'time-of-day', maxLength: 64 }))
+const whole = () => optional(count())
+const flag = () => optional(count(1))
+const timeOfDay = () => optional(text(64, { format: 'time-of-day' }))
 const currency = () => optional(text(64, { format: 'currency' }))
 const list = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: longestList }))
 const group = <T extends Parameters<typeof Type.Object>[0]>(fields: T) => Type.Optional(Type.Object(fields))
@@ -71,7 +71,7 @@ export function monthlyPrices<T extends TSchema>(field: () => T): Record<`price_
 }
 
 const RoomTypePrices = Type.Object({
-  base_price: optional(money({ errorCode: 'invalid' })),
+  base_price: optional(money({ belowMinimum: 'invalid' })),
   ...monthlyPrices(amount),
   discount_90: percent(),
   discount_180: percent(),
@@ -152,9 +152,9 @@ const fields = {
     booking_rules: description(),
   }),
   community: group({
-    age_min: whole(150),
-    age_max: whole(150),
-    age_avg: whole(150),
+    age_min: whole(),
+    age_max: whole(),
+    age_avg: whole(),
     gender: enumerated(),
     gender_ratio: number(),
     events: references(),

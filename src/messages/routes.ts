@@ -4,7 +4,8 @@ import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { answerObject, parsePathId, requestObject } from '../http/types.ts'
+import { normalize } from '../schema/normalize.ts'
+import { answerObject, parsePathId, requestObject } from '../schema/types.ts'
 import { Message, MessageCreate } from './schema.ts'
 import { listMessages, sendMessage, toWire } from './store.ts'
 
@@ -37,8 +38,9 @@ export function messageRoutes(deps: Deps) {
       '',
       async (context) => {
         const { booking_id } = context.params as { booking_id: string }
+        const { text } = normalize(MessageCreate, context.body).message
         const host = { hostId: context.caller.hostId, name: context.caller.host.name }
-        const message = await sendMessage(deps, host, parsePathId(booking_id), context.body.message.text)
+        const message = await sendMessage(deps, host, parsePathId(booking_id), text)
         return context.status(201, ok(context, { message: toWire(message) }))
       },
       {

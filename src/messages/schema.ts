@@ -1,9 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { answerObject, requestObject, requiredText } from '../http/types.ts'
+import { answerObject, requestObject, requiredText } from '../schema/types.ts'
 
-/** Body of `POST /v1/bookings/{booking_id}/messages`; the length counts after trimming, see `store.ts`. */
+const longestText = 5000
+
+/** Body of `POST /v1/bookings/{booking_id}/messages`. */
 export const MessageCreate = requestObject({
-  message: Type.Object({ text: requiredText(1_000_000, { description: '1 to 5,000 characters' }) }),
+  message: Type.Object({ text: requiredText(longestText, { trims: true }) }),
 })
 
 /** A message as the contract writes it. */

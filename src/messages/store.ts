@@ -1,6 +1,6 @@
 import { findBookingOfAnyHost } from '../bookings/store.ts'
 import type { Deps } from '../deps.ts'
-import { DomainError, invalidField } from '../errors.ts'
+import { DomainError } from '../errors.ts'
 import { findBooking } from '../feed/store.ts'
 import { type PageRequest, skipOf } from '../http/pagination.ts'
 import { breaksUniqueIndex, inTransaction } from '../infra/mongo.ts'
@@ -8,8 +8,6 @@ import { type Conversation, conversationModel, type Message, messageModel } from
 import type { Message as MessageOnWire } from './schema.ts'
 
 type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
-
-const longestText = 5000
 
 /**
  * One page of a booking's messages, oldest first, and how many there are.
@@ -41,18 +39,14 @@ export async function listMessages(
  * Look, claim and message are one transaction that moves the conversation, so equal sends at once take
  * turns, and a crash leaves either the message or nothing.
  *
- * @throws DomainError `not_found`; `validation` when it is too long; `conflict` when the conversation is closed
+ * @throws DomainError `not_found`; `conflict` when the conversation is closed
  */
 export async function sendMessage(
   { db, clock, config, ids }: Store,
   host: { hostId: number; name: string },
   bookingId: number | undefined,
-  sent: string,
+  text: string,
 ): Promise<Message> {
-  const text = sent.trim()
-  if (text.length > longestText) {
-    throw invalidField('message.text', `"message.text" must be at most ${longestText} characters`, 'max')
-  }
   const { id: booking_id } = await findBooking({ db }, host.hostId, bookingId)
   const filter = { host_id: host.hostId, booking_id }
   const id = await ids('message')

@@ -3,11 +3,12 @@ import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok } from '../http/envelope.ts'
-import { answerObject, notBlank, requestObject } from '../http/types.ts'
+import { normalize } from '../schema/normalize.ts'
+import { answerObject, requestObject, requiredText } from '../schema/types.ts'
 import { type Outcome, storeProviderKey } from './store.ts'
 
 const ProviderKeyWrite = requestObject({
-  provider_api_key: Type.String({ format: 'text', pattern: notBlank, errorCode: 'required' }),
+  provider_api_key: requiredText(255, { trims: true, errorCode: 'required' }),
 })
 
 const ProviderKeyResult = answerObject({
@@ -33,7 +34,8 @@ export function providerKeyRoutes(deps: Deps) {
           deps,
           context.caller.hostId,
           provider,
-          context.body.provider_api_key,
+          normalize(ProviderKeyWrite, context.body).provider_api_key,
+          context.caller.isSandbox ? context.caller.hostId : undefined,
         )
         return ok(context, { status, message: messages[status] })
       },

@@ -1,51 +1,72 @@
 import type { Clock } from '../clock.ts'
 import type { Deps } from '../deps.ts'
-import { DomainError, invalidField } from '../errors.ts'
-import { breaksUniqueIndex, type Db } from '../infra/mongo.ts'
+import { DomainError } from '../errors.ts'
+import { type Db, isDuplicate } from '../infra/mongo.ts'
 import type { SecretBox } from '../infra/secret-box.ts'
-import { providerKeyModel } from './model.ts'
-
-const longestKey = 255
+import { type ProviderKey, providerKeyModel } from './model.ts'
 
 /** What storing a provider key did (contract, Provider key outcome). */
 export type Outcome = 'created' | 'updated' | 'unchanged'
 
+/** Another request was faster: look again. */
+const retry = Symbol('retry')
+
 /**
- * Stores the host's key at a provider.
+ * Stores the host's key at a provider. Of equal requests at once one stores it and the others find it unchanged.
  *
- * @throws DomainError `validation` when it is too long; `conflict` when another account has it
+ * @param realm where the key must be unique: undefined among all accounts, else within this sandbox
+ * @throws DomainError `conflict` when another account has it
  */
 export async function storeProviderKey(
-  { db, clock, secrets }: Pick<Deps, 'db' | 'clock' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'secrets'>,
   hostId: number,
   provider: string,
-  sent: string,
+  key: string,
+  realm?: number,
 ): Promise<Outcome> {
-  const key = sent.trim()
-  if (key.length > longestKey) {
-    throw invalidField(
-      'provider_api_key',
-      `"provider_api_key" must be at most ${longestKey} characters`,
-      'max',
-    )
+  const fingerprinted = realm === undefined ? key : `${realm}/${key}`
+  for (;;) {
+    const outcome = await tryToStore(deps, { host_id: hostId, provider }, key, fingerprinted)
+    if (outcome !== retry) return outcome
   }
-  const fingerprints = secrets.fingerprints(key)
-  const holders = await providerKeyModel(db)
-    .find({ provider, fingerprint: { $in: fingerprints } })
-    .lean()
-  if (holders.some(({ host_id }) => host_id !== hostId)) throw usedByAnother()
-  if (holders.length > 0) return 'unchanged'
-  const values = { ...secrets.seal(key), fingerprint: secrets.fingerprint(key), updated_at: clock() }
+}
+
+async function tryToStore(
+  { db, clock, secrets }: Pick<Deps, 'db' | 'clock' | 'secrets'>,
+  owner: Pick<ProviderKey, 'host_id' | 'provider'>,
+  key: string,
+  fingerprinted: string,
+): Promise<Outcome | typeof retry> {
+  const fingerprints = secrets.fingerprints(fingerprinted)
+  const [own, holder] = await Promise.all([
+    providerKeyModel(db).findOne(owner).lean(),
+    providerKeyModel(db)
+      .findOne({
+        provider: owner.provider,
+        fingerprint: { $in: fingerprints },
+        host_id: { $ne: owner.host_id },
+      })
+      .lean(),
+  ])
+  if (holder) throw usedByAnother()
+  if (own && fingerprints.includes(own.fingerprint)) return 'unchanged'
+  const values = {
+    ...secrets.seal(key),
+    fingerprint: secrets.fingerprint(fingerprinted),
+    updated_at: clock(),
+  }
   try {
-    const before = await providerKeyModel(db)
-      .findOneAndUpdate({ host_id: hostId, provider }, { $set: values }, { upsert: true, new: false })
-      .lean()
-    return before ? 'updated' : 'created'
+    if (!own) {
+      await providerKeyModel(db).create([{ ...owner, ...values }])
+      return 'created'
+    }
+    // Only in place of the key that was seen: an equal request may have been faster.
+    const seen = { ...owner, fingerprint: own.fingerprint }
+    const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
+    return modifiedCount === 1 ? 'updated' : retry
   } catch (error) {
-    if (breaksUniqueIndex(error, 'provider_key_fingerprint')) throw usedByAnother()
-    // Two first writes of one host met: the second finds the document now.
-    if (breaksUniqueIndex(error, 'provider_key_host'))
-      return storeProviderKey({ db, clock, secrets }, hostId, provider, key)
+    // Ours or another account's: the next look tells.
+    if (isDuplicate(error)) return retry
     throw error
   }
 }

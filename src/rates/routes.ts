@@ -3,7 +3,7 @@ import { Accepted } from '../availability/schema.ts'
 import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok } from '../http/envelope.ts'
-import { normalize } from '../http/shape.ts'
+import { normalize } from '../schema/normalize.ts'
 import { RatesWrite } from './schema.ts'
 import { acceptRates } from './store.ts'
 

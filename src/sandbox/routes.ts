@@ -6,7 +6,7 @@ import { BookingDetail } from '../feed/schema.ts'
 import { findBooking, readBookingDetail } from '../feed/store.ts'
 import { type Access, door } from '../http/door.ts'
 import { Envelope, ok } from '../http/envelope.ts'
-import { answerObject, parsePathId } from '../http/types.ts'
+import { answerObject, parsePathId } from '../schema/types.ts'
 import { clearSandbox } from './store.ts'
 
 /**

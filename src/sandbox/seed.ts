@@ -1,16 +1,16 @@
 import type { StatusWord } from '../bookings/model.ts'
 import { moveBooking } from '../bookings/moves.ts'
-import { checkBooking, prepareBooking } from '../bookings/store.ts'
+import { prepareBooking } from '../bookings/store.ts'
 import { addDays, toDay } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { findBooking } from '../feed/store.ts'
-import { normalize } from '../http/shape.ts'
 import { startHostClock } from '../infra/host-clock.ts'
 import { inTransaction } from '../infra/mongo.ts'
 import type { IdSource, SequenceName } from '../infra/sequences.ts'
 import type { ListingStatus } from '../listings/schema.ts'
 import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
+import { normalize } from '../schema/normalize.ts'
 import { UserCreate } from '../users/schema.ts'
 import { prepareUser } from '../users/store.ts'
 
@@ -77,11 +77,7 @@ async function seedBooking(store: Store, scope: number, fixture: BookingFixture)
   const { id, checkin_in_days, nights, status, ...rest } = fixture
   const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
-  const effect = await prepareBooking(
-    { ...store, ids: withIds(store.ids, { booking: id }) },
-    scope,
-    checkBooking(input),
-  )
+  const effect = await prepareBooking({ ...store, ids: withIds(store.ids, { booking: id }) }, scope, input)
   await inTransaction(store.db, effect.queue, effect.run)
   if (status !== 'pending') await moveBooking(store, () => findBooking(store, scope, id), status)
 }

@@ -3,9 +3,9 @@ import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok } from '../http/envelope.ts'
 import { answerOnce } from '../http/idempotency.ts'
-import { normalize } from '../http/shape.ts'
+import { normalize } from '../schema/normalize.ts'
 import { User, UserCreate } from './schema.ts'
-import { checkUser, prepareUser, toWire } from './store.ts'
+import { prepareUser, toWire } from './store.ts'
 
 /** Creates users of the key's host (contract, `POST /v1/users`). */
 export function userRoutes(deps: Deps) {
@@ -13,7 +13,7 @@ export function userRoutes(deps: Deps) {
     '',
     async (context) => {
       const { hostId, address } = context.caller
-      const input = checkUser(normalize(UserCreate, context.body), deps.clock())
+      const input = normalize(UserCreate, context.body)
       const answer = await answerOnce(
         deps,
         context,

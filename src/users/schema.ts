@@ -1,20 +1,27 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { answerObject, date, optional, requestObject, requiredText, text, word } from '../http/types.ts'
+import { systemClock, toDay } from '../clock.ts'
+import { answerObject, date, optional, requestObject, requiredText, text, word } from '../schema/types.ts'
 
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
-export const UserCreate = requestObject({
-  email: requiredText(255, { format: 'email' }),
-  password: Type.Optional(Type.Union([text(128, { minLength: 8 }), Type.Literal(''), Type.Null()])),
-  first_name: requiredText(),
-  last_name: requiredText(),
-  phone: optional(text()),
-  date_of_birth: optional(date()),
-  gender: optional(word()),
-  country: optional(text()),
-  city: optional(text()),
-  timezone: optional(text(64, { format: 'timezone' })),
-  language: optional(text(64, { format: 'language' })),
-})
+export const UserCreate = requestObject(
+  {
+    email: requiredText(255, { format: 'email', trims: true }),
+    password: optional(text(128, { minLength: 8, whenBlank: 'min' })),
+    first_name: requiredText(),
+    last_name: requiredText(),
+    phone: optional(text()),
+    date_of_birth: optional(date()),
+    gender: optional(word()),
+    country: optional(text()),
+    city: optional(text()),
+    timezone: optional(text(64, { format: 'timezone' })),
+    language: optional(text(64, { format: 'language' })),
+  },
+  ({ date_of_birth }, isSound) =>
+    isSound('date_of_birth') && date_of_birth?.trim() && date_of_birth >= toDay(systemClock())
+      ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must lie in the past' }]
+      : [],
+)
 export type UserCreate = Static<typeof UserCreate>
 
 const string = Type.String()

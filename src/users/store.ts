@@ -1,4 +1,4 @@
-import { toDay, toTimestamp } from '../clock.ts'
+import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
@@ -15,18 +15,6 @@ export const userCreated = 'UserCreated'
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
 /**
- * What a body can be told without looking at anything else.
- *
- * @throws DomainError `validation` at `date_of_birth`
- */
-export function checkUser(input: UserCreate, now: Date): UserCreate {
-  if (input.date_of_birth && input.date_of_birth >= toDay(now)) {
-    throw invalidField('date_of_birth', '"date_of_birth" must lie in the past')
-  }
-  return input
-}
-
-/**
  * Readies the creation of a user of a host together with its `UserCreated` event.
  *
  * @throws DomainError `validation` at `email` when a user of this host has it
@@ -38,11 +26,11 @@ export async function prepareUser(
   input: UserCreate,
 ): Promise<Effect<User>> {
   const now = clock()
-  const email = input.email.trim().toLowerCase()
+  const email = input.email.toLowerCase()
   if (await userModel(db).exists({ host_id: hostId, email })) throw emailTaken()
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name)
-  const password = input.password || null
+  const password = input.password ?? null
   const user: User = {
     id: await ids('user'),
     host_id: hostId,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { normalize, whole } from '../../src/http/shape.ts'
 import { type IdReading, mergeListing } from '../../src/listings/merge.ts'
 import type { ListingContent } from '../../src/listings/model.ts'
 import { ListingCreate, ListingPatch } from '../../src/listings/shape.ts'
+import { normalize, whole } from '../../src/schema/normalize.ts'
 import { valuesOf } from '../support/schema-arbitrary.ts'
 
 /** Ids that no other element of the test has. */

@@ -63,7 +63,8 @@ test('messages come in pages, oldest first', async () => {
 })
 
 test.each([
-  [{}, 'message', 'required'],
+  [{}, 'message.text', 'required'],
+  [{ message: null }, 'message.text', 'required'],
   [{ message: {} }, 'message.text', 'required'],
   [{ message: { text: null } }, 'message.text', 'required'],
   [{ message: { text: ' \n ' } }, 'message.text', 'required'],

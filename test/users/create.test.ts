@@ -56,7 +56,6 @@ test('POST /v1/users stores blank and missing optional fields as null and fills 
     last_name: 'B',
     city: '  ',
     date_of_birth: '',
-    password: '',
   })
   expect(body.data).toMatchObject({
     email: 'blank@example.com',

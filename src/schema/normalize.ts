@@ -28,6 +28,7 @@ function plain(schema: TSchema, value: unknown): unknown {
   if (isNullable(schema) && typeof value === 'string' && value.trim() === '') return null
   if (value === null || value === undefined) return value
   const type = nonNull(schema)
+  if (type.trims) return (value as string).trim()
   if (type.readAs === 'id') return Number(value)
   if (type.type === 'array') return (value as unknown[]).map((item) => plain(type.items, item))
   if (type.type !== 'object') return value

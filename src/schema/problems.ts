@@ -1,0 +1,142 @@
+import { OptionalKind, type TSchema } from '@sinclair/typebox'
+import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
+import type { Problem, ProblemCode } from '../errors.ts'
+import { formats } from './formats.ts'
+import { type TextSchema, textProblem } from './text.ts'
+
+/** A refusal names no more problems than this, however many there are (decisions §1). */
+const mostProblems = 100
+
+/**
+ * What is wrong with a value of a request (decisions §1): one entry per offending path, in the order of the
+ * schema. A list that is too long is one entry, and its elements are not looked at. No message repeats the value,
+ * which may be a password.
+ *
+ * @param refine looks at fields together; its problems come after those of single fields
+ */
+export function findProblems(
+  schema: TSchema,
+  value: unknown,
+  refine?: (value: unknown, isSound: (path: string) => boolean) => Problem[],
+): Problem[] {
+  const problems = new Map<string, Problem>()
+  inspect(schema, value, '', problems)
+  const isSound = (path: string) =>
+    [...problems.keys()].every((offending) => !`${path}.`.startsWith(`${offending}.`))
+  if (refine && problems.size < mostProblems)
+    for (const problem of refine(value, isSound)) add(problems, problem)
+  return [...problems.values()]
+}
+
+type Problems = Map<string, Problem>
+
+function add(problems: Problems, problem: Problem): void {
+  if (problems.size < mostProblems && !problems.has(problem.path)) problems.set(problem.path, problem)
+}
+
+const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
+function isValid(schema: TSchema, value: unknown): boolean {
+  const check = checks.get(schema) ?? TypeCompiler.Compile(schema)
+  checks.set(schema, check)
+  return check.Check(value)
+}
+
+/** Descends only to where something is wrong. */
+function inspect(schema: TSchema, value: unknown, path: string, problems: Problems): void {
+  const isOptional = OptionalKind in schema
+  if (problems.size >= mostProblems || (value === undefined && isOptional) || isValid(schema, value)) return
+  const type = withoutNull(schema)
+  const isMissing = value === undefined || (value === null && !isOptional)
+  if (type.type === 'object' && (isMissing || isPlainObject(value)))
+    inspectFields(type, value, path, problems)
+  else if (type.type === 'array' && Array.isArray(value)) inspectElements(type, value, path, problems)
+  else if (isMissing) add(problems, problemOf(type, 'required', path))
+  else add(problems, problemOf(type, codeOf(type, value), path, value))
+}
+
+/** An object that is missing is named by the fields that are missing with it. */
+function inspectFields(schema: TSchema, value: unknown, path: string, problems: Problems): void {
+  const sent = (value ?? {}) as Record<string, unknown>
+  const before = problems.size
+  for (const [name, field] of Object.entries(schema.properties as Record<string, TSchema>))
+    inspect(field, sent[name], join(path, name), problems)
+  if (problems.size === before) add(problems, problemOf(schema, 'required', path))
+}
+
+function inspectElements(schema: TSchema, value: unknown[], path: string, problems: Problems): void {
+  const { items, maxItems = Number.POSITIVE_INFINITY, minItems = 0 } = schema
+  if (value.length > maxItems) add(problems, problemOf(schema, 'max', path))
+  else if (value.length < minItems) add(problems, problemOf(schema, 'min', path))
+  else
+    for (let index = 0; index < value.length && problems.size < mostProblems; index += 1) {
+      const at = join(path, String(index))
+      if (value[index] === null) add(problems, problemOf(items, 'required', at))
+      else inspect(items, value[index], at, problems)
+    }
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A field that may be null fails as a union; what the sender wants to know is what its own type asks for. */
+function withoutNull(schema: TSchema): TSchema {
+  const variants = (schema.anyOf ?? []) as TSchema[]
+  if (!variants.some(({ type }) => type === 'null')) return schema
+  return variants.find(({ type }) => type !== 'null') ?? schema
+}
+
+function codeOf(schema: TSchema, value: unknown): ProblemCode {
+  const text = typeof value === 'string' || schema.type === 'string' ? textVariantOf(schema) : undefined
+  if (text) return textProblem(text, value) ?? 'invalid'
+  if (typeof value !== 'number' || (schema.type === 'integer' && !Number.isInteger(value))) return 'invalid'
+  if (value > schema.maximum) return 'max'
+  return value < schema.minimum ? (schema.belowMinimum ?? 'min') : 'invalid'
+}
+
+function textVariantOf(schema: TSchema): TextSchema | undefined {
+  const variants: TSchema[] = schema.anyOf ?? [schema]
+  return variants.find(({ type, maxLength }) => type === 'string' && maxLength !== undefined) as
+    | TextSchema
+    | undefined
+}
+
+function problemOf(schema: TSchema, code: ProblemCode, path: string, value?: unknown): Problem {
+  const at = path || 'body'
+  return { path: at, code, message: `"${at}" ${demandOf(schema, code, value)}` }
+}
+
+function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {
+  const upper = schema.maxLength ?? schema.maxItems ?? schema.maximum
+  const lower = schema.minLength ?? schema.minItems ?? schema.minimum
+  const unit = schema.type === 'string' ? ' characters' : schema.type === 'array' ? ' elements' : ''
+  if (code === 'required') return 'is required'
+  if (code === 'max') return `must be at most ${upper}${unit}`
+  if (code === 'min') return `must be at least ${lower}${lower === 1 ? unit.replace(/s$/, '') : unit}`
+  const bound = schema.belowMinimum ? `, at least ${lower}` : ''
+  return `must be ${expectationOf(schema, value)}${bound}`
+}
+
+function expectationOf(schema: TSchema, value: unknown): string {
+  if (schema.type === 'string' && typeof value !== 'string')
+    return Array.isArray(value) ? 'sent once' : 'a string'
+  const variants = (schema.anyOf ?? []) as TSchema[]
+  const format = schema.format ?? variants.find((variant) => variant.format === 'id')?.format
+  if (format in formats) return formats[format as keyof typeof formats].expectation
+  const words = constantsOf(schema).map((constant) => `"${constant}"`)
+  if (words.length > 0) return `one of ${words.join(', ')}`
+  if (schema.answerAs === 'id') return formats.id.expectation
+  return /^[aeiou]/.test(schema.type ?? '') ? `an ${schema.type}` : `a ${schema.type ?? 'valid value'}`
+}
+
+/** The words that a schema allows, itself or in its elements. */
+function constantsOf(schema: TSchema): unknown[] {
+  if (schema.const !== undefined) return [schema.const]
+  const parts = [...((schema.anyOf ?? []) as TSchema[]), ...(schema.items ? [schema.items as TSchema] : [])]
+  return [...new Set(parts.flatMap(constantsOf))]
+}
