@@ -24,7 +24,7 @@ import { tagManagerTracking } from './users/tag-manager.ts'
 export interface Plot {
   name: 'live' | 'sandbox'
   /** The scope of a key's sandbox, which takes the place of its host; absent on live data. */
-  openSandbox?(keyId: number): Promise<number>
+  openSandbox?(keyId: number, isWrite: boolean): Promise<number>
 }
 
 /** Everything a route needs from outside; passed in, never imported. */

@@ -32,8 +32,16 @@ export async function seedDemo(deps: Store): Promise<Demo> {
     name: 'Demo host',
     email: `demo+${crypto.randomUUID()}@example.com`,
   })
-  const { key } = await mintKey(db, clock, { host: host.id, name: 'Demo key', permissions: [...permissions] })
-  const user = await prepareUser(deps, host.id, '127.0.0.1', normalize(UserCreate, userBody))
+  const { key, record } = await mintKey(db, clock, {
+    host: host.id,
+    name: 'Demo key',
+    permissions: [...permissions],
+  })
+  const user = await prepareUser(
+    deps,
+    { hostId: host.id, keyId: record.id, address: '127.0.0.1' },
+    normalize(UserCreate, userBody),
+  )
   const { id: user_id } = await inTransaction(db, user.queue, user.run)
   const listing = await prepareListing(deps, host.id, listingBody)
   const { listing: created } = await inTransaction(db, listing.queue, listing.run)

@@ -10,8 +10,8 @@ const clear = command({
   args: yesArgument,
   async run({ args }) {
     await confirm(args, 'All sandboxes will be cleared.')
-    await administer('sandbox clear', 'all sandboxes', async ({ db }) => {
-      const cleared = await clearAllSandboxes(sandboxDatabase(db))
+    await administer('sandbox clear', 'all sandboxes', async ({ db, clock }) => {
+      const cleared = await clearAllSandboxes({ db: sandboxDatabase(db), clock })
       print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
     })
   },

@@ -12,7 +12,15 @@ type Json = any
 const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 
 /** Words that our own checks use in schemas and that mean nothing to others. */
-const ownKeywords = new Set(['readAs', 'answerAs', 'errorCode', 'belowMinimum', 'trims', 'whenBlank'])
+const ownKeywords = new Set([
+  'readAs',
+  'answerAs',
+  'errorCode',
+  'belowMinimum',
+  'trims',
+  'whenBlank',
+  'namesElements',
+])
 
 /**
  * The OpenAPI document of all routes: from the same schemas that check requests and answers, with the

@@ -77,7 +77,7 @@ export async function readFeedPage(
   const end = hasMore && !position ? bookings.at(-1) : undefined
   const [total] = await Promise.all([
     isWholeWalk ? bookings.length : countChanges(db, { ...filter, ...after(updatedAfter) }, clock()),
-    end && rememberPageEnd(db, nameOf(page.page), end.updated_at, clock()),
+    end && rememberPageEnd(db, hostId, nameOf(page.page), end.updated_at, clock()),
   ])
   return { bookings, pagination: paginate({ page, position, bookings, total, hasMore }) }
 }

@@ -19,6 +19,8 @@ export interface Access {
   provider?: true
   /** The route takes an `Idempotency-Key`. */
   idempotent?: true
+  /** False where a sandbox need not be there. */
+  opensSandbox?: false
 }
 
 /** The context as the door finds it and leaves it behind. */
@@ -73,14 +75,22 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
   requirePermission(access.permission, admission.key.permissions)
   if (access.provider) requireProvider(context.params?.provider)
   if (access.idempotent) context.caller.idempotencyKey = readIdempotencyKey(request.headers)
-  const sandbox = await deps.plot.openSandbox?.(admission.key.id)
-  if (sandbox !== undefined)
-    Object.assign(context.caller, { hostId: sandbox, scope: sandbox, isSandbox: true })
+  await enterSandbox(deps, access, context)
   if (access.body) {
     context.caller.sent = await readJsonObject(request, bodyLimit(deps, access.body))
     context.body = context.caller.sent
   }
   context.query = readQuery(request.url)
+}
+
+/** In the sandbox its scope takes the place of host and key. */
+async function enterSandbox({ plot }: Deps, { opensSandbox }: Access, context: DoorContext): Promise<void> {
+  if (!plot.openSandbox) return
+  const { caller, request } = context
+  caller.isSandbox = true
+  if (opensSandbox === false) return
+  caller.scope = await plot.openSandbox(caller.keyId, request.method !== 'GET' && request.method !== 'HEAD')
+  caller.hostId = caller.scope
 }
 
 async function admit(deps: Deps, headers: Headers, address: string): Promise<Admission> {

@@ -4,6 +4,7 @@ import { DomainError } from '../errors.ts'
 
 export type Db = Connection
 export type Session = ClientSession
+type Collection = mongoose.Collection
 
 const defaultDatabase = 'partner'
 const queueTimeoutMilliseconds = 10_000
@@ -32,8 +33,23 @@ export async function openMongo(url: string): Promise<Db> {
     .asPromise()
 }
 
+/** What a collection that an earlier version wrote needs before it has its new indexes. */
+export interface Upgrade<T> {
+  /** The fields that a document of an earlier version lacks. */
+  fill(document: T): Partial<T>
+  /** Indexes that no longer serve and would refuse what is now allowed. */
+  retiredIndexes: string[]
+}
+
+const upgrades = new WeakMap<object, Upgrade<mongoose.mongo.BSON.Document>>()
+
 /** A function that gives the model of a collection on a connection, made once per connection. */
-export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
+export function modelOf<T>(
+  collection: string,
+  schema: Schema<T>,
+  upgrade?: Upgrade<T>,
+): (db: Db) => Model<T> {
+  if (upgrade) upgrades.set(schema, upgrade as Upgrade<mongoose.mongo.BSON.Document>)
   schema.set('collection', collection)
   schema.set('versionKey', false)
   schema.set('minimize', false)
@@ -43,7 +59,7 @@ export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => M
 
 /** What {@link prepareCollections} asks of a model. */
 export interface Preparable {
-  collection: { name: string; indexes(): Promise<{ name?: string }[]> }
+  collection: Collection
   schema: { indexes(): unknown[] }
   createCollection(): Promise<unknown>
   createIndexes(): Promise<unknown>
@@ -57,8 +73,23 @@ export async function prepareCollections(db: Db, models: ((db: Db) => Preparable
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
   for (const model of models.map((of) => of(db))) {
     if (!existing.has(model.collection.name)) await model.createCollection()
-    if ((await missingIndexes(model)).length > 0) await model.createIndexes()
+    if ((await missingIndexes(model)).length === 0) continue
+    const upgrade = upgrades.get(model.schema)
+    if (upgrade) await upgradeCollection(model.collection, upgrade)
+    await model.createIndexes()
   }
+}
+
+/** Runs before the indexes are built, and again when it was cut short: they are built last. */
+async function upgradeCollection(
+  collection: Collection,
+  { fill, retiredIndexes }: Upgrade<mongoose.mongo.BSON.Document>,
+): Promise<void> {
+  const present = (await collection.indexes()).map(({ name }) => name as string)
+  for await (const document of collection.find())
+    await collection.updateOne({ _id: document._id }, { $set: fill(document) })
+  for (const name of retiredIndexes.filter((retired) => present.includes(retired)))
+    await collection.dropIndex(name)
 }
 
 /** The names of the indexes that a collection should have and has not. */

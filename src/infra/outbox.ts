@@ -8,6 +8,7 @@ import { type Db, modelOf, type Session } from './mongo.ts'
 export interface Job {
   _id: Types.ObjectId
   topic: string
+  host_id: number
   payload: Record<string, unknown>
   attempts: number
   /** Not before this moment; while a worker holds the job, the end of its lease. */
@@ -19,6 +20,7 @@ export interface Job {
 
 const schema = new Schema<Job>({
   topic: { type: String, required: true },
+  host_id: { type: Number, required: true },
   payload: { type: Schema.Types.Mixed, required: true },
   attempts: { type: Number, default: 0 },
   due_at: { type: Date, required: true },
@@ -27,6 +29,7 @@ const schema = new Schema<Job>({
   created_at: { type: Date, required: true },
 })
 schema.index({ parked: 1, due_at: 1 }, { name: 'job_due' })
+schema.index({ host_id: 1 }, { name: 'job_host' })
 
 export const jobModel = modelOf<Job>('outbox', schema)
 
@@ -35,10 +38,9 @@ export async function leaveJob(
   db: Db,
   session: Session,
   now: Date,
-  topic: string,
-  payload: Record<string, unknown>,
+  job: Pick<Job, 'topic' | 'host_id' | 'payload'>,
 ): Promise<void> {
-  await jobModel(db).create([{ topic, payload, due_at: now, created_at: now }], { session })
+  await jobModel(db).create([{ ...job, due_at: now, created_at: now }], { session })
 }
 
 /** What waits in the outbox. */

@@ -5,6 +5,7 @@ import { type Db, isDuplicate, modelOf } from './mongo.ts'
 interface WalkPage {
   /** Walk, page and version, so that the same end is kept once. */
   _id: string
+  host_id: number
   /** Walk and page. */
   page: string
   version: Date
@@ -13,11 +14,13 @@ interface WalkPage {
 
 const schema = new Schema<WalkPage>({
   _id: { type: String, required: true },
+  host_id: { type: Number, required: true },
   page: { type: String, required: true },
   version: { type: Date, required: true },
   expires_at: { type: Date, required: true },
 })
 schema.index({ page: 1, version: 1 }, { name: 'walk_page' })
+schema.index({ host_id: 1 }, { name: 'walk_host' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
 export const walkPageModel = modelOf<WalkPage>('walk_pages', schema)
@@ -29,11 +32,21 @@ const rememberedMilliseconds = 24 * 3_600_000
  * Keeps the end of a page for a while. In the database and not in Redis, because a walk whose memory is lost
  * in the middle would have to count rows, and could lose some.
  */
-export async function rememberPageEnd(db: Db, page: string, version: Date, now: Date): Promise<void> {
+export async function rememberPageEnd(
+  db: Db,
+  host_id: number,
+  page: string,
+  version: Date,
+  now: Date,
+): Promise<void> {
   const expires_at = new Date(now.getTime() + rememberedMilliseconds)
   const _id = `${page}:${version.getTime()}`
   try {
-    await walkPageModel(db).updateOne({ _id }, { $set: { page, version, expires_at } }, { upsert: true })
+    await walkPageModel(db).updateOne(
+      { _id },
+      { $set: { host_id, page, version, expires_at } },
+      { upsert: true },
+    )
   } catch (error) {
     // Two walks ended a page at the same row at once: it is kept.
     if (!isDuplicate(error)) throw error

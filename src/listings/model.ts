@@ -1,4 +1,5 @@
 import { Schema } from 'mongoose'
+import { indexKey, indexPrefix } from '../infra/index-key.ts'
 import { modelOf } from '../infra/mongo.ts'
 import type { ListingStatus } from './schema.ts'
 import type { ListingPatch } from './shape.ts'
@@ -27,12 +28,18 @@ export interface StoredListing {
   listing_status: ListingStatus
   /** Position of the status in the default order. */
   status_rank: number
-  /** The name as it is compared: without case. */
+  /** The name as it is compared: without case, and cut where an index key has no more room. */
   name_key: string
+  /** Stand in the indexes for what a listing is recognized by. */
+  original_id_key: string | null
+  original_url_key: string | null
   content: ListingContent
   created_at: Date
   updated_at: Date
 }
+
+/** The index that keeps an `original_id` unique within its host. */
+export const originalIdIndex = 'listing_original_id_key'
 
 const schema = new Schema<StoredListing>({
   id: { type: Number, required: true },
@@ -41,20 +48,22 @@ const schema = new Schema<StoredListing>({
   listing_status: { type: String, required: true },
   status_rank: { type: Number, required: true },
   name_key: { type: String, required: true },
+  original_id_key: { type: String, default: null },
+  original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'listing_id' })
 schema.index(
-  { host_id: 1, 'content.original_id': 1 },
+  { host_id: 1, original_id_key: 1 },
   {
     unique: true,
-    name: 'listing_original_id',
-    partialFilterExpression: { 'content.original_id': { $type: 'string' } },
+    name: originalIdIndex,
+    partialFilterExpression: { original_id_key: { $type: 'string' } },
   },
 )
-schema.index({ host_id: 1, 'content.original_url': 1 }, { name: 'listing_original_url' })
+schema.index({ host_id: 1, original_url_key: 1 }, { name: 'listing_original_url_key' })
 schema.index(
   { host_id: 1, status_rank: 1, name_key: 1, updated_at: -1, id: 1 },
   { name: 'listing_default_order' },
@@ -65,4 +74,16 @@ schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' 
 schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
-export const listingModel = modelOf<StoredListing>('listings', schema)
+/** The fields that are derived from the content, for the indexes. */
+export function indexFieldsOf({ name, original_id, original_url }: ListingContent) {
+  return {
+    name_key: indexPrefix(name.toLowerCase()),
+    original_id_key: indexKey(original_id),
+    original_url_key: indexKey(original_url),
+  }
+}
+
+export const listingModel = modelOf<StoredListing>('listings', schema, {
+  fill: ({ content }) => indexFieldsOf(content),
+  retiredIndexes: ['listing_original_id', 'listing_original_url'],
+})

@@ -49,7 +49,7 @@ export type ListingSort = (typeof listingSorts)[number]
 export const listingFilters = {
   sort: Type.Optional(Type.Union(listingSorts.map((sort) => Type.Literal(sort)))),
   order: Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
-  listing_status: Type.Optional(Type.Array(Status, { maxItems: 100 })),
+  listing_status: Type.Optional(Type.Array(Status, { maxItems: 100, namesElements: false })),
   q: Type.Optional(text(255)),
 }
 

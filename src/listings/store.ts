@@ -1,10 +1,17 @@
 import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { DomainError, notFound } from '../errors.ts'
+import { indexKey } from '../infra/index-key.ts'
 import { breaksUniqueIndex, type Session } from '../infra/mongo.ts'
 import { whole } from '../schema/normalize.ts'
 import { bestMatch, type Match } from './match.ts'
-import { type ListingContent, listingModel, type StoredListing } from './model.ts'
+import {
+  indexFieldsOf,
+  type ListingContent,
+  listingModel,
+  originalIdIndex,
+  type StoredListing,
+} from './model.ts'
 import { type Listing, type ListingStatus, listingStatuses } from './schema.ts'
 import { ListingPatch } from './shape.ts'
 
@@ -49,8 +56,8 @@ export async function findMatch(
   session: Session | null = null,
 ): Promise<{ listing: StoredListing; match: Match } | null> {
   const alternatives = [
-    ...(sent.original_id ? [{ 'content.original_id': sent.original_id }] : []),
-    ...(sent.original_url ? [{ 'content.original_url': sent.original_url }] : []),
+    ...(sent.original_id ? [{ original_id_key: indexKey(sent.original_id) }] : []),
+    ...(sent.original_url ? [{ original_url_key: indexKey(sent.original_url) }] : []),
   ]
   if (alternatives.length === 0) return null
   const candidates = await listingModel(db)
@@ -99,7 +106,7 @@ export async function replaceContent(
   try {
     await listingModel(db).updateOne(filter, { $set: changed }, { session })
   } catch (error) {
-    throw breaksUniqueIndex(error, 'listing_original_id') ? originalIdTaken() : error
+    throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
   return { ...listing, ...changed }
 }
@@ -110,7 +117,7 @@ function originalIdTaken(): DomainError {
 }
 
 function contentFields(content: ListingContent) {
-  return { content, name_key: content.name.toLowerCase() }
+  return { content, ...indexFieldsOf(content) }
 }
 
 function statusFields(status: ListingStatus) {

@@ -36,7 +36,8 @@ export async function acceptRates(
     const sequence = await nextSequence(db, session, hostId)
     const accepted_at = clock()
     await acceptedRatesModel(db).create([{ host_id: hostId, sequence, items, accepted_at }], { session })
-    await leaveJob(db, session, accepted_at, applyRatesTopic, { host_id: hostId })
+    const job = { topic: applyRatesTopic, host_id: hostId, payload: { host_id: hostId } }
+    await leaveJob(db, session, accepted_at, job)
   })
 }
 

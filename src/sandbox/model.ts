@@ -1,20 +1,30 @@
 import { Schema } from 'mongoose'
 import { modelOf } from '../infra/mongo.ts'
 
-/** The sandbox of one API key. */
+/**
+ * One sandbox. Its record is written before anything is put into it and removed after everything is gone, so that
+ * nothing of it can be forgotten, whenever a process dies.
+ */
 export interface Sandbox {
-  /** Id of the key. */
+  /** Scope: stands in the place of a host id, and everything in this sandbox belongs to it. */
   _id: number
-  /** Stands in the place of a host id: everything in this sandbox belongs to it. */
-  scope: number
-  expires_at: Date
+  key_id: number
+  /** `filling` until the fixtures are in it, `open` while requests find it, `ended` until it is swept away. */
+  state: 'filling' | 'open' | 'ended'
+  /** When it ends, or was given up; of an ended one, when it is swept for the last time. */
+  due_at: Date
 }
 
-export const sandboxModel = modelOf<Sandbox>(
-  'sandboxes',
-  new Schema<Sandbox>({
-    _id: { type: Number, required: true },
-    scope: { type: Number, required: true },
-    expires_at: { type: Date, required: true },
-  }),
+const schema = new Schema<Sandbox>({
+  _id: { type: Number, required: true },
+  key_id: { type: Number, required: true },
+  state: { type: String, required: true },
+  due_at: { type: Date, required: true },
+})
+schema.index(
+  { key_id: 1 },
+  { unique: true, name: 'sandbox_open', partialFilterExpression: { state: 'open' } },
 )
+schema.index({ due_at: 1 }, { name: 'sandbox_due' })
+
+export const sandboxModel = modelOf<Sandbox>('sandbox_scopes', schema)

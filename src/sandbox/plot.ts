@@ -4,6 +4,7 @@ import { OutboxWorker } from '../infra/outbox.ts'
 import { sequenceIds } from '../infra/sequences.ts'
 import { models } from '../models.ts'
 import { applyRatesTopic, ratesWorker } from '../rates/store.ts'
+import { userCreated } from '../users/store.ts'
 import { openSandbox, prepareSandbox, sandboxDatabase, sweepSandboxes } from './store.ts'
 
 const sweepEveryMilliseconds = 60_000
@@ -16,8 +17,9 @@ export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close()
   const { clock, log } = live
   const db = sandboxDatabase(live.db)
   await prepareCollections(db, models)
-  await prepareSandbox(db)
-  const outbox = new OutboxWorker(db, { [applyRatesTopic]: ratesWorker({ db, clock }) }, clock, log)
+  await prepareSandbox(db, clock())
+  const handlers = { [applyRatesTopic]: ratesWorker({ db, clock }), [userCreated]: async () => {} }
+  const outbox = new OutboxWorker(db, handlers, clock, log)
   outbox.start()
   const store = { db, clock, config: live.config, ids: sequenceIds(db) }
   const sweeper = setInterval(() => {
@@ -27,7 +29,7 @@ export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close()
     ...live,
     ...store,
     outbox,
-    plot: { name: 'sandbox', openSandbox: (keyId) => openSandbox(store, keyId) },
+    plot: { name: 'sandbox', openSandbox: (keyId, isWrite) => openSandbox(store, keyId, isWrite) },
   }
   return {
     deps,

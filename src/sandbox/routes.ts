@@ -27,11 +27,11 @@ export function sandboxRoutes(deps: Deps) {
     .delete(
       '',
       async (context) => {
-        await clearSandbox(deps.db, context.caller.keyId)
+        await clearSandbox(deps, context.caller.keyId)
         return ok(context, { message: 'The sandbox was cleared; the next request finds a fresh one' })
       },
       {
-        access: { permission: 'any' },
+        access: { permission: 'any', opensSandbox: false },
         response: { 200: Envelope(Accepted) },
         detail: { summary: 'Clear the sandbox of this key' },
       },

@@ -45,7 +45,7 @@ interface BookingFixture {
  * Fills a fresh sandbox from `fixtures/sandbox`, through the same stores that serve requests, with the ids of
  * the contract and dates relative to today.
  */
-export async function seedSandbox(store: Store, scope: number): Promise<void> {
+export async function seedSandbox(store: Store, scope: number, keyId: number): Promise<void> {
   await startHostClock(store.db, scope)
   const [users, listings, bookings] = await Promise.all([
     readFixture<UserFixture>('users'),
@@ -55,8 +55,7 @@ export async function seedSandbox(store: Store, scope: number): Promise<void> {
   for (const { id, body } of users) {
     const effect = await prepareUser(
       { ...store, ids: withIds(store.ids, { user: id }) },
-      scope,
-      '127.0.0.1',
+      { hostId: scope, keyId, address: '127.0.0.1' },
       normalize(UserCreate, body),
     )
     await inTransaction(store.db, effect.queue, effect.run)

@@ -1,15 +1,35 @@
+import type { FilterQuery } from 'mongoose'
 import type { Deps } from '../deps.ts'
+import { answerModel } from '../infra/answers.ts'
 import { hostClockModel } from '../infra/host-clock.ts'
+import { lockModel } from '../infra/locks.ts'
 import { type Db, isDuplicate } from '../infra/mongo.ts'
 import { sequenceModel, sequenceNames } from '../infra/sequences.ts'
+import { listingLock } from '../listings/store.ts'
 import { models } from '../models.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 import { seedSandbox } from './seed.ts'
 
 type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
 
-/** Lifetime of a sandbox (contract, Limits). */
+/** An earlier version kept one record per key, which did not outlive a crash: its sandboxes end here. */
+async function endEarlierSandboxes(db: Db, now: Date): Promise<void> {
+  const earlier = db.collection<{ _id: number; scope: number }>('sandboxes')
+  for (const { _id: key_id, scope } of await earlier.find().toArray()) {
+    const ended = { key_id, state: 'ended', due_at: now } as const
+    await sandboxModel(db).updateOne({ _id: scope }, { $set: ended }, { upsert: true })
+    await earlier.deleteOne({ _id: key_id })
+  }
+}
+
+/** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
+
+/** A write in flight may commit this much later: a sandbox that ended is swept once more after it. */
+const longestRequestMilliseconds = 30_000
+
+/** A sandbox that is not filled by then belongs to a process that died. */
+const longestFillMilliseconds = 600_000
 
 /** Ids that the sandbox gives out begin above those of the contract and the fixtures. */
 const firstFreeId = 10_000
@@ -20,7 +40,8 @@ export function sandboxDatabase(live: Db): Db {
 }
 
 /** Readies the sandbox database at start. */
-export async function prepareSandbox(db: Db): Promise<void> {
+export async function prepareSandbox(db: Db, now: Date): Promise<void> {
+  await endEarlierSandboxes(db, now)
   await Promise.all(
     sequenceNames.map((name) =>
       sequenceModel(db).updateOne({ _id: name }, { $max: { value: firstFreeId } }, { upsert: true }),
@@ -29,64 +50,108 @@ export async function prepareSandbox(db: Db): Promise<void> {
 }
 
 /**
- * The scope of a key's sandbox; filled from the fixtures on first use, after an hour, and after it was
- * cleared. The old scope is out of reach from that moment, and its documents are swept away.
+ * The scope of a key's sandbox; filled from the fixtures on first use, an hour after its last write, and after it
+ * was cleared. An old scope is out of reach from that moment, and its documents are swept away.
+ *
+ * @param isWrite the request may write: the sandbox lives for another hour
  */
-export async function openSandbox(store: Store, keyId: number): Promise<number> {
-  const { db, clock, ids } = store
-  const known = await sandboxModel(db).findById(keyId).lean()
-  if (known && known.expires_at > clock()) return known.scope
-  const scope = await ids('host')
-  await seedSandbox(store, scope)
-  const opened: Sandbox = {
-    _id: keyId,
-    scope,
-    expires_at: new Date(clock().getTime() + lifetimeMilliseconds),
+export async function openSandbox(store: Store, keyId: number, isWrite: boolean): Promise<number> {
+  const { db, clock } = store
+  for (;;) {
+    const now = clock()
+    const scope = await findOpen(db, keyId, now, isWrite)
+    if (scope !== null) return scope
+    await endSandboxes(db, { key_id: keyId, state: 'open', due_at: { $lte: now } }, now)
+    const filled = await fillSandbox(store, keyId)
+    if (filled !== null) return filled
   }
-  const isOurs = await replace(db, known, opened)
-  await forgetScope(db, isOurs ? known?.scope : scope)
-  return isOurs ? scope : openSandbox(store, keyId)
 }
 
-/** False when another first use was faster. */
-async function replace(db: Db, known: Sandbox | null, opened: Sandbox): Promise<boolean> {
+/** One look-up; of a write it is at once the write of the new end. */
+async function findOpen(db: Db, keyId: number, now: Date, isWrite: boolean): Promise<number | null> {
+  const filter = { key_id: keyId, state: 'open', due_at: { $gt: now } } as const
+  const found = isWrite
+    ? await sandboxModel(db)
+        .findOneAndUpdate(filter, { $max: { due_at: endAfter(now) } })
+        .lean()
+    : await sandboxModel(db).findOne(filter).lean()
+  return found?._id ?? null
+}
+
+function endAfter(now: Date): Date {
+  return new Date(now.getTime() + lifetimeMilliseconds)
+}
+
+/** Null when another first use was faster. */
+async function fillSandbox(store: Store, keyId: number): Promise<number | null> {
+  const { db, clock, ids } = store
+  const scope = await ids('host')
+  const due_at = new Date(clock().getTime() + longestFillMilliseconds)
+  await sandboxModel(db).create([{ _id: scope, key_id: keyId, state: 'filling', due_at }])
+  await seedSandbox(store, scope, keyId)
   try {
-    if (!known) return Boolean(await sandboxModel(db).create(opened))
+    const opened = { state: 'open', due_at: endAfter(clock()) } as const
     const { modifiedCount } = await sandboxModel(db).updateOne(
-      { _id: known._id, scope: known.scope },
+      { _id: scope, state: 'filling' },
       { $set: opened },
     )
-    return modifiedCount === 1
+    return modifiedCount === 1 ? scope : null
   } catch (error) {
-    if (isDuplicate(error)) return false
-    throw error
+    if (!isDuplicate(error)) throw error
+    await endSandboxes(db, { _id: scope }, clock())
+    return null
   }
 }
 
 /** Clears the sandbox of one key: its next request finds a fresh one. */
-export async function clearSandbox(db: Db, keyId: number): Promise<void> {
-  const cleared = await sandboxModel(db).findOneAndDelete({ _id: keyId }).lean()
-  await forgetScope(db, cleared?.scope)
+export async function clearSandbox({ db, clock }: Pick<Store, 'db' | 'clock'>, keyId: number): Promise<void> {
+  await endSandboxes(db, { key_id: keyId, state: 'open' }, clock())
 }
 
 /** Clears the sandboxes of all keys; gives how many there were. */
-export async function clearAllSandboxes(db: Db): Promise<number> {
-  const all = await sandboxModel(db).find().lean()
-  for (const { _id } of all) await clearSandbox(db, _id)
-  return all.length
+export async function clearAllSandboxes({ db, clock }: Pick<Store, 'db' | 'clock'>): Promise<number> {
+  return endSandboxes(db, { state: 'open' }, clock())
 }
 
-/** Sweeps away the sandboxes whose hour is over. */
+/** Sweeps away the sandboxes whose hour is over, and what writes in flight left in those that ended before. */
 export async function sweepSandboxes({ db, clock }: Pick<Store, 'db' | 'clock'>): Promise<void> {
+  const now = clock()
+  await endSandboxes(db, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)
   for (const { _id } of await sandboxModel(db)
-    .find({ expires_at: { $lte: clock() } })
-    .lean())
-    await clearSandbox(db, _id)
+    .find({ state: 'ended', due_at: { $lte: now } })
+    .lean()) {
+    await deleteScope(db, _id)
+    await sandboxModel(db).deleteOne({ _id, state: 'ended' })
+  }
 }
 
-async function forgetScope(db: Db, scope: number | undefined): Promise<void> {
-  if (scope === undefined) return
-  for (const model of models)
-    await model(db).collection.deleteMany({ $or: [{ host_id: scope }, { key_id: scope }] })
-  await hostClockModel(db).deleteOne({ _id: scope })
+/** Puts sandboxes out of reach and empties them; gives how many. */
+async function endSandboxes(db: Db, which: FilterQuery<Sandbox>, now: Date): Promise<number> {
+  let ended = 0
+  for (const { _id } of await sandboxModel(db).find(which).lean()) {
+    const due_at = new Date(now.getTime() + longestRequestMilliseconds)
+    const { modifiedCount } = await sandboxModel(db).updateOne(
+      { ...which, _id },
+      { $set: { state: 'ended', due_at } },
+    )
+    ended += modifiedCount
+    await deleteScope(db, _id)
+  }
+  return ended
+}
+
+/** How the documents of a scope are found in each collection, always by an index. */
+export function scopeFilters(db: Db, scope: number): { collection: string; filter: object }[] {
+  const ofHost = models.map((model) => model(db)).filter(({ schema }) => 'host_id' in schema.paths)
+  return [
+    ...ofHost.map(({ collection }) => ({ collection: collection.name, filter: { host_id: scope } })),
+    { collection: answerModel(db).collection.name, filter: { key_id: scope } },
+    { collection: hostClockModel(db).collection.name, filter: { _id: scope } },
+    { collection: lockModel(db).collection.name, filter: { _id: listingLock(scope) } },
+  ]
+}
+
+async function deleteScope(db: Db, scope: number): Promise<void> {
+  for (const { collection, filter } of scopeFilters(db, scope))
+    await db.collection(collection).deleteMany(filter)
 }

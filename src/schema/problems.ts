@@ -70,7 +70,7 @@ function inspectElements(schema: TSchema, value: unknown[], path: string, proble
   else if (value.length < minItems) add(problems, problemOf(schema, 'min', path))
   else
     for (let index = 0; index < value.length && problems.size < mostProblems; index += 1) {
-      const at = join(path, String(index))
+      const at = schema.namesElements === false ? path : join(path, String(index))
       if (value[index] === null) add(problems, problemOf(items, 'required', at))
       else inspect(items, value[index], at, problems)
     }

@@ -1,10 +1,13 @@
 import { Schema } from 'mongoose'
+import { indexKey } from '../infra/index-key.ts'
 import { modelOf } from '../infra/mongo.ts'
 
 export interface User {
   id: number
   host_id: number
   email: string
+  /** Stands for the address in the index. */
+  email_key: string
   /** argon2id, or null for an account without a password. */
   password_hash: string | null
   name: string
@@ -18,9 +21,14 @@ export interface User {
   timezone: string
   language: string
   login_ip: string
+  /** Attributes that web registration stores beside a user (contract, `POST /v1/users`). */
+  meta: { source: string; api_created: boolean; created_by_key: number }
   created_at: Date
   updated_at: Date
 }
+
+/** The index that keeps an address unique within its host. */
+export const emailIndex = 'user_email_key'
 
 const text = { type: String, default: null }
 const requiredText = { type: String, required: true }
@@ -29,6 +37,7 @@ const schema = new Schema<User>({
   id: { type: Number, required: true },
   host_id: { type: Number, required: true },
   email: requiredText,
+  email_key: requiredText,
   password_hash: text,
   name: requiredText,
   first_name: requiredText,
@@ -41,10 +50,14 @@ const schema = new Schema<User>({
   timezone: requiredText,
   language: requiredText,
   login_ip: requiredText,
+  meta: { type: Schema.Types.Mixed, required: true } as never,
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'user_id' })
-schema.index({ host_id: 1, email: 1 }, { unique: true, name: 'user_email' })
+schema.index({ host_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
 
-export const userModel = modelOf<User>('users', schema)
+export const userModel = modelOf<User>('users', schema, {
+  fill: ({ email }) => ({ email_key: indexKey(email) as string }),
+  retiredIndexes: ['user_email'],
+})

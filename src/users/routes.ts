@@ -12,12 +12,11 @@ export function userRoutes(deps: Deps) {
   return new Elysia({ prefix: '/users', tags: ['Users'] }).use(door(deps)).post(
     '',
     async (context) => {
-      const { hostId, address } = context.caller
       const input = normalize(UserCreate, context.body)
       const answer = await answerOnce(
         deps,
         context,
-        () => prepareUser(deps, hostId, address, input),
+        () => prepareUser(deps, context.caller, input),
         (user) => ({ status: 201, envelope: ok(context, toWire(user)) }),
       )
       deps.outbox.wake()

@@ -2,9 +2,11 @@ import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
+import { indexKey } from '../infra/index-key.ts'
 import { breaksUniqueIndex } from '../infra/mongo.ts'
 import { leaveJob } from '../infra/outbox.ts'
-import { type User, userModel } from './model.ts'
+import type { Caller } from '../keys/caller.ts'
+import { emailIndex, type User, userModel } from './model.ts'
 import { formatName } from './name.ts'
 import type { UserCreate, User as UserOnWire } from './schema.ts'
 
@@ -14,6 +16,9 @@ export const userCreated = 'UserCreated'
 /** OWASP's recommendation for argon2id: 19 MiB, two passes. */
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
+/** Who creates a user, and from where. */
+export type UserOrigin = Pick<Caller, 'hostId' | 'keyId' | 'address'>
+
 /**
  * Readies the creation of a user of a host together with its `UserCreated` event.
  *
@@ -21,13 +26,13 @@ const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2
  */
 export async function prepareUser(
   { db, clock, ids }: Pick<Deps, 'db' | 'clock' | 'ids'>,
-  hostId: number,
-  loginIp: string,
+  { hostId, keyId, address }: UserOrigin,
   input: UserCreate,
 ): Promise<Effect<User>> {
   const now = clock()
   const email = input.email.toLowerCase()
-  if (await userModel(db).exists({ host_id: hostId, email })) throw emailTaken()
+  const email_key = indexKey(email) as string
+  if (await userModel(db).exists({ host_id: hostId, email_key })) throw emailTaken()
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name)
   const password = input.password ?? null
@@ -35,6 +40,7 @@ export async function prepareUser(
     id: await ids('user'),
     host_id: hostId,
     email,
+    email_key,
     password_hash: password === null ? null : await Bun.password.hash(password, passwordHashing),
     name: `${first_name} ${last_name}`,
     first_name,
@@ -46,7 +52,8 @@ export async function prepareUser(
     city: input.city ?? null,
     timezone: input.timezone ?? 'UTC',
     language: input.language ?? 'en',
-    login_ip: loginIp,
+    login_ip: address,
+    meta: { source: 'api', api_created: true, created_by_key: keyId },
     created_at: now,
     updated_at: now,
   }
@@ -56,10 +63,10 @@ export async function prepareUser(
       try {
         await userModel(db).create([user], { session })
       } catch (error) {
-        throw breaksUniqueIndex(error, 'user_email') ? emailTaken() : error
+        throw breaksUniqueIndex(error, emailIndex) ? emailTaken() : error
       }
       const event = { user_id: user.id, host_id: hostId, source: 'api', created_at: toTimestamp(now) }
-      await leaveJob(db, session, now, userCreated, event)
+      await leaveJob(db, session, now, { topic: userCreated, host_id: hostId, payload: event })
       return user
     },
   }

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import { jobModel } from '../../src/infra/outbox.ts'
+import { listingModel } from '../../src/listings/model.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
-import { sweepSandboxes } from '../../src/sandbox/store.ts'
+import { seedSandbox } from '../../src/sandbox/seed.ts'
+import { scopeFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
 import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { partnerctl } from '../support/processes.ts'
-import { guardedRoutes } from '../support/routes.ts'
+import { guardedRoutes, type Prefix } from '../support/routes.ts'
 
 let offset = 0
 const url = mongodbUrlOf(`plot_${crypto.randomUUID().slice(0, 8)}`)
@@ -14,7 +16,7 @@ const feed = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
 
 test('the sandbox has every route of /v1, and three of its own', () => {
-  const of = (prefix: string) =>
+  const of = (prefix: Prefix) =>
     guardedRoutes(service, prefix).map(
       ({ method, path, permission }) => `${method} ${path.slice(prefix.length)} ${permission}`,
     )
@@ -140,20 +142,125 @@ test('twenty first requests at once find one sandbox', async () => {
   expect(new Set(answers.map(({ data }) => JSON.stringify(data))).size).toBe(1)
 })
 
+const scopeOf = async (actor: Actor) =>
+  (await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId, state: 'open' }).orFail())._id
+
+/** Every document of the sandbox database that names a scope in any of the places where one can stand. */
+async function remainsOf(scope: number): Promise<string[]> {
+  const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const documents = await service.sandbox.db.collection(name).find().toArray()
+      const places = documents.map((one) =>
+        [one._id, one.host_id, one.key_id, one.payload?.host_id].map(String),
+      )
+      return places.some((values) =>
+        values.some((value) => value === String(scope) || value.endsWith(`/${scope}`)),
+      )
+        ? [name]
+        : []
+    }),
+  )
+  return found.flat()
+}
+
+/** Leaves something of the sandbox in every collection that a partner can reach. */
+async function useEverything(actor: Actor) {
+  const keyed = { headers: { 'idempotency-key': 'once' } }
+  const stay = { user_id: 1001, listing_id: 2002, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
+  const range = { available: 1, start_date: '2031-01-01', end_date: '2031-01-31' }
+  const unit = { listing_id: 2002, room_type_id: 3003 }
+  const at = '/sandbox/integrations/provider_one'
+  const answers = [
+    await actor.send('POST', '/sandbox/bookings', { body: stay, ...keyed }),
+    await actor.send('POST', '/sandbox/bookings/5002/messages', { body: { message: { text: 'Hi' } } }),
+    await actor.send('POST', `${at}/provider-key`, { body: { provider_api_key: 'mine' } }),
+    await actor.send('POST', `${at}/availability`, { body: { data: [{ ...unit, ...range }] } }),
+    await actor.send('POST', `${at}/rates`, { body: { data: [{ ...unit, base_price: 7 }] } }),
+    await actor.send('GET', `${at}/bookings?per_page=1`),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 200, 200, 200, 200])
+}
+
 test('after an hour a sandbox is fresh again, and the old one is swept away', async () => {
   const actor = await service.actor()
-  await actor.send('POST', '/sandbox/listings', { body: { name: 'Old' } })
-  const { scope } = await sandboxModel(service.sandbox.db).findById(actor.keyId).lean().orFail()
+  await useEverything(actor)
+  const scope = await scopeOf(actor)
+  expect(await remainsOf(scope)).toContain('walk_pages')
   offset = 3_600_001
   expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
+  expect(await scopeOf(actor)).not.toBe(scope)
+  await sweepSandboxes(service.sandbox)
+  expect(await remainsOf(scope)).toEqual(['sandbox_scopes'])
+  offset += 31_000
+  await sweepSandboxes(service.sandbox)
+  expect(await remainsOf(scope)).toEqual([])
+  offset = 0
+})
+
+test('a sandbox lives for an hour after its last write, whatever its age; a read does not lengthen its life', async () => {
+  const actor = await service.actor()
+  const count = async () =>
+    (await actor.send('GET', '/sandbox/listings?q=late')).body.meta.pagination.total as number
+  await count()
+  offset = 59 * 60_000
+  await actor.send('POST', '/sandbox/listings', { body: { name: 'Late' } })
+  offset = 118 * 60_000
+  await sweepSandboxes(service.sandbox)
+  expect(await count()).toBe(1)
+  offset = 119 * 60_000 + 1000
+  expect(await count()).toBe(0)
+  offset = 0
+})
+
+test('a write that commits after its sandbox was cleared leaves nothing behind', async () => {
+  const actor = await service.actor()
+  await actor.send('GET', '/sandbox/listings')
+  const scope = await scopeOf(actor)
+  await actor.send('DELETE', '/sandbox')
+  await listingModel(service.sandbox.db).collection.insertOne({ host_id: scope, id: 1 } as never)
+  offset = 31_000
   await sweepSandboxes(service.sandbox)
   offset = 0
-  const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
-  for (const name of names)
-    expect([name, await service.sandbox.db.collection(name).countDocuments({ host_id: scope })]).toEqual([
-      name,
-      0,
-    ])
+  expect(await remainsOf(scope)).toEqual([])
+})
+
+test('what a process that died while it filled a sandbox left behind is swept away', async () => {
+  const { db, clock, ids } = service.sandbox
+  const scope = await ids('host')
+  await sandboxModel(db).create([{ _id: scope, key_id: 999, state: 'filling', due_at: clock() }])
+  await seedSandbox(service.sandbox, scope, 999)
+  expect((await remainsOf(scope)).length).toBeGreaterThan(3)
+  await sweepSandboxes(service.sandbox)
+  offset = 31_000
+  await sweepSandboxes(service.sandbox)
+  offset = 0
+  expect(await remainsOf(scope)).toEqual([])
+})
+
+test('DELETE /sandbox fills none to clear it', async () => {
+  const actor = await service.actor()
+  expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
+  expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(0)
+})
+
+test('every collection is cleared by an index', async () => {
+  for (const { collection, filter } of scopeFilters(service.sandbox.db, 1)) {
+    const plan = await service.sandbox.db.collection(collection).find(filter).explain()
+    expect([collection, JSON.stringify(plan)]).toEqual([collection, expect.not.stringContaining('COLLSCAN')])
+  }
+})
+
+test('two keys store the same provider key, each in its own sandbox', async () => {
+  const body = { provider_api_key: 'the-same-in-both' }
+  for (const actor of [await service.actor(), await service.actor()]) {
+    const { status, body: answer } = await actor.send(
+      'POST',
+      '/sandbox/integrations/provider_one/provider-key',
+      { body },
+    )
+    expect([status, answer.data?.status]).toEqual([200, 'created'])
+  }
 })
 
 test('rates in the sandbox are applied, and partnerctl sandbox clear clears all', async () => {

@@ -117,15 +117,15 @@ export async function makeActor(
 }
 
 /** A user, a full listing and a booking of the actor's host. */
-export async function seedBooking(actor: Actor) {
-  const user = await actor.send('POST', '/v1/users', { body: await readFixture('users/maria') })
-  const written = await actor.send('POST', '/v1/listings', {
+export async function seedBooking(actor: Actor, prefix: '/v1' | '/sandbox' = '/v1') {
+  const user = await actor.send('POST', `${prefix}/users`, { body: await readFixture('users/maria') })
+  const written = await actor.send('POST', `${prefix}/listings`, {
     body: await readFixture('listings/barcelona-house'),
   })
-  const listing = await actor.send('GET', `/v1/listings/${written.body.data.id}`)
+  const listing = await actor.send('GET', `${prefix}/listings/${written.body.data.id}`)
   const stay = await readFixture('bookings/winter-stay')
   const room_type_id = listing.body.data.room_types[0].id
   const ids = { user_id: user.body.data.user_id, listing_id: written.body.data.id, room_type_id }
-  const booking = await actor.send('POST', '/v1/bookings', { body: { ...stay, ...ids } })
+  const booking = await actor.send('POST', `${prefix}/bookings`, { body: { ...stay, ...ids } })
   return { ...ids, booking_id: booking.body.data.booking_id as number, listing: listing.body.data, booking }
 }

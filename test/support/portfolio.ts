@@ -1,5 +1,5 @@
 import type { Db } from '../../src/infra/mongo.ts'
-import { listingModel, type StoredListing } from '../../src/listings/model.ts'
+import { indexFieldsOf, listingModel, type StoredListing } from '../../src/listings/model.ts'
 import { listingStatuses } from '../../src/listings/schema.ts'
 
 /** Writes `count` listings of one room type straight into the database, names and statuses well mixed. */
@@ -20,14 +20,15 @@ function listing(hostId: number, id: number): StoredListing {
   const room_types = [
     { id: id * 10, partner_id: 'a', name: 'Room', rooms: [{ id: id * 10, partner_id: 'r', name: 'R1' }] },
   ]
+  const content = { name, original_id: `p-${id}`, room_types }
   return {
     id,
     host_id: hostId,
     unique_id: `lst_${id}`,
     listing_status: listingStatuses[rank] as StoredListing['listing_status'],
     status_rank: rank,
-    name_key: name.toLowerCase(),
-    content: { name, original_id: `p-${id}`, room_types },
+    ...indexFieldsOf(content),
+    content,
     created_at: at,
     updated_at: at,
   }

@@ -6,13 +6,19 @@ export interface GuardedRoute {
   method: string
   path: string
   permission: Permission | 'any'
+  takesBody: boolean
 }
 
-/** Every route below a prefix that needs a key: a new one is in every shared test by being registered. */
-export function guardedRoutes({ app }: TestApp, prefix = '/v1'): GuardedRoute[] {
+/** Where the routes stand. */
+export const prefixes = ['/v1', '/sandbox'] as const
+export type Prefix = (typeof prefixes)[number]
+
+/** Every route that needs a key, or those below a prefix: a new one is in every shared test by being registered. */
+export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
-    return permission && path.startsWith(prefix) ? [{ method, path, permission }] : []
+    const takesBody = Boolean(hooks?.body)
+    return permission && path.startsWith(prefix) ? [{ method, path, permission, takesBody }] : []
   })
 }
 
@@ -23,7 +29,7 @@ export function fill(path: string, values: Record<string, string | number> = {})
   )
 }
 
-/** A body that no route accepts, for the methods that have one. */
-export function anyBody(method: string): { body?: unknown } {
-  return method === 'POST' || method === 'PATCH' ? { body: {} } : {}
+/** A body that no route accepts, for the routes that take one. */
+export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?: unknown } {
+  return takesBody ? { body: {} } : {}
 }

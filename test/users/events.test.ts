@@ -50,8 +50,8 @@ test('OutboxWorker parks a job that keeps failing and works on', async () => {
     good: async (payload: unknown) => void done.push(payload),
   }
   await inTransaction(db, 'test', async (session) => {
-    await leaveJob(db, session, new Date(now), 'bad', {})
-    await leaveJob(db, session, new Date(now), 'good', { n: 1 })
+    await leaveJob(db, session, new Date(now), { topic: 'bad', host_id: 1, payload: {} })
+    await leaveJob(db, session, new Date(now), { topic: 'good', host_id: 1, payload: { n: 1 } })
   })
   const hurriedClock = () => {
     now += 120_000

@@ -1,0 +1,142 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Actor, sender, type TestAnswer, testApp, testEnvironment } from '../support/app.ts'
+import { type ServiceProcess, startService } from '../support/processes.ts'
+import { type GuardedRoute, guardedRoutes, prefixes } from '../support/routes.ts'
+import { validBodies } from '../support/valid-bodies.ts'
+
+const service = await testApp()
+const actor: Actor = await service.actor()
+const routes = guardedRoutes(service)
+const examples = Object.assign(
+  {},
+  ...(await Promise.all(prefixes.map((prefix) => validBodies(actor, prefix)))),
+)
+let process: ServiceProcess
+let send: ReturnType<typeof sender>
+
+beforeAll(async () => {
+  process = await startService({ ...testEnvironment(), MAX_BODY_BYTES: '65536' })
+  send = sender(fetch, process.url)
+})
+afterAll(() => process.end('SIGTERM'))
+
+/** Names that mean something to somebody, here or in a library. */
+const names = [
+  'toString',
+  'constructor',
+  '__proto__',
+  'length',
+  'then',
+  'toJSON',
+  '$gt',
+  'a.b',
+  '',
+  'id',
+  'data',
+]
+
+const anyValue: Arbitrary<unknown> = fc.oneof(
+  { weight: 3, arbitrary: fc.jsonValue({ maxDepth: 4 }) },
+  { weight: 1, arbitrary: fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 1 })) },
+  { weight: 1, arbitrary: fc.array(fc.constant({}), { minLength: 90, maxLength: 1200 }) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 300 }) },
+  { weight: 1, arbitrary: fc.constantFrom(1e308, -1e308, 2 ** 53, -0, 1e-300, 2 ** 31) },
+)
+
+// biome-ignore lint/suspicious/noExplicitAny: walks bodies of any shape
+type Tree = any
+
+/** A body with `value` in the place that `turns` lead to, at whatever depth they end. */
+function replaced(tree: Tree, turns: number[], value: unknown): Tree {
+  const [turn, ...rest] = turns
+  const keys = typeof tree === 'object' && tree !== null ? Object.keys(tree) : []
+  if (turn === undefined || keys.length === 0) return value
+  const key = keys[turn % keys.length] as string
+  const copy = Array.isArray(tree) ? [...tree] : { ...tree }
+  copy[key as keyof typeof copy] = replaced(tree[key], rest, value)
+  return copy
+}
+
+const anyPathValue = fc.oneof(
+  fc.constantFrom('1', '2001', '5002', '999999999', '-1', '0', 'provider_one'),
+  fc.string({ unit: 'grapheme', maxLength: 30 }),
+)
+
+const anyQuery = fc.dictionary(
+  fc.constantFrom(
+    ...['page', 'per_page', 'cursor', 'updated_after', 'checkout_after', 'listing_id', 'room_type_id'],
+    ...['start_date', 'end_date', 'q', 'sort', 'order', 'listing_status', 'listing_status[]', 'wait'],
+  ),
+  fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.constantFrom('1', '2026-01-01', 'asc', 'id', '99'),
+  ),
+  { maxKeys: 4 },
+)
+
+interface Attack {
+  route: GuardedRoute
+  pathValues: string[]
+  query: Record<string, string>
+  turns: number[]
+  value: unknown
+}
+
+const anyAttack: Arbitrary<Attack> = fc.record({
+  route: fc.constantFrom(...routes),
+  pathValues: fc.array(anyPathValue, { minLength: 2, maxLength: 2 }),
+  query: anyQuery,
+  turns: fc.array(fc.nat({ max: 40 }), { maxLength: 5 }),
+  value: anyValue,
+})
+
+function pathOf({ route, pathValues, query }: Attack): string {
+  let at = 0
+  const path = route.path.replace(/:(\w+)/g, (_, name: string) => {
+    const value =
+      name === 'provider' && at === 0 ? 'provider_one' : encodeURIComponent(wellFormed(pathValues[at++]))
+    return value || '0'
+  })
+  const pairs = Object.entries(query).map(([key, value]): [string, string] => [key, wellFormed(value)])
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`
+}
+
+const wellFormed = (text = '') => text.toWellFormed()
+
+function bodyOf({ route, turns, value }: Attack): string | undefined {
+  if (route.method === 'GET') return undefined
+  const example = examples[`${route.method} ${route.path}`]
+  return JSON.stringify(example ? replaced(example.body(), turns, value) : value)
+}
+
+function expectEnvelope({ status, body, text }: TestAnswer) {
+  expect(status).toBeLessThan(500)
+  expect(text.length).toBeLessThan(64 * 1024)
+  if (status < 300) return expect(body).toHaveProperty('data')
+  expect(Object.keys(body)).toEqual(['error'])
+  expect(body.error.errors.length).toBeLessThanOrEqual(100)
+  const paths = body.error.errors.map(({ path }: { path: string }) => path)
+  expect(new Set(paths).size).toBe(paths.length)
+}
+
+test('any JSON in any place of any route: never a 5xx, always the envelope, at most 100 entries', {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyAttack, { minLength: 10, maxLength: 10 }), async (attacks) => {
+      const answers = await Promise.all(
+        attacks.map((attack) => {
+          const body = bodyOf(attack)
+          return send(attack.route.method, pathOf(attack), {
+            key: actor.key,
+            ...(body === undefined ? {} : { body }),
+          })
+        }),
+      )
+      for (const answer of answers) expectEnvelope(answer)
+    }),
+    { numRuns: 550 },
+  )
+  expect(process.output()).not.toContain('"level":50')
+})
