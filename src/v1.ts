@@ -4,6 +4,7 @@ import { bookingRoutes } from './bookings/routes.ts'
 import type { Deps } from './deps.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { hostRoutes } from './hosts/routes.ts'
+import { keyRoutes } from './keys/routes.ts'
 import { listingRoutes } from './listings/routes.ts'
 import { messageRoutes } from './messages/routes.ts'
 import { providerKeyRoutes } from './provider-keys/routes.ts'
@@ -14,6 +15,7 @@ import { userRoutes } from './users/routes.ts'
 export function v1Routes(deps: Deps) {
   return new Elysia()
     .use(hostRoutes(deps))
+    .use(keyRoutes(deps))
     .use(userRoutes(deps))
     .use(listingRoutes(deps))
     .use(bookingRoutes(deps))

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { Deps } from '../deps.ts'
 import { DomainError, invalidField } from '../errors.ts'
-import { type Admission, minute, readApiKey } from '../keys/authentication.ts'
+import { type Admission, minute, type RateWindow, readApiKey } from '../keys/authentication.ts'
 import type { Caller } from '../keys/caller.ts'
 import type { Permission } from '../keys/permissions.ts'
 import { readJsonObject } from './body.ts'
@@ -19,6 +19,8 @@ export interface Access {
   provider?: true
   /** The route takes an `Idempotency-Key`. */
   idempotent?: true
+  /** The window that the request counts in, where it is not the main one. */
+  window?: RateWindow
   /** False where a sandbox need not be there. */
   opensSandbox?: false
 }
@@ -66,7 +68,7 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
     request.headers,
     deps.config.trustedProxies,
   )
-  const admission = await admit(deps, request.headers, address)
+  const admission = await admit(deps, access, request.headers, address)
   deps.usage.track(admission.key.id, address, deps.clock())
   context.caller = toCaller(admission, address)
   deps.metrics.countDecision(admission.allowed, admission.epoch !== null)
@@ -93,9 +95,9 @@ async function enterSandbox({ plot }: Deps, { opensSandbox }: Access, context: D
   caller.hostId = caller.scope
 }
 
-async function admit(deps: Deps, headers: Headers, address: string): Promise<Admission> {
+async function admit(deps: Deps, { window }: Access, headers: Headers, address: string): Promise<Admission> {
   try {
-    return await deps.authenticator.admit(readApiKey(headers), deps.clock())
+    return await deps.authenticator.admit(readApiKey(headers), deps.clock(), window)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     const failures = await deps.windows.hit(`failures:${address}`, deps.config.authFailuresPerMinute, minute)
@@ -119,10 +121,10 @@ function toCaller({ key, host }: Admission, address: string): Caller {
 }
 
 /** The IETF draft's `RateLimit-Policy` and `RateLimit`. */
-function rateLimitHeaders({ limit, remaining, waitMilliseconds }: Admission): Record<string, string> {
+function rateLimitHeaders({ window, limit, remaining, waitMilliseconds }: Admission): Record<string, string> {
   return {
-    'ratelimit-policy': `"default";q=${limit};w=60`,
-    ratelimit: `"default";r=${remaining};t=${Math.ceil(waitMilliseconds / 1000)}`,
+    'ratelimit-policy': `"${window}";q=${limit};w=60`,
+    ratelimit: `"${window}";r=${remaining};t=${Math.ceil(waitMilliseconds / 1000)}`,
   }
 }
 

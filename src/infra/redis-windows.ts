@@ -11,6 +11,7 @@ export const hitScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local limit = tonumber(ARGV[1])
+local takes = ARGV[3] == '1'
 local window = tonumber(ARGV[2]) * 1000
 local oldest = redis.call('LINDEX', KEYS[1], 0)
 while oldest and tonumber(oldest) <= now - window do
@@ -18,6 +19,7 @@ while oldest and tonumber(oldest) <= now - window do
   oldest = redis.call('LINDEX', KEYS[1], 0)
 end
 local count = redis.call('LLEN', KEYS[1])
+if not takes then return {1, math.max(0, limit - count), 0, '0'} end
 local epoch = redis.call('GET', KEYS[2]) or '0'
 if count < limit then
   redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
@@ -34,6 +36,7 @@ export interface WindowCommands {
     epoch: string,
     limit: number,
     milliseconds: number,
+    takes: 0 | 1,
   ): Promise<[number, number, number, string]>
 }
 
@@ -82,15 +85,26 @@ export class RedisWindows implements Windows {
     return this
   }
 
-  async hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision> {
+  async hit(name: string, limit: number, windowMilliseconds: number, record = name): Promise<WindowDecision> {
     if (!this.up) return this.standIn.hit(name, limit, windowMilliseconds)
     try {
-      const hit = this.redis.hitWindow(`window:${name}`, `epoch:${name}`, limit, windowMilliseconds)
+      const hit = this.redis.hitWindow(`window:${name}`, `epoch:${record}`, limit, windowMilliseconds, 1)
       const [allowed, remaining, waitMilliseconds, epoch] = await within(hit, hitTimeoutMilliseconds)
       return { allowed: allowed === 1, remaining, waitMilliseconds, epoch }
     } catch (error) {
       this.markDown(error)
       return this.standIn.hit(name, limit, windowMilliseconds)
+    }
+  }
+
+  async remaining(name: string, limit: number, windowMilliseconds: number): Promise<number> {
+    if (!this.up) return this.standIn.remaining(name, limit, windowMilliseconds)
+    try {
+      const look = this.redis.hitWindow(`window:${name}`, `epoch:${name}`, limit, windowMilliseconds, 0)
+      return (await within(look, hitTimeoutMilliseconds))[1]
+    } catch (error) {
+      this.markDown(error)
+      return this.standIn.remaining(name, limit, windowMilliseconds)
     }
   }
 

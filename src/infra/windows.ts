@@ -14,7 +14,14 @@ export interface WindowDecision {
  * Answers never fail: when the shared store is away, an in-process window stands in.
  */
 export interface Windows {
-  hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision>
+  /**
+   * Takes a place in a window, if there is one.
+   *
+   * @param record what {@link announce} is asked about; the window's own name unless told
+   */
+  hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<WindowDecision>
+  /** Places left in a window; takes none. */
+  remaining(name: string, limit: number, windowMilliseconds: number): Promise<number>
   /** Tells every process that the record behind `name` changed. */
   announce(name: string): Promise<void>
   /** True while the shared store answers; always true when there is none. */
@@ -34,7 +41,7 @@ export class MemoryWindows implements Windows {
 
   async hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision> {
     const now = this.now()
-    const recent = (this.hits.get(name) ?? []).filter((at) => at > now - windowMilliseconds)
+    const recent = this.recent(name, windowMilliseconds)
     const allowed = recent.length < limit
     if (allowed) recent.push(now)
     this.hits.set(name, recent)
@@ -47,6 +54,10 @@ export class MemoryWindows implements Windows {
     }
   }
 
+  async remaining(name: string, limit: number, windowMilliseconds: number): Promise<number> {
+    return Math.max(0, limit - this.recent(name, windowMilliseconds).length)
+  }
+
   async announce(): Promise<void> {}
 
   async ready(): Promise<boolean> {
@@ -55,6 +66,11 @@ export class MemoryWindows implements Windows {
 
   async close(): Promise<void> {
     clearInterval(this.sweeper)
+  }
+
+  private recent(name: string, windowMilliseconds: number): number[] {
+    const start = this.now() - windowMilliseconds
+    return (this.hits.get(name) ?? []).filter((at) => at > start)
   }
 
   private sweep(): void {

@@ -5,7 +5,7 @@ import type { Db } from '../infra/mongo.ts'
 import type { WindowDecision, Windows } from '../infra/windows.ts'
 import type { ApiKey, KeySecret } from './model.ts'
 import { hashApiKey, isWellFormedApiKey } from './secret.ts'
-import { findKeyByHash } from './store.ts'
+import { findKeyByHash, findKeyById } from './store.ts'
 
 /** A key's record as this process last read it. */
 interface KnownKey {
@@ -25,11 +25,16 @@ const staleAfterMilliseconds = 5000
 const keptRecords = 10_000
 export const minute = 60_000
 
+/** Where a request counts: looking at the key itself does not use up what the key may do (decisions §18). */
+export type RateWindow = 'default' | 'insight'
+const insightLimit = 60
+
 /** The key and host behind a request, and what its rate limit says. */
 export interface Admission extends WindowDecision {
   key: ApiKey
   host: Host
   limit: number
+  window: RateWindow
 }
 
 /**
@@ -61,15 +66,31 @@ export class Authenticator {
    *
    * @throws DomainError `auth` with the messages of decisions §3
    */
-  async admit(apiKey: string, now: Date): Promise<Admission> {
+  async admit(apiKey: string, now: Date, window: RateWindow = 'default'): Promise<Admission> {
     if (!isWellFormedApiKey(apiKey)) throw refuse('API key is invalid')
     const hash = hashApiKey(apiKey)
     let known = this.known.get(hash) ?? (await this.read(hash, now, null))
-    const limit = known.key.rate_limit ?? this.defaultLimit
-    const decision = await this.windows.hit(windowOfKey(known.key.id), limit, minute)
+    const { id } = known.key
+    const limit = window === 'default' ? this.limitOf(known.key) : insightLimit
+    const name = window === 'default' ? windowOfKey(id) : `${window}:${id}`
+    const decision = await this.windows.hit(name, limit, minute, windowOfKey(id))
     if (!isCurrent(known, decision.epoch, now)) known = await this.read(hash, now, decision.epoch)
     requireUsable(known, now)
-    return { ...decision, key: known.key, host: known.host, limit }
+    return { ...decision, key: known.key, host: known.host, limit, window }
+  }
+
+  /** A key as it is stored now, and what is left of its main window; takes nothing of it. */
+  async inspect(
+    keyId: number,
+  ): Promise<{ key: ApiKey; limit: number; remaining: number; windowSeconds: number }> {
+    const key = await findKeyById(this.db, keyId)
+    const limit = this.limitOf(key)
+    const remaining = await this.windows.remaining(windowOfKey(keyId), limit, minute)
+    return { key, limit, remaining, windowSeconds: minute / 1000 }
+  }
+
+  private limitOf(key: ApiKey): number {
+    return key.rate_limit ?? this.defaultLimit
   }
 
   private async read(hash: string, now: Date, epoch: string | null): Promise<KnownKey> {

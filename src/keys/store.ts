@@ -62,6 +62,11 @@ export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null
   return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
 }
 
+/** The key with this id, as it is stored now. */
+export async function findKeyById(db: Db, id: number): Promise<ApiKey> {
+  return keyModel(db).findOne({ id }).lean().orFail()
+}
+
 /**
  * The key with this id, or with these first 12 characters.
  *

@@ -44,6 +44,7 @@ const requests: Record<string, unknown> = {
 }
 const others = [
   'GET /me',
+  'GET /key',
   'GET /listings',
   'GET /listings/{id}',
   'GET /bookings/{booking_id}/messages',
