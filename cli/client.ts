@@ -1,4 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
+import type { TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { ArgsDef } from 'citty'
 import type { Problem } from '../src/errors.ts'
 import { UsageError } from './errors.ts'
@@ -37,9 +39,15 @@ export class PartnerError extends Error {
   }
 }
 
-/** The service could not be reached, or what answered is not the service. */
+/** The service could not be reached, or what responded is not the service: a proxy, say. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
+  constructor(
+    message: string,
+    readonly retryAfterSeconds?: number,
+  ) {
+    super(message)
+  }
 }
 
 /** What the service answered: the envelope, and the headers that pace a client. */
@@ -53,6 +61,7 @@ export interface Answer<T> {
 export interface PartnerClient {
   /** The versioned root that requests go to. */
   root: string
+  isSandbox: boolean
   /** Name of the profile it was opened from. */
   profile: string | undefined
   send<T>(method: string, path: string, options?: SendOptions): Promise<Answer<T>>
@@ -61,6 +70,8 @@ export interface PartnerClient {
 export interface SendOptions {
   query?: Record<string, string | number | undefined>
   body?: string
+  /** What `data` must look like at least, where the command relies on it. */
+  expects?: TSchema
 }
 
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
@@ -77,13 +88,23 @@ export async function openClient(options: ClientOptions): Promise<PartnerClient>
   const isSandbox = options.sandbox ?? profile?.sandbox ?? false
   const root = rootOf(base, isSandbox)
   const key = await readKey(options, profile?.key)
-  return { root, profile: profile?.name, send: (method, path, more) => send(root, key, method, path, more) }
+  return {
+    root,
+    isSandbox,
+    profile: profile?.name,
+    send: (method, path, more) => send(root, key, method, path, more),
+  }
 }
 
 /** A client for one address and key. */
 export function clientFor(base: string, isSandbox: boolean, key: string): PartnerClient {
   const root = rootOf(base, isSandbox)
-  return { root, profile: undefined, send: (method, path, more) => send(root, key, method, path, more) }
+  return {
+    root,
+    isSandbox,
+    profile: undefined,
+    send: (method, path, more) => send(root, key, method, path, more),
+  }
 }
 
 function rootOf(base: string, isSandbox: boolean): string {
@@ -111,7 +132,7 @@ async function send<T>(
   key: string,
   method: string,
   path: string,
-  { query = {}, body }: SendOptions = {},
+  { query = {}, body, expects }: SendOptions = {},
 ): Promise<Answer<T>> {
   const url = new URL(root + path)
   for (const [name, value] of Object.entries(query))
@@ -120,28 +141,51 @@ async function send<T>(
     method,
     headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body }),
+    // The key is for this address alone, wherever it points.
+    redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMilliseconds),
   }).catch((error) => {
     throw new UnreachableError(`Cannot reach ${root}: ${error.message}`)
   })
-  // biome-ignore lint/suspicious/noExplicitAny: the answer is checked below before it is used
+  return readAnswer(root, response, expects)
+}
+
+async function readAnswer<T>(root: string, response: Response, expects?: TSchema): Promise<Answer<T>> {
+  const retryAfter = retryAfterOf(response.headers)
+  // biome-ignore lint/suspicious/noExplicitAny: whatever a foreign server may have sent; checked before it is used
   const envelope: any = await response.json().catch(() => null)
-  if (!response.ok) throw toError(response, envelope)
-  if (envelope === null)
-    throw new UnreachableError(`${root} does not answer in JSON; is this the partner interface?`)
+  const { status } = response
+  if (typeof envelope?.error?.message === 'string') throw toPartnerError(response, envelope.error, retryAfter)
+  if (status === 401 || status === 403)
+    throw new PartnerError(status, `${root} responded ${status}`, [], undefined, retryAfter)
+  if (status >= 300 && status < 400)
+    throw new UnreachableError(
+      `${root} redirects elsewhere; use the address of the service itself`,
+      retryAfter,
+    )
+  if (!response.ok) throw new UnreachableError(`${root} responded ${status}`, retryAfter)
+  const isOurs = typeof envelope === 'object' && envelope !== null && 'data' in envelope
+  if (!isOurs || (expects && !Value.Check(expects, envelope.data)))
+    throw new UnreachableError(`${root} does not respond as the partner interface does`, retryAfter)
   return { data: envelope.data, meta: envelope.meta ?? {}, envelope, headers: response.headers }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever a foreign server may have sent
-function toError(response: Response, envelope: any): Error {
-  const error = envelope?.error
-  if (!error && response.status >= 500) return new UnreachableError(`The service answered ${response.status}`)
-  const retryAfter = Number(response.headers.get('retry-after'))
-  return new PartnerError(
-    response.status,
-    error?.message ?? `The service answered ${response.status}`,
-    error?.errors ?? [],
-    error?.request_id ?? response.headers.get('x-request-id') ?? undefined,
-    retryAfter > 0 ? retryAfter : undefined,
-  )
+function toPartnerError(
+  { status, headers }: Response,
+  error: { message: string; errors?: unknown; request_id?: string },
+  retryAfter: number | undefined,
+): PartnerError {
+  const problems = Array.isArray(error.errors) ? error.errors : []
+  const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
+  return new PartnerError(status, error.message, problems, requestId, retryAfter)
+}
+
+const longestWaitSeconds = 3600
+
+/** Seconds of `Retry-After`, written as a number or as a date; bounded, because a foreign server may have sent it. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const text = headers.get('retry-after')?.trim()
+  if (!text) return undefined
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
+  return seconds > 0 ? Math.min(longestWaitSeconds, seconds) : undefined
 }

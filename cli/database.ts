@@ -15,7 +15,8 @@ export interface Administration {
 
 /** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
 export async function withDatabase<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
-  const config = readConfig(process.env)
+  // Redis is only told of changes, and few commands need the secret.
+  const config = readConfig(process.env, ['MONGODB_URL'])
   const database = await openDatabase(config)
   try {
     return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })

@@ -2,12 +2,14 @@ import { ConfigError } from '../src/config.ts'
 import { DomainError, type Problem } from '../src/errors.ts'
 import { PartnerError } from './client.ts'
 import { exitCode, UsageError } from './errors.ts'
+import { Verdict } from './findings.ts'
 
 /** What a failed command says on standard error, and its exit code (decisions §15). */
 export function explain(error: unknown): { text: string; code: number } {
   if (error instanceof UsageError || isParseError(error)) {
     return { text: `${(error as Error).message}\nTry the command with --help`, code: exitCode.usage }
   }
+  if (error instanceof Verdict) return { text: error.message, code: error.exitCode }
   if (error instanceof ConfigError) return { text: error.message, code: exitCode.usage }
   if (error instanceof DomainError)
     return { text: withProblems(error.message, error.problems), code: exitCode.failed }

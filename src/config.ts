@@ -45,12 +45,16 @@ const mebibyte = 1024 * 1024
 
 type Environment = Record<string, string | undefined>
 
+/** What production cannot do without. */
+const requiredInProduction = ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']
+
 /**
  * Reads the environment once.
  *
+ * @param required names that production cannot do without
  * @throws ConfigError with every wrong setting, not only the first; never with the value of a secret
  */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment, required = requiredInProduction): Config {
   const problems: string[] = []
   const read = reader(environment, problems)
   const production = environment.NODE_ENV === 'production'
@@ -86,7 +90,7 @@ export function readConfig(environment: Environment): Config {
     metricsToken: read.secret('METRICS_TOKEN', 16),
   }
   if (production) {
-    for (const name of ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']) {
+    for (const name of required) {
       if (!environment[name]) problems.push(`${name} is required when NODE_ENV is "production"`)
     }
   }

@@ -7,10 +7,27 @@ import { toVersion } from '../../src/feed/version.ts'
 import { command } from '../command.ts'
 import { confirm as ask, yesArgument } from '../confirm.ts'
 import { administer } from '../database.ts'
+import { UsageError } from '../errors.ts'
 import { print, record } from '../output.ts'
 import { parseId } from '../values.ts'
 
 const id = { type: 'positional', required: true, description: 'Id of the booking' } as const
+
+const reason = { type: 'string', description: 'Why, for the audit; kept with a cancelled booking' } as const
+
+const longestReason = 1000
+
+/** @throws UsageError for a reason that is too long */
+function readReason(text: string | undefined): string | null {
+  const trimmed = text?.trim() || null
+  if (trimmed && [...trimmed].length > longestReason)
+    throw new UsageError(`Option --reason takes at most ${longestReason} characters`)
+  return trimmed
+}
+
+function targetOf(bookingId: number, why: string | null): string {
+  return why ? `booking ${bookingId}: ${why}` : `booking ${bookingId}`
+}
 
 function toRecord(booking: Booking) {
   return {
@@ -25,10 +42,11 @@ function toRecord(booking: Booking) {
 
 const confirm = command({
   meta: { name: 'confirm', description: 'Confirm a pending booking' },
-  args: { id },
+  args: { id, reason },
   async run({ args }) {
     const bookingId = parseId(args.id)
-    await administer('bookings confirm', `booking ${bookingId}`, async (on) => {
+    const target = targetOf(bookingId, readReason(args.reason))
+    await administer('bookings confirm', target, async (on) => {
       const booking = await moveBooking(on, () => findBookingOfAnyHost(on, bookingId), 'confirmed')
       print(args, toRecord(booking), record)
     })
@@ -37,13 +55,14 @@ const confirm = command({
 
 const cancel = command({
   meta: { name: 'cancel', description: 'Cancel a pending or confirmed booking' },
-  args: { id, reason: { type: 'string', description: 'Why, for the record' }, ...yesArgument },
+  args: { id, reason, ...yesArgument },
   async run({ args }) {
     const bookingId = parseId(args.id)
+    const why = readReason(args.reason)
     await ask(args, `Booking ${bookingId} will be cancelled.`)
-    await administer('bookings cancel', `booking ${bookingId}`, async (on) => {
+    await administer('bookings cancel', targetOf(bookingId, why), async (on) => {
       const find = () => findBookingOfAnyHost(on, bookingId)
-      print(args, toRecord(await moveBooking(on, find, 'cancelled', args.reason ?? null)), record)
+      print(args, toRecord(await moveBooking(on, find, 'cancelled', why)), record)
     })
   },
 })

@@ -1,6 +1,6 @@
 import type { CommandDef } from 'citty'
 import { command } from '../command.ts'
-import { show } from '../output.ts'
+import { print, show } from '../output.ts'
 import { oneOf } from '../values.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
@@ -70,6 +70,9 @@ export const completions = command({
   args: { shell: { type: 'positional', required: true, description: shells.join(', ') } },
   async run({ args }) {
     const { main } = await import('../program.ts')
-    show(scripts[oneOf(shells, args.shell)](await wordsOf(main)))
+    const shell = oneOf(shells, args.shell)
+    const script = scripts[shell](await wordsOf(main))
+    if (args.json) print(args, { shell, script }, () => script)
+    else show(script)
   },
 })

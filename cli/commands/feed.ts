@@ -1,17 +1,17 @@
 import { defineCommand } from 'citty'
 import { isCalendarDate } from '../../src/clock.ts'
 import { isFeedTime } from '../../src/schema/formats.ts'
-import { clientArgs, openClient } from '../client.ts'
+import { feedPath, readAccount } from '../account.ts'
+import { clientArgs, openClient, type PartnerClient } from '../client.ts'
 import { command } from '../command.ts'
 import { UsageError } from '../errors.ts'
-import { print } from '../output.ts'
-import { openCheckpoint } from '../poll/checkpoint.ts'
+import { note, print } from '../output.ts'
+import { findEarlierState, openCheckpoint } from '../poll/checkpoint.ts'
 import { type OutputFormat, outputFor } from '../poll/handlers.ts'
+import { patiently, stopOnSignal } from '../poll/patience.ts'
 import { poll as pollFeed } from '../poll/poller.ts'
 import { openProgress } from '../poll/progress.ts'
 import { parseDuration, parseId } from '../values.ts'
-
-const path = '/integrations/provider_one/bookings'
 
 const poll = command({
   meta: { name: 'poll', description: 'Hand over every new or changed booking, once each' },
@@ -30,19 +30,18 @@ const poll = command({
     const interval = parseDuration(args.interval)
     if (args.listing !== undefined) parseId(args.listing)
     if (args.since !== undefined && !isFeedTime(args.since))
-      throw new UsageError(`"${args.since}" is no version`)
+      throw new UsageError(`"${args.since}" is not a version`)
     if (args['checkout-after'] !== undefined && !isCalendarDate(args['checkout-after'])) {
-      throw new UsageError(`"${args['checkout-after']}" is no date`)
+      throw new UsageError(`"${args['checkout-after']}" is not a date`)
     }
     const client = await openClient(args)
+    const stop = stopOnSignal()
+    const account = await patiently(() => readAccount(client), stop)
+    if (account === null) return
     const filters = { listing_id: args.listing, checkout_after: args['checkout-after'] }
-    const checkpoint = await openCheckpoint({
-      root: client.root,
-      profile: client.profile,
-      filters,
-      path: args.state,
-      since: args.since,
-    })
+    const scope = { root: client.root, account, filters }
+    const checkpoint = await openCheckpoint({ ...scope, path: args.state, since: args.since })
+    if (checkpoint.version === undefined && !args.state) await mentionEarlierState(scope, client)
     const output = outputFor({ exec: args.exec, output: args.json ? 'json' : (args.output as OutputFormat) })
     const progress = openProgress(
       Boolean(process.stderr.isTTY) && (args.exec !== undefined || !process.stdout.isTTY),
@@ -50,20 +49,32 @@ const poll = command({
     try {
       await pollFeed({
         client,
-        path,
+        path: feedPath,
         filters,
         checkpoint,
         handle: output.handle,
         intervalSeconds: args.once ? null : interval,
         progress,
+        stop,
       })
-      await output.end()
     } finally {
       progress.stop()
+      await output.end()
       await checkpoint.close()
     }
   },
 })
+
+async function mentionEarlierState(
+  scope: Parameters<typeof findEarlierState>[0],
+  { profile }: PartnerClient,
+): Promise<void> {
+  const earlier = await findEarlierState(scope, profile)
+  if (!earlier) return
+  note(
+    `"${earlier.file}" is of an earlier version and does not say whose changes it counts: beginning with the oldest booking. When it is this account's, go on with --since "${earlier.version}"`,
+  )
+}
 
 const show = command({
   meta: { name: 'show', description: 'Show one booking in full' },
@@ -75,7 +86,7 @@ const show = command({
     const client = await openClient(args)
     const { data } = await client.send<{ Booking: object }>(
       'GET',
-      `${path}/${encodeURIComponent(args.booking_id)}`,
+      `${feedPath}/${encodeURIComponent(args.booking_id)}`,
     )
     print({ json: true }, data.Booking, String)
   },

@@ -14,12 +14,13 @@ export interface Checkpoint {
   close(): Promise<void>
 }
 
-/** What a checkpoint belongs to; with another address or filter it would skip changes. */
+/** What a checkpoint belongs to; with another address, account or filter it would skip changes. */
 export interface CheckpointScope {
   root: string
+  /** Whose changes they are: on live data the host, in the sandbox the key. */
+  account: string
   filters: Record<string, string | undefined>
-  profile: string | undefined
-  /** State file of the command line; a default one for each address and filter otherwise. */
+  /** State file of the command line; a default one for each scope otherwise. */
   path?: string | undefined
   /** Version to begin after, instead of the one kept. */
   since?: string | undefined
@@ -27,63 +28,86 @@ export interface CheckpointScope {
 
 interface State {
   root: string
+  /** Absent in a file of an earlier version, which did not know whose changes they were. */
+  account?: string
   filters: Record<string, string | undefined>
   version: string
 }
 
+type Scope = Pick<CheckpointScope, 'root' | 'account' | 'filters'>
+
 /**
  * Opens the checkpoint of a poll.
  *
- * @throws UsageError when the file holds something else, or belongs to another address or filter; Error when
- * another poll has it
+ * @throws UsageError when the file holds something else, or belongs to another address, account or filter, or to
+ * nobody known; Error when another poll has it
  */
-export async function openCheckpoint({
-  root,
-  filters,
-  profile,
-  path,
-  since,
-}: CheckpointScope): Promise<Checkpoint> {
-  const file = path ?? defaultPath(root, filters, profile)
+export async function openCheckpoint({ path, since, ...scope }: CheckpointScope): Promise<Checkpoint> {
+  const file = path ?? defaultPath(scope)
   await mkdir(dirname(file), { recursive: true })
-  const unlock = await lockState(file)
+  const unlock = lockState(file)
   try {
-    return await readCheckpoint(file, { root, filters, since }, unlock)
+    const state = await readState(file)
+    if (state) requireSameScope(file, state, scope, since !== undefined)
+    return {
+      version: since ?? state?.version,
+      save: (version) => writeState(file, { ...scope, version }),
+      close: async () => unlock(),
+    }
   } catch (error) {
-    await unlock()
+    unlock()
     throw error
   }
 }
 
-async function readCheckpoint(
+/**
+ * The state file that an earlier version kept by default for these filters, if it is there. It does not say whose
+ * changes it counts, so it is never taken over: with the checkpoint of another account changes would be skipped.
+ */
+export async function findEarlierState(
+  { root, filters }: Scope,
+  profile: string | undefined,
+): Promise<{ file: string; version: string } | undefined> {
+  const file = stateFile([root, filters, profile])
+  const state = await readState(file).catch(() => undefined)
+  return state && state.account === undefined ? { file, version: state.version } : undefined
+}
+
+/** The version that the default state file of a scope holds, if there is one; for reading only. */
+export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
+  return (await readState(defaultPath(scope)))?.version
+}
+
+/** Named after everything the checkpoint belongs to, so that no two accounts of one home ever share it. */
+function defaultPath({ root, account, filters }: Scope): string {
+  return stateFile([root, account, filters])
+}
+
+function stateFile(scope: unknown[]): string {
+  const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
+  const name = createHash('sha256').update(JSON.stringify(scope)).digest('hex').slice(0, 16)
+  return join(base, 'partnerctl', `feed-${name}.json`)
+}
+
+function requireSameScope(
   file: string,
-  { root, filters, since }: Omit<CheckpointScope, 'path' | 'profile'>,
-  close: () => Promise<void>,
-): Promise<Checkpoint> {
-  const state = await readState(file)
-  if (state && !isSame(state, { root, filters })) {
+  state: State,
+  { root, account, filters }: Scope,
+  isBegunAnew: boolean,
+): void {
+  if (state.root !== root || JSON.stringify(state.filters) !== JSON.stringify(filters)) {
     throw new UsageError(
       `"${file}" belongs to a poll of ${state.root} with other filters; choose another --state`,
     )
   }
-  return {
-    version: since ?? state?.version,
-    save: (version) => writeState(file, { root, filters, version }),
-    close,
+  if (state.account === undefined && isBegunAnew) return
+  if (state.account === undefined) {
+    throw new UsageError(
+      `"${file}" is of an earlier version and does not say whose changes it counts; when it is this account's, go on once with --since "${state.version}"`,
+    )
   }
-}
-
-function defaultPath(
-  root: string,
-  filters: Record<string, string | undefined>,
-  profile: string | undefined,
-): string {
-  const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
-  const name = createHash('sha256')
-    .update(JSON.stringify([root, filters, profile]))
-    .digest('hex')
-    .slice(0, 16)
-  return join(base, 'partnerctl', `feed-${name}.json`)
+  if (state.account !== account)
+    throw new UsageError(`"${file}" belongs to a poll of another account; choose another --state`)
 }
 
 async function readState(file: string): Promise<State | undefined> {
@@ -98,11 +122,7 @@ async function readState(file: string): Promise<State | undefined> {
   } catch {
     // Refused below, like any other file that is not ours.
   }
-  throw new UsageError(`"${file}" is no state file of a feed poll`)
-}
-
-function isSame(state: State, { root, filters }: Omit<State, 'version'>): boolean {
-  return state.root === root && JSON.stringify(state.filters) === JSON.stringify(filters)
+  throw new UsageError(`"${file}" is not a state file of a feed poll`)
 }
 
 async function writeState(file: string, state: State): Promise<void> {

@@ -5,7 +5,7 @@ export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 /** Handles one change; only when it returns is the change done with. */
 export type Handler = (item: FeedItem) => Promise<void>
 
-/** A handler, and what is to be written when no change follows. */
+/** A handler, and what is to be written when no change follows, also after a failure. */
 export interface Output {
   handle: Handler
   end(): Promise<void>
@@ -31,17 +31,22 @@ const widths: Record<(typeof columns)[number], number> = {
   version: 19,
 }
 
-/** Runs the command for each change, or prints it. */
+/** Runs the command for each change, or prints it; with `json` one document tells what was handled. */
 export function outputFor({ exec, output }: { exec?: string | undefined; output: OutputFormat }): Output {
-  if (exec !== undefined) return { handle: executor(exec), end: async () => {} }
-  return output === 'json' ? jsonPrinter() : { handle: printer(output ?? 'table'), end: async () => {} }
+  const isJson = output === 'json'
+  if (isJson) return jsonPrinter(exec === undefined ? async () => {} : executor(exec, 'stderr'))
+  return {
+    handle: exec === undefined ? printer(output ?? 'table') : executor(exec, 'stdout'),
+    end: async () => {},
+  }
 }
 
-/** One JSON document: a list that is open until the poll ends. */
-function jsonPrinter(): Output {
+/** One JSON document: a list that is open until the poll ends, however it ends. */
+function jsonPrinter(first: Handler): Output {
   let isFirst = true
   return {
     async handle(item) {
+      await first(item)
       await write(`${isFirst ? '[' : ','}${JSON.stringify(item)}`)
       isFirst = false
     },
@@ -80,10 +85,11 @@ function write(line: string): Promise<void> {
 const tries = 3
 const firstPauseMilliseconds = 500
 
-function executor(command: string): Handler {
+/** @param output where the command's own output goes */
+function executor(command: string, output: 'stdout' | 'stderr'): Handler {
   return async (item) => {
     for (let attempt = 1; ; attempt += 1) {
-      const code = await runOnce(command, item)
+      const code = await runOnce(command, item, output)
       if (code === 0) return
       if (attempt === tries) {
         throw new Error(
@@ -95,10 +101,10 @@ function executor(command: string): Handler {
   }
 }
 
-async function runOnce(command: string, item: FeedItem): Promise<number> {
+async function runOnce(command: string, item: FeedItem, output: 'stdout' | 'stderr'): Promise<number> {
   const child = Bun.spawn(['sh', '-c', command], {
     stdin: new Blob([`${JSON.stringify(item)}\n`]),
-    stdout: 'inherit',
+    stdout: output === 'stdout' ? 'inherit' : 2,
     stderr: 'inherit',
     env: {
       ...process.env,

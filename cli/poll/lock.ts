@@ -1,43 +1,35 @@
-import { open, readFile, rm } from 'node:fs/promises'
-import { isAlive } from '../../src/infra/process.ts'
-
-const settleMilliseconds = 50
+import { Database } from 'bun:sqlite'
 
 /**
- * Takes a state file for this process alone, and gives the function that leaves it again. A lock whose process
- * is gone (killed, say) is taken over.
+ * Takes a state file for this process alone, and gives the function that leaves it again. The lock is one of the
+ * operating system, on a file beside the state: it ends with its holder, however that ended, and does not take a
+ * new process for an old one of the same number.
  *
- * @throws Error when a living process has it
+ * @throws Error when another process has it
  */
-export async function lockState(stateFile: string): Promise<() => Promise<void>> {
-  const file = `${stateFile}.lock`
-  for (;;) {
-    const holder = await create(file)
-    if (holder === null) break
-    if (isAlive(holder))
-      throw new Error(`Another poll (process ${holder}) uses "${stateFile}"; choose another --state`)
-    await rm(file, { force: true })
-  }
-  // Two processes may have removed the same dead lock: only the one whose lock stays goes on.
-  await Bun.sleep(settleMilliseconds)
-  if ((await holderOf(file)) !== process.pid)
-    throw new Error(`Another poll has just begun with "${stateFile}"`)
-  return () => rm(file, { force: true })
-}
-
-/** Null when the lock is ours now, else the process that has it. */
-async function create(file: string): Promise<number | null> {
+export function lockState(stateFile: string): () => void {
+  const database = new Database(`${stateFile}.lock`, { create: true })
   try {
-    const handle = await open(file, 'wx', 0o600)
-    await handle.writeFile(String(process.pid))
-    await handle.close()
-    return null
+    // Who holds it is written first, because a lock hides what is written under it.
+    database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
+    database.transaction(() => {
+      database.run('DELETE FROM holder')
+      database.run('INSERT INTO holder VALUES (?)', [process.pid])
+    })()
+    database.run('BEGIN IMMEDIATE')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    return holderOf(file)
+    const holder = holderOf(database)
+    database.close()
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    throw new Error(`Another poll (process ${holder}) uses "${stateFile}"; choose another --state`)
   }
+  return () => database.close()
 }
 
-async function holderOf(file: string): Promise<number> {
-  return Number(await readFile(file, 'utf8').catch(() => ''))
+function holderOf(database: Database): number | string {
+  try {
+    return (database.query('SELECT pid FROM holder').get() as { pid: number } | null)?.pid ?? 'unknown'
+  } catch {
+    return 'unknown'
+  }
 }

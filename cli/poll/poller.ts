@@ -1,9 +1,10 @@
+import { Type } from '@sinclair/typebox'
 import type { FeedItem } from '../../src/feed/schema.ts'
-import { type PartnerClient, PartnerError, UnreachableError } from '../client.ts'
-import { note } from '../output.ts'
+import type { PartnerClient } from '../client.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Handler } from './handlers.ts'
 import { pauseFor } from './pace.ts'
+import { patiently, type StopSignal } from './patience.ts'
 import type { Progress } from './progress.ts'
 
 export interface PollOptions {
@@ -16,22 +17,37 @@ export interface PollOptions {
   /** Pause between polls; null to stop when nothing new is left. */
   intervalSeconds: number | null
   progress: Progress
+  stop: StopSignal
 }
 
 const perPage = 100
-const longestPauseSeconds = 60
+
+/** What the poll relies on; whatever else a later version sends is handed over as it is. */
+const FeedData = Type.Object({
+  Bookings: Type.Array(
+    Type.Object({
+      booking_id: Type.Integer(),
+      status: Type.String(),
+      version: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' }),
+    }),
+  ),
+})
 
 /**
  * Follows the feed. Every request asks for what came after the last change handled: versions are unique
  * and ascend, so the first page after a version is always the right next page, whatever moved meanwhile.
+ *
+ * @throws Error when a page does not move forward: what gives it is not this feed, and going on could skip changes
  */
 export async function poll(options: PollOptions): Promise<void> {
-  const { checkpoint, handle, intervalSeconds, progress } = options
-  const stop = stopOnSignal()
+  const { checkpoint, handle, intervalSeconds, progress, stop } = options
   let after = checkpoint.version
   let handled = 0
   while (!stop.requested) {
-    const { items, total, pauseSeconds } = await fetchPatiently(options, after, stop)
+    const batch = await patiently(() => fetchBatch(options, after), stop)
+    if (!batch) break
+    const { items, total, pauseSeconds } = batch
+    requireForward(items, after)
     for (const [index, item] of items.entries()) {
       if (stop.requested) break
       await handle(item)
@@ -59,52 +75,22 @@ interface Batch {
   pauseSeconds: number
 }
 
-async function fetchPatiently(
-  { client, path, filters }: PollOptions,
-  after: string | undefined,
-  stop: StopSignal,
-): Promise<Batch> {
+async function fetchBatch({ client, path, filters }: PollOptions, after: string | undefined): Promise<Batch> {
   const query = { ...filters, updated_after: after, per_page: perPage }
-  for (let attempt = 0; !stop.requested; attempt += 1) {
-    try {
-      const { data, meta, headers } = await client.send<{ Bookings: FeedItem[] }>('GET', path, { query })
-      return { items: data.Bookings, total: meta.pagination?.total ?? 0, pauseSeconds: pauseFor(headers) }
-    } catch (error) {
-      const pause = pauseAfter(error, attempt)
-      if (pause === null) throw error
-      note(`${(error as Error).message}; trying again in ${pause.toFixed(1)} s`)
-      await stop.sleep(pause)
-    }
-  }
-  return { items: [], total: 0, pauseSeconds: 0 }
+  const { data, meta, headers } = await client.send<{ Bookings: FeedItem[] }>('GET', path, {
+    query,
+    expects: FeedData,
+  })
+  return { items: data.Bookings, total: meta.pagination?.total ?? 0, pauseSeconds: pauseFor(headers) }
 }
 
-/** Seconds to wait before the next try, or null for an error that no waiting mends. */
-function pauseAfter(error: unknown, attempt: number): number | null {
-  if (error instanceof PartnerError && error.retryAfterSeconds) return error.retryAfterSeconds
-  const isPassing =
-    error instanceof UnreachableError || (error instanceof PartnerError && error.status >= 500)
-  return isPassing ? Math.random() * Math.min(longestPauseSeconds, 2 ** attempt) : null
-}
-
-interface StopSignal {
-  requested: boolean
-  /** Sleeps, but no longer than until the signal. */
-  sleep(seconds: number): Promise<void>
-}
-
-/** The first SIGINT or SIGTERM ends the poll after the change in hand. */
-function stopOnSignal(): StopSignal {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const stop: StopSignal = {
-    requested: false,
-    sleep: (seconds) => Promise.race([Bun.sleep(seconds * 1000), promise]),
+function requireForward(items: FeedItem[], after = ''): void {
+  let last = after
+  for (const { version, booking_id } of items) {
+    if (version <= last)
+      throw new Error(
+        `The feed does not move forward: booking ${booking_id} has version "${version}" after "${last}"`,
+      )
+    last = version
   }
-  const request = () => {
-    stop.requested = true
-    resolve()
-  }
-  process.once('SIGINT', request)
-  process.once('SIGTERM', request)
-  return stop
 }

@@ -172,7 +172,7 @@ async function answer(request: Request): Promise<object> {
   if (url.pathname === '/feed') return feedPage(url.searchParams)
   if (url.pathname === '/listings') return listingsPage()
   if (url.pathname === '/bookings') return createBooking((await request.json()) as Record<string, unknown>)
-  if (url.pathname === '/me-with-redis') await redis.hitWindow('bare', 'epoch:bare', 1_000_000, 60_000)
+  if (url.pathname === '/me-with-redis') await redis.hitWindow('bare', 'epoch:bare', 1_000_000, 60_000, 1)
   return { data: me, meta: meta() }
 }
 

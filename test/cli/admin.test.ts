@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { sender, testApp, testEnvironment } from '../support/app.ts'
+import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
 const service = await testApp()
@@ -108,6 +108,63 @@ test.each([
     expect(result.stderr).not.toContain('\u001b')
   },
 )
+
+test.each([
+  ['2026-12-31', '2026-12-31T23:59:59.999000Z'],
+  ['2026-12-31T10:00:00', '2026-12-31T10:00:00.000000Z'],
+  ['2026-12-31T10:00', '2026-12-31T10:00:00.000000Z'],
+  ['2026-12-31T10:00:00+02:00', '2026-12-31T08:00:00.000000Z'],
+])('keys mint --expires %s is %s, in whatever zone the machine is', async (expires, moment) => {
+  for (const TZ of ['America/New_York', 'Asia/Tokyo']) {
+    const { id } = await mint()
+    const { host_id } = await json('keys', 'show', String(id))
+    const { stdout } = await partnerctl(
+      [
+        'keys',
+        'mint',
+        '--host',
+        String(host_id),
+        '--name',
+        'k',
+        '--permission',
+        permissions,
+        '--expires',
+        expires,
+        '--json',
+      ],
+      { ...environment(), TZ },
+    )
+    expect(JSON.parse(stdout).expires_at).toBe(moment)
+  }
+})
+
+test.each(['2026-02-30', '2026-02-30T10:00', '2026-12-31T25:00', '2026-12-31 10:00', '31.12.2026'])(
+  'keys mint --expires %s exits 2',
+  async (expires) => {
+    const args = ['--host', '1', '--name', 'k', '--permission', permissions, '--expires', expires]
+    expect((await admin('keys', 'mint', ...args)).code).toBe(2)
+  },
+)
+
+test('the key commands need only the database, in production too', async () => {
+  const { MONGODB_URL } = environment()
+  const { code, stdout } = await partnerctl(['keys', 'list', '--json'], {
+    MONGODB_URL,
+    NODE_ENV: 'production',
+  })
+  expect([code, Array.isArray(JSON.parse(stdout))]).toEqual([0, true])
+  expect((await partnerctl(['keys', 'list'], { NODE_ENV: 'production' })).code).toBe(2)
+})
+
+test('bookings confirm takes a reason, which the audit keeps', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const confirmed = await json('bookings', 'confirm', String(booking_id), '--reason', 'Paid in cash')
+  expect(confirmed).toMatchObject({ booking_id, status: 'confirmed' })
+  const [latest] = await json('audit', 'list', '--limit', '1')
+  expect(latest).toMatchObject({ action: 'bookings confirm', target: `booking ${booking_id}: Paid in cash` })
+  expect((await admin('bookings', 'cancel', String(booking_id), '--reason', 'x'.repeat(1001))).code).toBe(2)
+})
 
 test('a second host with an address is refused', async () => {
   const address = `${crypto.randomUUID()}@example.com`

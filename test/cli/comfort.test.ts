@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { examples } from '../../cli/examples.ts'
-import { testApp, testEnvironment } from '../support/app.ts'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
 const service = await testApp()
@@ -65,10 +65,11 @@ test('doctor finds a healthy partner healthy, and names what is not', async () =
     findings: {
       reach: 'ok',
       key: 'ok',
-      'listings.read': 'ok',
-      'bookings.read': 'ok',
+      'users.read': 'ok',
       'users.write': 'ok',
+      'bookings.read': 'ok',
       'bookings.write': 'ok',
+      'listings.read': 'ok',
       'listings.write': 'ok',
       clock: 'ok',
       feed: 'ok',
@@ -84,8 +85,25 @@ test('doctor finds a healthy partner healthy, and names what is not', async () =
       feed: 'failed',
     },
   })
-  expect(await check('pis_wrong')).toEqual({ code: 1, findings: { key: 'failed' } })
+  expect(await check('pis_wrong')).toEqual({ code: 4, findings: { key: 'failed' } })
   expect(await check(healthy.key, 'http://127.0.0.1:9')).toEqual({ code: 1, findings: { reach: 'failed' } })
+})
+
+test('doctor tells how far the poll of this home is behind', async () => {
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const environment = {
+    PARTNER_API_KEY: actor.key,
+    PARTNER_BASE_URL: server.url,
+    XDG_STATE_HOME: (await user()).home,
+  }
+  const feed = async () => {
+    const { stdout } = await partnerctl(['doctor', '--json'], environment)
+    return JSON.parse(stdout).find(({ check }: { check: string }) => check === 'feed').detail
+  }
+  expect(await feed()).toMatch(/^lag \d+ s: 1 changes in all: no poll has run here$/)
+  await partnerctl(['feed', 'poll', '--once'], environment)
+  expect(await feed()).toMatch(/^lag 0 s: 0 changes after the checkpoint \d{4}-/)
 })
 
 test('feed show prints one booking in full; --sandbox works on every partner command', async () => {
@@ -134,6 +152,11 @@ test('completions know the commands and options, in bash, zsh and fish', async (
     for (const word of ['poll', 'rotate', 'interval']) expect(stdout).toContain(word)
   }
   expect((await partnerctl(['completions', 'tcsh'], {})).code).toBe(2)
+  const document = await partnerctl(['completions', 'bash', '--json'], {})
+  expect(JSON.parse(document.stdout)).toMatchObject({
+    shell: 'bash',
+    script: expect.stringContaining('rotate'),
+  })
   const { stdout: script } = await partnerctl(['completions', 'bash'], {})
   const asked = Bun.spawn(
     [

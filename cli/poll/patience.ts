@@ -1,0 +1,58 @@
+import { PartnerError, UnreachableError } from '../client.ts'
+import { note } from '../output.ts'
+
+const longestPauseSeconds = 60
+
+/** Ends a poll between two changes. */
+export interface StopSignal {
+  requested: boolean
+  /** Sleeps, but no longer than until the signal. */
+  sleep(seconds: number): Promise<void>
+}
+
+/** The first SIGINT or SIGTERM ends the poll after the change in hand. */
+export function stopOnSignal(): StopSignal {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop: StopSignal = {
+    requested: false,
+    sleep: (seconds) => Promise.race([Bun.sleep(seconds * 1000), promise]),
+  }
+  const request = () => {
+    stop.requested = true
+    resolve()
+  }
+  process.once('SIGINT', request)
+  process.once('SIGTERM', request)
+  return stop
+}
+
+/**
+ * Sends a request until the service responds: waits out limits, network faults, 5xx, and whatever else is not of
+ * the service. Null when it was stopped meanwhile.
+ *
+ * @throws what no waiting mends
+ */
+export async function patiently<T>(request: () => Promise<T>, stop: StopSignal): Promise<T | null> {
+  for (let attempt = 0; !stop.requested; attempt += 1) {
+    try {
+      return await request()
+    } catch (error) {
+      const pause = pauseAfter(error, attempt)
+      if (pause === null) throw error
+      note(`${(error as Error).message}; trying again in ${pause.toFixed(1)} s`)
+      await stop.sleep(pause)
+    }
+  }
+  return null
+}
+
+/** Seconds to wait before the next try, or null for an error that no waiting mends. */
+function pauseAfter(error: unknown, attempt: number): number | null {
+  const isPassing =
+    error instanceof UnreachableError ||
+    (error instanceof PartnerError &&
+      (error.status >= 500 || error.status === 429 || error.retryAfterSeconds))
+  if (!isPassing) return null
+  const { retryAfterSeconds } = error as UnreachableError | PartnerError
+  return retryAfterSeconds ?? Math.random() * Math.min(longestPauseSeconds, 2 ** attempt)
+}

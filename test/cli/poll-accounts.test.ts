@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { permissions } from '../../src/keys/permissions.ts'
+import { mintKey, rotateKey } from '../../src/keys/store.ts'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const { db, clock } = service.deps
+const server = await startService(testEnvironment())
+afterAll(() => server.end('SIGTERM'))
+
+async function home() {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-accounts-'))
+  return {
+    folder,
+    async poll(key: string, ...args: string[]) {
+      const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: key, XDG_STATE_HOME: folder }
+      const result = await partnerctl(['feed', 'poll', '--once', '--output', 'ndjson', ...args], environment)
+      const ids = result.stdout
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => JSON.parse(line).booking_id as number)
+      return { ...result, ids }
+    },
+  }
+}
+
+test('two hosts, two keys of one of them, and a rotated key in one home: each sees what is new to its account', async () => {
+  const { poll } = await home()
+  const [one, other] = [await service.actor(), await service.actor()]
+  const older = await seedBooking(other)
+  const newer = await seedBooking(one)
+  const second = await mintKey(db, clock, { host: one.hostId, name: 'Second', permissions: [...permissions] })
+  expect((await poll(one.key)).ids).toEqual([newer.booking_id])
+  expect((await poll(other.key)).ids).toEqual([older.booking_id])
+  expect((await poll(one.key)).ids).toEqual([])
+  expect((await poll(second.key)).ids).toEqual([])
+  const rotated = await rotateKey(db, clock, String(one.keyId), 3600)
+  expect((await poll(rotated.key)).ids).toEqual([])
+})
+
+test('in the sandbox each key has a checkpoint of its own, which a rotated key keeps', async () => {
+  const { poll } = await home()
+  const actor = await service.actor()
+  const second = await mintKey(db, clock, {
+    host: actor.hostId,
+    name: 'Second',
+    permissions: [...permissions],
+  })
+  expect((await poll(actor.key, '--sandbox')).ids).toHaveLength(4)
+  expect((await poll(second.key, '--sandbox')).ids).toHaveLength(4)
+  const rotated = await rotateKey(db, clock, String(actor.keyId), 3600)
+  expect((await poll(rotated.key, '--sandbox')).ids).toEqual([])
+  expect((await poll(actor.key)).ids).toEqual([])
+})
+
+test('a state file of another account is refused with 2, also with --since', async () => {
+  const { folder, poll } = await home()
+  const [one, other] = [await service.actor(), await service.actor()]
+  await seedBooking(one)
+  const state = join(folder, 'state.json')
+  await poll(one.key, '--state', state)
+  for (const more of [[], ['--since', '2020-01-01']]) {
+    const refused = await poll(other.key, '--state', state, ...more)
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('another account')])
+  }
+})
+
+test('a state file of an earlier version is never taken over unasked: it does not say whose it is', async () => {
+  const { folder, poll } = await home()
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const earlier = { root: `${server.url}/v1`, filters: {}, version: '2099-01-01 00:00:00' }
+  const name = createHash('sha256')
+    .update(JSON.stringify([earlier.root, earlier.filters, undefined]))
+    .digest('hex')
+    .slice(0, 16)
+  await mkdir(join(folder, 'partnerctl'))
+  await writeFile(join(folder, 'partnerctl', `feed-${name}.json`), JSON.stringify(earlier))
+  const fresh = await poll(actor.key)
+  expect([fresh.ids, fresh.stderr]).toEqual([
+    [booking_id],
+    expect.stringContaining('--since "2099-01-01 00:00:00"'),
+  ])
+  const state = join(folder, 'state.json')
+  await writeFile(state, JSON.stringify(earlier))
+  const refused = await poll(actor.key, '--state', state)
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('earlier version')])
+  expect((await poll(actor.key, '--state', state, '--since', '2020-01-01')).ids).toEqual([booking_id])
+  expect((await poll(actor.key, '--state', state)).ids).toEqual([])
+})
+
+test('a poll in a container that was killed starts again, although the new process has the number of the old one', async () => {
+  const { folder } = await home()
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const poll = (...args: string[]) =>
+    Bun.spawn(
+      // A process namespace of its own, as a container has: the poll is process 1 in it.
+      [
+        'unshare',
+        '--user',
+        '--map-root-user',
+        '--pid',
+        '--fork',
+        '--kill-child',
+        process.execPath,
+        'cli/main.ts',
+        'feed',
+        'poll',
+        ...args,
+      ],
+      {
+        env: {
+          PATH: process.env.PATH ?? '',
+          PARTNER_BASE_URL: server.url,
+          PARTNER_API_KEY: actor.key,
+          XDG_STATE_HOME: folder,
+        },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      },
+    )
+  const first = poll('--interval', '1h')
+  await first.stdout.getReader().read()
+  const second = poll('--once')
+  expect([await second.exited, await new Response(second.stderr).text()]).toEqual([
+    1,
+    expect.stringContaining('Another poll (process 1)'),
+  ])
+  first.kill('SIGKILL')
+  await first.exited
+  const third = poll('--once')
+  expect([await third.exited, await new Response(third.stderr).text()]).toEqual([0, ''])
+})
