@@ -82,7 +82,9 @@ export const formats = {
   timezone: {
     accepts: isTimeZone,
     expectation: 'an IANA time zone such as "Europe/Madrid"',
-    documented: { pattern: `^(?:UTC|${Intl.supportedValuesOf('timeZone').join('|')})$` },
+    documented: {
+      pattern: `^(?:UTC|${Intl.supportedValuesOf('timeZone').join('|').replaceAll('+', '\\+')})$`,
+    },
   },
   currency: {
     accepts: isCurrencyCode,

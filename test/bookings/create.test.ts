@@ -144,3 +144,21 @@ test('versions of fifty bookings made at once are unique and ascend with the ord
   expect(new Set(versions).size).toBe(51)
   expect(versions).toEqual([...versions].sort())
 })
+
+test('an unknown user and an unknown listing are reported together, and so are dates and ids', async () => {
+  const unknown = await create({ user_id: 999_999_999, listing_id: 999_999_998 })
+  expect(unknown.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'user_id',
+    'listing_id',
+  ])
+  const both = await create({ user_id: 999_999_999, room_type_id: 999_999_998 })
+  expect(both.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'user_id',
+    'room_type_id',
+  ])
+  const shape = await create({ user_id: 'x', checkin_at: '2030-01-02', checkout_at: '2030-01-01' })
+  expect(shape.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'user_id',
+    'checkout_at',
+  ])
+})

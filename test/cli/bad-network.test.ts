@@ -9,7 +9,8 @@ const service = await testApp()
 const server = await startService(testEnvironment())
 
 type Reply = (request: Request) => Response | Promise<Response>
-let replies: Reply[] = []
+/** What the proxy replies to the feed of a key before it passes on. */
+const replies = new Map<string, Reply[]>()
 let seen: Request[] = []
 const passOn: Reply = (request) => {
   const { pathname, search } = new URL(request.url)
@@ -22,7 +23,8 @@ const proxy = Bun.serve({
   fetch: (request) => {
     seen.push(request)
     const isFeed = new URL(request.url).pathname.endsWith('/bookings')
-    return ((isFeed && replies.shift()) || passOn)(request)
+    const own = isFeed ? replies.get(request.headers.get('x-api-key') as string) : undefined
+    return (own?.shift() ?? passOn)(request)
   },
 })
 const elsewhere = Bun.serve({
@@ -35,7 +37,6 @@ const elsewhere = Bun.serve({
 })
 afterAll(() => Promise.all([server.end('SIGTERM'), proxy.stop(true), elsewhere.stop(true)]))
 beforeEach(() => {
-  replies = []
   seen = []
 })
 
@@ -48,6 +49,8 @@ async function poller(actor: Actor) {
     XDG_STATE_HOME: home,
   }
   return {
+    replyWith: (...first: Reply[]) => replies.set(actor.key, first),
+    left: () => replies.get(actor.key)?.length,
     state,
     environment,
     run: (...args: string[]) =>
@@ -72,36 +75,39 @@ test('the key is never sent along a redirect, by any command', async () => {
   await redirecting.stop(true)
 })
 
-test('a poll waits out everything that is not of the service, and Retry-After of a proxy, as seconds or as a date', async () => {
-  const actor = await service.actor()
-  await seedBooking(actor)
-  const { run } = await poller(actor)
-  const inTwoSeconds = () => new Date(Date.now() + 2000).toUTCString()
-  replies = [
-    () => Response.redirect(elsewhere.url.origin, 302),
-    () => new Response('<html>busy</html>', { status: 503, headers: { 'retry-after': '1' } }),
-    () => new Response('<html>busy</html>', { status: 503, headers: { 'retry-after': inTwoSeconds() } }),
-    () =>
-      Response.json(
-        { error: { type: 'rate_limit_error', message: 'Slow down', errors: [] } },
-        { status: 429 },
-      ),
-    () => new Response('too many', { status: 429 }),
-    () => Response.json({ hello: 'world' }),
-    () => Response.json({ data: { Bookings: 'none' } }),
-    () => Response.json({ data: { Bookings: [{ booking_id: '7', version: 1 }] } }),
-    () => new Response('{"data":{"Boo', { headers: { 'content-type': 'application/json' } }),
-    () => new Response('not found', { status: 404 }),
-  ]
-  const count = replies.length
-  const start = Date.now()
-  const { code, stdout, stderr } = await run()
-  expect([code, stdout.trim().split('\n').length, replies.length]).toEqual([0, 1, 0])
-  expect(stderr.trim().split('\n')).toHaveLength(count)
-  expect(stderr).toContain('trying again in 1.0 s')
-  expect(Date.now() - start).toBeGreaterThan(2000)
-  expect(stderr).not.toContain('undefined')
-}, 240_000)
+const inTwoSeconds = () => new Date(Date.now() + 2000).toUTCString()
+const limited = { error: { type: 'rate_limit_error', message: 'Slow down', errors: [] } }
+const foreign: Record<string, Reply> = {
+  'a redirect': () => Response.redirect(elsewhere.url.origin, 302),
+  'a 503 page with seconds': () => new Response('<html>', { status: 503, headers: { 'retry-after': '2' } }),
+  'a 503 page with a date': () =>
+    new Response('<html>', { status: 503, headers: { 'retry-after': inTwoSeconds() } }),
+  'a 429 without Retry-After': () => Response.json(limited, { status: 429 }),
+  'a 429 page': () => new Response('too many', { status: 429 }),
+  'other JSON': () => Response.json({ hello: 'world' }),
+  'a feed without a list': () => Response.json({ data: { Bookings: 'none' } }),
+  'items of another shape': () => Response.json({ data: { Bookings: [{ booking_id: '7', version: 1 }] } }),
+  'half a body': () => new Response('{"data":{"Boo', { headers: { 'content-type': 'application/json' } }),
+  'a 404 page': () => new Response('not found', { status: 404 }),
+}
+
+test('a poll waits out whatever is not of the service, and honours a foreign Retry-After', async () => {
+  await Promise.all(
+    Object.entries(foreign).map(async ([name, reply]) => {
+      const actor = await service.actor()
+      await seedBooking(actor)
+      const { run, replyWith } = await poller(actor)
+      replyWith(reply)
+      const start = Date.now()
+      const { code, stdout, stderr } = await run()
+      const lines = [stdout, stderr].map((text) => text.trim().split('\n').length)
+      expect([name, code, ...lines]).toEqual([name, 0, 1, 1])
+      expect(stderr).toMatch(/; trying again in \d+\.\d s$/m)
+      expect(stderr).not.toContain('undefined')
+      if (name.startsWith('a 503')) expect(Date.now() - start).toBeGreaterThan(1000)
+    }),
+  )
+})
 
 const item = (booking_id: number, version: string) => ({
   ...{ booking_id, listing_id: 1, room_type_id: 1, status: 'pending' },
@@ -118,14 +124,14 @@ test('a feed that does not move forward stops the poll with 1, and the checkpoin
       `2026-01-01 00:${String(Math.floor(at / 60)).padStart(2, '0')}:${String(at % 60).padStart(2, '0')}`,
     ),
   )
-  const { run, state } = await poller(actor)
-  replies = Array.from({ length: 5 }, () => () => page(...full))
+  const { run, state, replyWith, left } = await poller(actor)
+  replyWith(...Array.from({ length: 5 }, () => () => page(...full)))
   const same = await run()
   expect([same.code, same.stdout.trim().split('\n').length]).toEqual([1, 100])
   expect(same.stderr).toContain('does not move forward')
-  expect(replies).toHaveLength(3)
+  expect(left()).toBe(3)
   const kept = await readFile(state, 'utf8')
-  replies = [() => page(item(1, '2026-01-01 00:01:40'), item(2, '2025-12-31 00:00:00'))]
+  replyWith(() => page(item(1, '2026-01-01 00:01:40'), item(2, '2025-12-31 00:00:00')))
   const back = await run()
   expect([back.code, back.stdout]).toEqual([1, ''])
   expect(await readFile(state, 'utf8')).toBe(kept)
@@ -133,17 +139,17 @@ test('a feed that does not move forward stops the poll with 1, and the checkpoin
 
 test('feed poll --json prints one whole document, also when it fails on the way and with --exec', async () => {
   const actor = await service.actor()
-  const { environment } = await poller(actor)
+  const { environment, replyWith } = await poller(actor)
   const first = [item(1, '2026-01-01 00:00:01'), item(2, '2026-01-01 00:00:02')]
   const poll = (...args: string[]) => partnerctl(['feed', 'poll', '--once', '--json', ...args], environment)
-  replies = [() => page(...first)]
+  replyWith(() => page(...first))
   const failing = await poll('--exec', 'echo noise; [ "$PARTNER_BOOKING_ID" = 1 ]')
   expect([failing.code, JSON.parse(failing.stdout)]).toEqual([1, [first[0]]])
   expect(failing.stderr).toContain('noise')
-  replies = [() => page(first[1] as object)]
+  replyWith(() => page(first[1] as object))
   const rest = await poll('--exec', 'echo noise')
   expect([rest.code, JSON.parse(rest.stdout)]).toEqual([0, [first[1]]])
-  replies = [() => new Response(null, { status: 401 })]
+  replyWith(() => new Response(null, { status: 401 }))
   const refused = await poll()
   expect([refused.code, refused.stdout.trim()]).toEqual([4, '[]'])
 })

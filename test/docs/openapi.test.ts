@@ -1,9 +1,11 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
+import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
 import { exampleAnswers, exampleRequests } from '../../src/docs/examples.ts'
+import { type Format, formats } from '../../src/schema/formats.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 import { guardedRoutes } from '../support/routes.ts'
@@ -64,6 +66,53 @@ test('every example is what the schemas accept', () => {
     const answers = hooksOf(name)?.response as Record<number, TSchema> | undefined
     expect([name, [...TypeCompiler.Compile(answers?.[status] as TSchema).Errors(body)]]).toEqual([name, []])
   }
+})
+
+test('every string that the document allows is accepted: its patterns say no less than the checks', () => {
+  for (const [name, { accepts, documented }] of Object.entries(formats) as [string, Format][]) {
+    const { pattern } = documented
+    if (pattern === undefined || documented.format) continue
+    fc.assert(
+      fc.property(fc.stringMatching(new RegExp(pattern, 'u')), (text) => {
+        if (text.isWellFormed() && text.length <= 255 && !accepts(text))
+          throw new Error(`${name}: ${JSON.stringify(text)}`)
+      }),
+      { numRuns: 300 },
+    )
+  }
+})
+
+test('no format or keyword of our own is left in the document, and no bound differs from the one that holds', () => {
+  const own = new Set<string>()
+  const walk = (value: unknown, at: string) => {
+    if (typeof value !== 'object' || value === null) return
+    const { type, format } = value as Record<string, unknown>
+    if (type === 'string' && typeof format === 'string' && !['date', 'uri', 'email'].includes(format))
+      own.add(format)
+    for (const key of Object.keys(value))
+      if (/^(whenBlank|trims|belowMinimum|readAs|answerAs)$/.test(key)) own.add(at + key)
+    for (const [key, child] of Object.entries(value)) walk(child, `${at}/${key}`)
+  }
+  walk(document.paths, '')
+  expect([...own]).toEqual([])
+  const message =
+    document.paths['/v1/bookings/{booking_id}/messages'].post.requestBody.content['application/json']
+  expect(message.schema.properties.message.properties.text.maxLength).toBe(5000)
+})
+
+test.each(operations)('$method $documented names its 500 and every header', ({ method, documented }) => {
+  const { responses } = document.paths[documented][method.toLowerCase()]
+  expect(responses['500'].content['application/json'].examples.internal.value.error.type).toBe(
+    'internal_error',
+  )
+  expect(Object.keys(responses['429'].headers)).toContain('Retry-After')
+  for (const [status, { headers }] of Object.entries(responses) as [string, { headers: object }][])
+    expect([status, Object.keys(headers)]).toEqual([
+      status,
+      expect.arrayContaining(
+        status === '401' ? ['X-Request-Id'] : ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'],
+      ),
+    ])
 })
 
 test('every example request is accepted by the sandbox', async () => {

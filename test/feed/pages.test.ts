@@ -4,7 +4,11 @@ import { findBookingOfAnyHost } from '../../src/bookings/store.ts'
 import { readHostClock } from '../../src/infra/host-clock.ts'
 import { mongodbUrlOf, seedBooking, testApp } from '../support/app.ts'
 
-const service = await testApp({ MONGODB_URL: mongodbUrlOf(`pages_${crypto.randomUUID().slice(0, 8)}`) })
+let offset = 0
+const service = await testApp(
+  { MONGODB_URL: mongodbUrlOf(`pages_${crypto.randomUUID().slice(0, 8)}`) },
+  () => new Date(Date.now() + offset),
+)
 const { db, clock } = service.deps
 const path = '/v1/integrations/provider_one/bookings'
 
@@ -38,6 +42,17 @@ test('pages of a feed at rest are numbered and counted as any list', async () =>
     { current_page: 3, per_page: 3, total: 8, last_page: 3, from: 7, to: 8 },
     { current_page: 4, per_page: 3, total: 8, last_page: 3, from: null, to: null },
   ])
+})
+
+test('a walk may pause for a day between two pages', async () => {
+  const { ids, page, confirm } = await hostWith(5)
+  const [a, b, , d, e] = ids as number[]
+  await page('&page=1')
+  await confirm(a as number)
+  await confirm(b as number)
+  offset = 86_390_000
+  expect((await page('&page=2')).ids).toEqual([d, e, a])
+  offset = 0
 })
 
 test('a page asked for out of the blue is found by counting', async () => {

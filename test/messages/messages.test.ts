@@ -127,3 +127,23 @@ test('messages do not move the version of the booking', async () => {
   await send('Does nothing to the feed')
   expect(await feed()).toEqual(before)
 })
+
+test('a conversation is in the order it happened, also when versions ran ahead of the clock in a burst', async () => {
+  const host = await service.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(host)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }
+  const made = await Promise.all(
+    Array.from({ length: 30 }, () =>
+      host.send('POST', '/v1/bookings', { body: { ...stay, message: 'From the guest' } }),
+    ),
+  )
+  const last = made
+    .map(({ body }) => body.data)
+    .sort((a, b) => a.updated_at.localeCompare(b.updated_at))
+    .at(-1)
+  expect(Date.parse(last.updated_at)).toBeGreaterThan(Date.now() + 10_000)
+  expect(Math.abs(Date.parse(last.created_at) - Date.now())).toBeLessThan(10_000)
+  await send('From the host', last.booking_id, host)
+  const { body } = await host.send('GET', pathOf(last.booking_id))
+  expect(body.data.messages.map(({ sender }: { sender: string }) => sender)).toEqual(['guest', 'host'])
+})

@@ -59,6 +59,28 @@ test('two hosts storing the same key at the same moment, over two processes: exa
   }
 })
 
+test('eight equal requests of one host at once, over two processes: one created, seven unchanged, ten times', async () => {
+  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  try {
+    for (let round = 0; round < 10; round += 1) {
+      const { key } = await service.actor()
+      const outcomes = async () => {
+        const sent = body(`burst-${crypto.randomUUID()}`)
+        const answers = await Promise.all(
+          Array.from({ length: 8 }, (_, index) =>
+            sender(fetch, processes[index % 2]?.url)('POST', path, { ...sent, key }),
+          ),
+        )
+        return answers.map((answer) => answer.body.data.status).sort()
+      }
+      expect(await outcomes()).toEqual(['created', ...Array(7).fill('unchanged')])
+      expect(await outcomes()).toEqual([...Array(7).fill('unchanged'), 'updated'])
+    }
+  } finally {
+    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+  }
+})
+
 test('SecretBox refuses a value that was tampered with or belongs to another secret', () => {
   const box = new SecretBox('a secret of at least 32 characters')
   const sealed = box.seal('text')

@@ -143,3 +143,32 @@ test.each([
 ])('formatName(%j) is %j', (typed, formatted) => {
   expect(formatName(typed)).toBe(formatted)
 })
+
+test('the meta attributes of the flow are stored with the user', async () => {
+  const { body } = await create({ email: 'meta@example.com', first_name: 'A', last_name: 'B' })
+  const stored = await userModel(service.deps.db).findOne({ id: body.data.user_id }).lean().orFail()
+  expect(stored.meta).toEqual({ source: 'api', api_created: true, created_by_key: actor.keyId })
+})
+
+test.each(['', '   ', '         '])(
+  'a password sent blank (%j) is 422 min, not an account without one',
+  async (password) => {
+    const { status, body } = await create({
+      email: 'p@example.com',
+      first_name: 'A',
+      last_name: 'B',
+      password,
+    })
+    expect([status, body.error.errors]).toMatchObject([422, [{ path: 'password', code: 'min' }]])
+  },
+)
+
+test('a wrong e-mail address and a birth in the future are reported together', async () => {
+  const { body } = await create({
+    email: { toString: 1 },
+    first_name: 'A',
+    last_name: 'B',
+    date_of_birth: '2999-01-01',
+  })
+  expect(body.error.errors.map(({ path }: { path: string }) => path)).toEqual(['email', 'date_of_birth'])
+})

@@ -1,0 +1,111 @@
+import type { TSchema } from '@sinclair/typebox'
+import { expect, test } from 'vitest'
+import { type Actor, testApp } from '../support/app.ts'
+import { validBodies } from '../support/valid-bodies.ts'
+
+const service = await testApp()
+const actor: Actor = await service.actor()
+const bodies = await validBodies(actor)
+
+const astral = '\u{1f3e0}'
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of any route
+type Tree = any
+
+/** Formats whose longest value can be written in four-byte characters. */
+const longestOf: Record<string, (maxLength: number) => string> = {
+  text: (maxLength) => astral.repeat(maxLength),
+  uri: (maxLength) => `https://x.example/${astral.repeat(maxLength - 'https://x.example/'.length)}`,
+  email: (maxLength) => `${'\u{10330}'.repeat(64)}@${'\u{10330}'.repeat(maxLength - 68)}.aa`,
+}
+
+/** A body with every string as long as it may be, every count and amount as large, and nothing left out. */
+function longest(schema: TSchema, sample: Tree): Tree {
+  const variants = (schema.anyOf ?? []) as TSchema[]
+  if (schema.readAs === 'id') return sample ?? 7
+  if (schema.answerAs === 'id') return sample
+  if (variants.length > 0) return longest(variants.find(({ type }) => type !== 'null') as TSchema, sample)
+  if (schema.type === 'object')
+    return Object.fromEntries(
+      Object.entries(schema.properties as Record<string, TSchema>).flatMap(([name, field]) => {
+        const value = longest(field, sample?.[name])
+        return value === undefined ? [] : [[name, value]]
+      }),
+    )
+  if (schema.type === 'array') return [longest(schema.items, sample?.[0])]
+  if (schema.type === 'string') return longestOf[schema.format]?.(schema.maxLength) ?? sample
+  return schema.maximum
+}
+
+const schemaOf = (name: string) =>
+  service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.body as TSchema
+
+/** What a schema cannot say: two listings of a host have two ids, and a count has its own largest value. */
+const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
+  ...body,
+  ...(name.startsWith('PATCH') ? { original_id: `${astral.repeat(254)}p` } : {}),
+  ...(sample.data ? { data: [{ ...body.data[0], available: 2_147_483_647 }] } : {}),
+})
+
+test.each(Object.keys(bodies))(
+  '%s takes every field at its longest, in four-byte characters',
+  async (name) => {
+    const { path, body } = bodies[name] as (typeof bodies)[string]
+    const [method = ''] = name.split(' ')
+    const sent = unlikeSample(body(), longest(schemaOf(name), body()), name)
+    const { status, text } = await actor.send(method, path, { body: sent })
+    expect([name, status, status < 300 ? '' : text.slice(0, 500)]).toEqual([
+      name,
+      status < 300 ? status : 'taken',
+      '',
+    ])
+  },
+)
+
+test('one character more is 422 max', async () => {
+  const create = (change: object) => actor.send('POST', '/v1/listings', { body: { name: 'N', ...change } })
+  for (const [field, maxLength] of [
+    ['name', 255],
+    ['original_id', 255],
+    ['parking', 255],
+  ] as const) {
+    const { status, body } = await create({ [field]: astral.repeat(maxLength + 1) })
+    expect([status, body.error.errors]).toMatchObject([422, [{ path: field, code: 'max' }]])
+  }
+})
+
+test('listings with the longest ids and addresses are recognized, and kept apart', async () => {
+  const fields = (end: string) => ({
+    name: `${astral.repeat(254)}${end}`,
+    original_id: `${astral.repeat(254)}${end}`,
+    original_url: `https://x.example/${'y'.repeat(2029)}${end}`,
+  })
+  const create = (end: string) => actor.send('POST', '/v1/listings', { body: fields(end) })
+  const [a, b] = [await create('a'), await create('b')]
+  expect([a.status, b.status]).toEqual([201, 201])
+  const again = await create('a')
+  expect([again.status, again.body.data.id]).toEqual([200, a.body.data.id])
+  const { original_url, name } = fields('b')
+  const byUrl = await actor.send('POST', '/v1/listings', { body: { original_url, name } })
+  expect([byUrl.status, byUrl.body.data.id]).toEqual([200, b.body.data.id])
+  const sorted = await actor.send('GET', '/v1/listings?sort=name')
+  expect(sorted.status).toBe(200)
+})
+
+test('an Idempotency-Key of 255 characters works with the longest path', async () => {
+  const headers = { 'idempotency-key': '~'.repeat(255) }
+  const send = () => actor.send('POST', '/v1/listings', { headers, body: { name: 'Once' } })
+  const [first, second] = [await send(), await send()]
+  expect([first.status, second.headers.get('idempotent-replayed'), second.text]).toEqual([
+    201,
+    'true',
+    first.text,
+  ])
+})
+
+test('counts go up to 2,147,483,647', async () => {
+  const create = (bedrooms: number) =>
+    actor.send('POST', '/v1/listings', { body: { name: 'Large', bedrooms } })
+  expect((await create(2_147_483_647)).status).toBe(201)
+  expect((await create(2_147_483_648)).body.error.errors).toMatchObject([{ path: 'bedrooms', code: 'max' }])
+})
