@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Deps } from './deps.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { healthRoutes } from './health.ts'
+import { isBodyToRefuse } from './http/body.ts'
 import { toErrorAnswer } from './http/error-mapping.ts'
 import { chooseRequestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
@@ -20,7 +21,8 @@ export function createApp(deps: Deps, sandbox: Deps, drain?: AbortSignal) {
     handler: { standardHostname: false },
   })
     .onRequest(({ request, set }) => {
-      if (drain?.aborted) set.headers.connection = 'close'
+      // Until somebody has read it: what is not asked for must not be read to its end.
+      if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
     .onError((context) => toErrorAnswer(context, log))

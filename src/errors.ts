@@ -21,6 +21,7 @@ export type ErrorKind =
   | 'validation'
   | 'invalid_ids'
   | 'body_too_large'
+  | 'body_too_slow'
   | 'auth'
   | 'forbidden'
   | 'not_found'

@@ -5,6 +5,9 @@ import { isEmpty, seedDemo } from './seed.ts'
 import { supervise, workerVariable } from './supervisor.ts'
 import { welcome } from './welcome.ts'
 
+/** What the server itself refuses, without reading it; every route has a lower limit of its own. */
+const mostRequestBytes = 1024 ** 3
+
 /** How long a stopping worker goes on answering, telling its clients to connect anew. */
 const drainMilliseconds = 300
 
@@ -31,7 +34,7 @@ async function serve(config: Config): Promise<void> {
       hostname: config.host,
       port: config.port,
       reusePort: config.workers > 1,
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      maxRequestBodySize: mostRequestBytes,
     })
   } catch (error) {
     console.error(`Cannot listen on ${config.host}:${config.port}: ${(error as Error).message}`)

@@ -21,6 +21,7 @@ const messages: Record<ErrorKind, string> = {
   validation: 'The request is not valid',
   invalid_ids: 'Invalid room types',
   body_too_large: 'The body must be at most 1048576 bytes',
+  body_too_slow: 'The body did not arrive within 30 s',
   auth: 'API key is required',
   forbidden: 'Unauthorized access to listings',
   not_found: 'Listing not found or unauthorized',

@@ -182,7 +182,7 @@ function failuresOf(
     ...(isMove || path.endsWith('/provider-key') || (path.endsWith('/messages') && requestBody)
       ? (['conflict'] as const)
       : []),
-    ...(requestBody ? (['body_too_large'] as const) : []),
+    ...(requestBody ? (['body_too_large', 'body_too_slow'] as const) : []),
     ...(requestBody || takes('page') ? (['validation'] as const) : []),
     'rate_limit',
     'internal',

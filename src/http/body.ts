@@ -21,17 +21,51 @@ export async function readJsonObject(
   return value as Record<string, unknown>
 }
 
+/** A body that is not there by then is not waited for: one that trickles would hold its request for ever. */
+const longestReadMilliseconds = 30_000
+
+/**
+ * Reads chunk by chunk, whatever length was told: the server stops reading from the socket while nobody asks for
+ * more, so no more than the limit is ever held.
+ */
 async function readBytes(request: Request, maximumBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maximumBytes) throw tooLarge(maximumBytes)
-  if (request.headers.has('content-length')) return new Uint8Array(await request.arrayBuffer())
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.byteLength
-    if (size > maximumBytes) throw tooLarge(maximumBytes)
-    chunks.push(chunk)
+  if (!request.body) return new Uint8Array()
+  const chunks = request.body[Symbol.asyncIterator]()
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => timeout.reject(tooSlow()), longestReadMilliseconds)
+  try {
+    return await Promise.race([readAll(chunks, maximumBytes), timeout.promise])
+  } finally {
+    clearTimeout(timer)
   }
-  return Buffer.concat(chunks)
+}
+
+async function readAll(chunks: AsyncIterator<Uint8Array>, maximumBytes: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await chunks.next()
+    if (done) return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+    size += value.byteLength
+    if (size > maximumBytes) throw tooLarge(maximumBytes)
+    parts.push(value)
+  }
+}
+
+function tooSlow(): DomainError {
+  const message = `The body did not arrive within ${longestReadMilliseconds / 1000} s`
+  return new DomainError('body_too_slow', message, [{ path: 'body', code: 'invalid', message }])
+}
+
+/** A body that nobody asks for is let pass up to here, so that the connection can be used again. */
+const mostUnreadBytes = 64 * 1024
+
+/** True for a body that must not be read to its end where nobody asks for it: the connection ends instead. */
+export function isBodyToRefuse({ headers, method }: Request): boolean {
+  if (method === 'GET' || method === 'HEAD')
+    return headers.has('transfer-encoding') || headers.has('content-length')
+  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > mostUnreadBytes
 }
 
 function tooLarge(maximumBytes: number): DomainError {

@@ -4,7 +4,7 @@ import { DomainError, invalidField } from '../errors.ts'
 import { type Admission, minute, type RateWindow, readApiKey } from '../keys/authentication.ts'
 import type { Caller } from '../keys/caller.ts'
 import type { Permission } from '../keys/permissions.ts'
-import { readJsonObject } from './body.ts'
+import { isBodyToRefuse, readJsonObject } from './body.ts'
 import { clientAddress } from './client-address.ts'
 import { documentAccess } from './documentation.ts'
 import { readQuery } from './query.ts'
@@ -80,6 +80,7 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
   await enterSandbox(deps, access, context)
   if (access.body) {
     context.caller.sent = await readJsonObject(request, bodyLimit(deps, access.body))
+    if (isBodyToRefuse(request)) delete set.headers.connection
     context.body = context.caller.sent
   }
   context.query = readQuery(request.url)

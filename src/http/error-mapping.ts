@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { DomainError, type ErrorKind } from '../errors.ts'
 import { isUnreachable } from '../infra/mongo.ts'
+import { mostProblems } from '../schema/problems.ts'
 import { type AnswerContext, requestIdOf } from './envelope.ts'
 
 /** Status and `error.type` of each kind of refusal (contract, Errors). */
@@ -8,6 +9,7 @@ const answers: Record<ErrorKind, { status: number; type: string }> = {
   validation: { status: 422, type: 'validation_error' },
   invalid_ids: { status: 400, type: 'validation_error' },
   body_too_large: { status: 413, type: 'validation_error' },
+  body_too_slow: { status: 408, type: 'validation_error' },
   auth: { status: 401, type: 'auth_error' },
   forbidden: { status: 403, type: 'forbidden' },
   not_found: { status: 404, type: 'not_found' },
@@ -58,7 +60,11 @@ export function toErrorAnswer(context: FailureContext, log: Logger): Response {
 
 /** Status and fields of a refusal as the contract writes them. */
 export function describeRefusal(refusal: DomainError) {
-  return { ...answers[refusal.kind], message: refusal.message, errors: refusal.problems }
+  return {
+    ...answers[refusal.kind],
+    message: refusal.message,
+    errors: refusal.problems.slice(0, mostProblems),
+  }
 }
 
 function toRefusal({ code, error }: FailureContext): DomainError | undefined {

@@ -5,7 +5,7 @@ import { formats } from './formats.ts'
 import { type TextSchema, textProblem } from './text.ts'
 
 /** A refusal names no more problems than this, however many there are (decisions §1). */
-const mostProblems = 100
+export const mostProblems = 100
 
 /**
  * What is wrong with a value of a request (decisions §1): one entry per offending path, in the order of the

@@ -11,28 +11,30 @@ interface Member {
   process: Bun.Subprocess
 }
 
-/** Three real `mongod` that elect a primary among them. */
+/** Real `mongod` that elect a primary among them. */
 export interface ReplicaSet {
   url: string
   /** Kills the primary with SIGKILL; gives the function that starts it again and waits until it follows. */
   killPrimary(): Promise<() => Promise<void>>
   /** Stops the primary with SIGSTOP: its connections stay open and say nothing. Gives the function that lets it go on. */
   freezePrimary(): Promise<() => Promise<void>>
+  /** Stops all others: nothing is acknowledged by a majority any more, and the primary does not know it yet. */
+  freezeSecondaries(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
 
 const electionTimeoutMillis = 2000
 
-export async function startReplicaSet(): Promise<ReplicaSet> {
+export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-replicas-'))
   const members: Member[] = []
-  for (let index = 0; index < 3; index += 1) {
+  for (let index = 0; index < size; index += 1) {
     const port = await freePort()
     const dbpath = join(folder, String(index))
     await Bun.write(join(dbpath, '.keep'), '')
     members.push({ port, dbpath, process: launch(port, dbpath) })
   }
-  const [first] = members as [Member, Member, Member]
+  const [first] = members as [Member]
   const config = {
     _id: 'replicas',
     members: members.map(({ port }, _id) => ({ _id, host: `127.0.0.1:${port}` })),
@@ -57,6 +59,15 @@ export async function startReplicaSet(): Promise<ReplicaSet> {
       primary.process.kill('SIGSTOP')
       return async () => {
         primary.process.kill('SIGCONT')
+        await until(() => isSettled(members))
+      }
+    },
+    async freezeSecondaries() {
+      const primary = await until(() => primaryOf(members))
+      const others = members.filter((member) => member !== primary)
+      for (const { process } of others) process.kill('SIGSTOP')
+      return async () => {
+        for (const { process } of others) process.kill('SIGCONT')
         await until(() => isSettled(members))
       }
     },

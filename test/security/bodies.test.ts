@@ -1,0 +1,118 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { testApp, testEnvironment } from '../support/app.ts'
+import { startService } from '../support/processes.ts'
+import { startReplicaSet } from '../support/replica-set.ts'
+
+const { actor } = await testApp()
+const someone = await actor()
+const mebibyte = 1024 * 1024
+
+interface Flood {
+  /** What came back, up to its first line. */
+  response: string
+  sentBytes: number
+}
+
+/** Sends a head, and then a body without end until the server ends the connection or so many bytes are out. */
+function flood(url: string, head: string[], mostBytes: number, isChunked: boolean): Promise<Flood> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    const part = Buffer.alloc(65_536, 'x')
+    const chunk = isChunked ? Buffer.concat([Buffer.from('10000\r\n'), part, Buffer.from('\r\n')]) : part
+    let sentBytes = 0
+    let response = ''
+    const finish = () => {
+      socket.destroy()
+      resolve({ response: response.split('\r\n')[0] ?? '', sentBytes })
+    }
+    const pump = () => {
+      while (sentBytes < mostBytes && !socket.destroyed) {
+        sentBytes += part.length
+        if (!socket.write(chunk)) return void socket.once('drain', pump)
+      }
+    }
+    socket.on('data', (data) => {
+      response += data
+    })
+    socket.on('error', finish)
+    socket.on('close', finish)
+    setTimeout(finish, 8000).unref()
+    const length = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${mostBytes}`
+    socket.write(`${[...head, 'Host: localhost', length].join('\r\n')}\r\n\r\n`, pump)
+  })
+}
+
+async function memoryOf(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`).text()
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
+}
+
+test.each([
+  ['POST /v1/users', true],
+  ['POST /v1/users', false],
+  ['DELETE /sandbox', true],
+  ['POST /sandbox/bookings/5002/confirm', true],
+  ['POST /v1/nothing', true],
+  ['GET /v1/me', true],
+])(
+  '%s without a key: a body without end (chunked: %j) is not read, and is answered',
+  async (target, isChunked) => {
+    const process = await startService(testEnvironment())
+    try {
+      const before = await memoryOf(process.pid)
+      const head = [`${target} HTTP/1.1`]
+      const floods = await Promise.all(
+        Array.from({ length: 4 }, () => flood(process.url, head, 200 * mebibyte, isChunked)),
+      )
+      const wanted = target.endsWith('nothing') ? /^HTTP\/1.1 404/ : /^HTTP\/1.1 401/
+      for (const { response, sentBytes } of floods) {
+        expect(response).toMatch(wanted)
+        // What the kernel's buffers take is gone before anybody reads.
+        expect(sentBytes).toBeLessThan(32 * mebibyte)
+      }
+      expect((await memoryOf(process.pid)) - before).toBeLessThan(96 * mebibyte)
+    } finally {
+      await process.end('SIGTERM')
+    }
+  },
+)
+
+test('bodies that come while the key is being checked are not piled up', async () => {
+  const mongod = await startReplicaSet(1)
+  const process = await startService({ MONGODB_URL: mongod.url, LOG_LEVEL: 'silent' })
+  try {
+    const before = await memoryOf(process.pid)
+    const goOn = await mongod.freezePrimary()
+    const head = ['POST /v1/users HTTP/1.1', `X-API-Key: ${someone.key}`]
+    const floods = await Promise.all(
+      Array.from({ length: 10 }, () => flood(process.url, head, 1024 * mebibyte, true)),
+    )
+    expect((await memoryOf(process.pid)) - before).toBeLessThan(96 * mebibyte)
+    for (const { sentBytes } of floods) expect(sentBytes).toBeLessThan(32 * mebibyte)
+    await goOn()
+  } finally {
+    await process.end('SIGTERM')
+    await mongod.stop()
+  }
+})
+
+test('Content-Length together with chunked is refused', async () => {
+  const process = await startService(testEnvironment())
+  const response = await new Promise<string>((resolve) => {
+    const socket = connect(Number(new URL(process.url).port), '127.0.0.1')
+    let text = ''
+    socket.on('data', (data) => {
+      text += data
+    })
+    socket.on('close', () => resolve(text))
+    socket.on('error', () => resolve(text))
+    setTimeout(() => socket.destroy(), 2000)
+    const head = ['POST /v1/users HTTP/1.1', 'Host: localhost', `X-API-Key: ${someone.key}`]
+    socket.write(
+      `${[...head, 'Content-Length: 6', 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n0\r\n\r\nGET`,
+    )
+  })
+  await process.end('SIGTERM')
+  expect(response).toMatch(/^HTTP\/1.1 400/)
+})
