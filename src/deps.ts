@@ -3,20 +3,18 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from './infra/embedded-mongod.ts'
 import { type Db, openMongo, prepareCollections } from './infra/mongo.ts'
-import { type JobHandler, OutboxWorker } from './infra/outbox.ts'
+import { OutboxWorker } from './infra/outbox-worker.ts'
 import { RedisWindows } from './infra/redis-windows.ts'
 import { SecretBox } from './infra/secret-box.ts'
 import { developmentSecret } from './infra/secrets.ts'
 import { type IdSource, sequenceIds } from './infra/sequences.ts'
 import { MemoryWindows, type Windows } from './infra/windows.ts'
+import { jobHandlers } from './jobs.ts'
 import { Authenticator } from './keys/authentication.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { Metrics } from './metrics.ts'
 import { models } from './models.ts'
-import { applyRatesTopic, ratesWorker } from './rates/store.ts'
 import { openSandboxPlot } from './sandbox/plot.ts'
-import { userCreated } from './users/store.ts'
-import { tagManagerTracking } from './users/tag-manager.ts'
 
 /**
  * Where routes stand: on live data, or on the sandbox of the calling key. The routes themselves cannot tell.
@@ -111,11 +109,7 @@ export async function openDeps(config: Config, clock: Clock = systemClock): Prom
   const { db } = database
   const windows = await openWindows(config, db, log)
   const usage = new UsageTracker(db, log)
-  const handlers: Record<string, JobHandler> = {
-    [userCreated]: tagManagerTracking(config.tagManagerUrl),
-    [applyRatesTopic]: ratesWorker({ db, clock }),
-  }
-  const outbox = new OutboxWorker(db, handlers, clock, log)
+  const outbox = new OutboxWorker(db, jobHandlers({ db, clock }, config.tagManagerUrl), clock, log)
   outbox.start()
   const deps: Deps = {
     config,

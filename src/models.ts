@@ -13,13 +13,13 @@ import { keyModel } from './keys/model.ts'
 import { listingModel } from './listings/model.ts'
 import { conversationModel, messageModel } from './messages/model.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
-import { acceptedRatesModel } from './rates/model.ts'
+import { waitingRatesModel } from './rates/model.ts'
 import { sandboxModel } from './sandbox/model.ts'
 import { userModel } from './users/model.ts'
 
 /** Every collection there is, so that all of them and their indexes exist before the first transaction. */
 export const models = [
-  acceptedRatesModel,
+  waitingRatesModel,
   answerModel,
   auditModel,
   availabilityModel,

@@ -1,8 +1,11 @@
 import { defineCommand } from 'citty'
 import { toTimestamp } from '../../src/clock.ts'
-import { type Job, listJobs, retryJob } from '../../src/infra/outbox.ts'
+import { dropJob, type Job, listJobs, retryAllJobs, retryJob } from '../../src/infra/outbox.ts'
+import { jobDrops } from '../../src/jobs.ts'
 import { command } from '../command.ts'
+import { confirm, yesArgument } from '../confirm.ts'
 import { administer, withDatabase } from '../database.ts'
+import { UsageError } from '../errors.ts'
 import { print, record, table } from '../output.ts'
 
 function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
@@ -33,16 +36,37 @@ const list = command({
 })
 
 const retry = command({
-  meta: { name: 'retry', description: 'Give a parked job all its tries again' },
-  args: { id: { type: 'positional', required: true, description: 'Id of the job' } },
+  meta: { name: 'retry', description: 'Give parked jobs all their tries again' },
+  args: {
+    id: { type: 'positional', required: false, description: 'Id of the job' },
+    all: { type: 'boolean', description: 'All parked jobs' },
+  },
   async run({ args }) {
-    await administer('jobs retry', `job ${args.id}`, async ({ db, clock }) => {
-      print(args, toRecord(await retryJob(db, clock(), args.id)), record)
+    const { id, all } = args
+    if (Boolean(id) === Boolean(all)) throw new UsageError('Name a job by its id, or use --all')
+    await administer('jobs retry', id ? `job ${id}` : 'all parked jobs', async ({ db, clock }) => {
+      if (id) return print(args, toRecord(await retryJob(db, clock(), id)), record)
+      const retried = await retryAllJobs(db, clock())
+      print(args, { retried }, () => `${retried} jobs are tried again`)
+    })
+  },
+})
+
+const drop = command({
+  meta: { name: 'drop', description: 'Give a job up, with what waits for it (rates, say)' },
+  args: {
+    id: { type: 'positional', required: true, description: 'Id of the job' },
+    ...yesArgument,
+  },
+  async run({ args }) {
+    await confirm(args, `Job ${args.id} will never be done.`)
+    await administer('jobs drop', `job ${args.id}`, async ({ db }) => {
+      print(args, toRecord(await dropJob(db, args.id, jobDrops(db))), record)
     })
   },
 })
 
 export const jobs = defineCommand({
-  meta: { name: 'jobs', description: 'See and retry background jobs (administrator)' },
-  subCommands: { list, retry },
+  meta: { name: 'jobs', description: 'See, retry and drop background jobs (administrator)' },
+  subCommands: { list, retry, drop },
 })

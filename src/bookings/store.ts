@@ -6,9 +6,8 @@ import type { Effect } from '../http/idempotency.ts'
 import { hostQueue } from '../infra/host-clock.ts'
 import type { Session } from '../infra/mongo.ts'
 import type { StoredListing, StoredRoomType } from '../listings/model.ts'
-import { findListingIfAny } from '../listings/store.ts'
+import { readListingIfAny } from '../listings/read.ts'
 import { messageModel } from '../messages/model.ts'
-import { applyAcceptedRates } from '../rates/store.ts'
 import type { User } from '../users/model.ts'
 import { findUser } from '../users/store.ts'
 import { type BookingDraft, insertBooking } from './changes.ts'
@@ -31,12 +30,11 @@ export async function prepareBooking(
   hostId: number,
   input: BookingCreate,
 ): Promise<Effect<Booking>> {
-  const [user] = await Promise.all([
+  const [user, found] = await Promise.all([
     findUser({ db }, hostId, input.user_id),
-    applyAcceptedRates({ db, clock }, hostId),
+    // With the rates that wait: what was pushed before is what the guest pays.
+    readListingIfAny({ db }, hostId, input.listing_id),
   ])
-  // After the rates: what was pushed before is what the guest pays.
-  const found = await findListingIfAny({ db }, hostId, input.listing_id)
   const { guest, listing, roomType } = requireParts(user, found, input.room_type_id)
   const nights = daysBetween(input.checkin_at, input.checkout_at)
   const message = input.message ?? null

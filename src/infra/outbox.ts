@@ -1,6 +1,4 @@
 import { Schema, type Types } from 'mongoose'
-import type { Logger } from 'pino'
-import type { Clock } from '../clock.ts'
 import { notFound } from '../errors.ts'
 import { type Db, modelOf, type Session } from './mongo.ts'
 
@@ -11,6 +9,8 @@ export interface Job {
   host_id: number
   payload: Record<string, unknown>
   attempts: number
+  /** Since when it has been tried: the tries end a day later. */
+  tried_since: Date
   /** Not before this moment; while a worker holds the job, the end of its lease. */
   due_at: Date
   parked: boolean
@@ -23,12 +23,14 @@ const schema = new Schema<Job>({
   host_id: { type: Number, required: true },
   payload: { type: Schema.Types.Mixed, required: true },
   attempts: { type: Number, default: 0 },
+  tried_since: { type: Date, default: (): Date => new Date() },
   due_at: { type: Date, required: true },
   parked: { type: Boolean, default: false },
   last_error: { type: String, default: null },
   created_at: { type: Date, required: true },
 })
-schema.index({ parked: 1, due_at: 1 }, { name: 'job_due' })
+schema.index({ topic: 1, parked: 1, due_at: 1 }, { name: 'job_lane' })
+schema.index({ parked: -1, created_at: 1 }, { name: 'job_age' })
 schema.index({ host_id: 1 }, { name: 'job_host' })
 
 export const jobModel = modelOf<Job>('outbox', schema)
@@ -40,7 +42,8 @@ export async function leaveJob(
   now: Date,
   job: Pick<Job, 'topic' | 'host_id' | 'payload'>,
 ): Promise<void> {
-  await jobModel(db).create([{ ...job, due_at: now, created_at: now }], { session })
+  const times = { due_at: now, created_at: now, tried_since: now }
+  await jobModel(db).create([{ ...job, ...times }], { session })
 }
 
 /** What waits in the outbox. */
@@ -70,107 +73,45 @@ export async function listJobs(db: Db): Promise<Job[]> {
   return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(1000).lean()
 }
 
+const retried = (now: Date) => ({ $set: { parked: false, attempts: 0, due_at: now, tried_since: now } })
+
 /**
  * Gives a parked job all its tries again.
  *
  * @throws DomainError `not_found` when no such job is parked
  */
 export async function retryJob(db: Db, now: Date, id: string): Promise<Job> {
-  const isId = /^[0-9a-f]{24}$/.test(id)
-  const change = { $set: { parked: false, attempts: 0, due_at: now } }
-  const job =
-    isId && (await jobModel(db).findOneAndUpdate({ _id: id, parked: true }, change, { new: true }).lean())
+  const parked = { _id: toJobId(id), parked: true }
+  const job = await jobModel(db).findOneAndUpdate(parked, retried(now), { new: true }).lean()
   if (!job) throw notFound('Parked job')
   return job
 }
 
-/** Does the work of one topic; throws when the job must be tried again. May see a job twice. */
-export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
-
-const lookEveryMilliseconds = 500
-const leaseMilliseconds = 30_000
-const maximumAttempts = 10
-const longestPauseMilliseconds = 60_000
+/** Gives all parked jobs, or those of one topic, all their tries again; gives how many there were. */
+export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<number> {
+  const filter = { parked: true, ...(topic === undefined ? {} : { topic }) }
+  return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
+}
 
 /**
- * Works off the outbox: claims one due job after another with a lease, so that several processes share the
- * work and a killed one's job is taken up again; retries with backoff, parks a job after its last try.
+ * Gives a job up, parked or not.
+ *
+ * @param drops undoes what a topic keeps for its jobs beside them
+ * @throws DomainError `not_found`
  */
-export class OutboxWorker {
-  private running: Promise<void> = Promise.resolve()
-  private stopped = false
-  private wakeUp: () => void = () => {}
-
-  constructor(
-    private readonly db: Db,
-    private readonly handlers: Record<string, JobHandler>,
-    private readonly clock: Clock,
-    private readonly log: Logger,
-  ) {}
-
-  start(): void {
-    this.stopped = false
-    this.running = this.loop()
-  }
-
-  /** Looks for work now instead of at the next tick. */
-  wake(): void {
-    this.wakeUp()
-  }
-
-  /** Finishes the job in hand. */
-  async stop(): Promise<void> {
-    this.stopped = true
-    this.wakeUp()
-    await this.running
-  }
-
-  private async loop(): Promise<void> {
-    while (!this.stopped) {
-      const worked = await this.workOne().catch((error) => {
-        this.log.warn({ error: String(error) }, 'The outbox cannot be read')
-        return false
-      })
-      if (!worked && !this.stopped) await this.rest()
-    }
-  }
-
-  private rest(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, lookEveryMilliseconds)
-      this.wakeUp = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  private async workOne(): Promise<boolean> {
-    const now = this.clock()
-    const job = await jobModel(this.db)
-      .findOneAndUpdate(
-        { parked: false, due_at: { $lte: now } },
-        { $set: { due_at: new Date(now.getTime() + leaseMilliseconds) }, $inc: { attempts: 1 } },
-        { sort: { due_at: 1 }, new: true },
-      )
-      .lean()
-    if (!job) return false
-    try {
-      await this.handlers[job.topic]?.(job.payload)
-      await jobModel(this.db).deleteOne({ _id: job._id })
-    } catch (error) {
-      await this.putBack(job, error)
-    }
-    return true
-  }
-
-  private async putBack(job: Job, error: unknown): Promise<void> {
-    const parked = job.attempts >= maximumAttempts
-    const pause = Math.min(longestPauseMilliseconds, 2 ** job.attempts * 250)
-    this.log.warn({ topic: job.topic, attempts: job.attempts, parked, error: String(error) }, 'A job failed')
-    await jobModel(this.db).updateOne(
-      { _id: job._id },
-      { $set: { parked, due_at: new Date(this.clock().getTime() + pause), last_error: String(error) } },
-    )
-  }
+export async function dropJob(db: Db, id: string, drops: Record<string, JobHandler>): Promise<Job> {
+  const job = await jobModel(db).findById(toJobId(id)).lean()
+  if (!job) throw notFound('Job')
+  await drops[job.topic]?.(job.payload)
+  await jobModel(db).deleteOne({ _id: job._id })
+  return job
 }
+
+/** @throws DomainError `not_found` for what is not an id */
+function toJobId(id: string): string {
+  if (!/^[0-9a-f]{24}$/.test(id)) throw notFound('Job')
+  return id
+}
+
+/** Does the work of one topic; throws when the job must be tried again. May see a job twice. */
+export type JobHandler = (payload: Record<string, unknown>) => Promise<void>

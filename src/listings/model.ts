@@ -34,6 +34,8 @@ export interface StoredListing {
   original_id_key: string | null
   original_url_key: string | null
   content: ListingContent
+  /** Place of the last rates that are part of the content; absent before the first. */
+  rates_sequence?: number
   created_at: Date
   updated_at: Date
 }
@@ -51,6 +53,7 @@ const schema = new Schema<StoredListing>({
   original_id_key: { type: String, default: null },
   original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
+  rates_sequence: Number,
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })

@@ -7,9 +7,10 @@ import { answerOnce } from '../http/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
 import { parsePathId, requestObject } from '../schema/types.ts'
 import { listListings } from './list.ts'
+import { readListing } from './read.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { ListingCreate, ListingPatch } from './shape.ts'
-import { findListing, toWire } from './store.ts'
+import { toWire } from './store.ts'
 import { type ListingWrite, patchListing, prepareListing } from './write.ts'
 
 const defaultPerPage = 50
@@ -35,8 +36,8 @@ export function listingRoutes(deps: Deps) {
     .get(
       '/:id',
       async (context) => {
-        const listing = await findListing(deps, context.caller.hostId, parsePathId(context.params.id))
-        return ok(context, toWire(listing))
+        const id = parsePathId(context.params.id)
+        return ok(context, toWire(await readListing(deps, context.caller.hostId, id)))
       },
       {
         access: { permission: 'listings.read' },

@@ -101,7 +101,11 @@ export async function replaceContent(
   content: ListingContent,
   session: Session,
 ): Promise<StoredListing> {
-  const changed = { ...contentFields(content), updated_at: clock() }
+  const changed = {
+    ...contentFields(content),
+    ...(listing.rates_sequence === undefined ? {} : { rates_sequence: listing.rates_sequence }),
+    updated_at: clock(),
+  }
   const filter = { host_id: listing.host_id, id: listing.id }
   try {
     await listingModel(db).updateOne(filter, { $set: changed }, { session })
@@ -109,6 +113,42 @@ export async function replaceContent(
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
   return { ...listing, ...changed }
+}
+
+/** What {@link writePrices} needs to know of a listing. */
+export type PricedListing = Pick<StoredListing, 'id' | 'host_id' | 'rates_sequence'> & {
+  content: { room_types: { id: number }[] }
+}
+
+/** A listing of this host as far as its prices are concerned, or null. */
+export function findPricedListing({ db }: Pick<Store, 'db'>, hostId: number, id: number) {
+  const columns = { id: 1, host_id: 1, rates_sequence: 1, 'content.room_types.id': 1 }
+  return listingModel(db).findOne({ host_id: hostId, id }, columns).lean<PricedListing>().exec()
+}
+
+/**
+ * Writes prices into a listing and nothing else of it, unless rates were written into it since it was read: then
+ * false, and nothing is changed.
+ *
+ * @param prices by room type id
+ * @param sequence the place of the last rates among them
+ */
+export async function writePrices(
+  { db, clock }: Store,
+  { host_id, id, content, rates_sequence }: PricedListing,
+  prices: Map<number, object>,
+  sequence: number,
+): Promise<boolean> {
+  const paths = content.room_types.flatMap((roomType, index) =>
+    Object.entries(prices.get(roomType.id) ?? {}).map(([month, price]) => [
+      `content.room_types.${index}.prices.${month}`,
+      price,
+    ]),
+  )
+  const seen = { host_id, id, rates_sequence: rates_sequence ?? { $exists: false } }
+  const change = { ...Object.fromEntries(paths), rates_sequence: sequence, updated_at: clock() }
+  const { matchedCount } = await listingModel(db).collection.updateOne(seen, { $set: change })
+  return matchedCount === 1
 }
 
 function originalIdTaken(): DomainError {

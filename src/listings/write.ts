@@ -2,9 +2,10 @@ import type { Deps } from '../deps.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
 import { takeLock } from '../infra/locks.ts'
-import { documentBytes, inTransaction, type Session } from '../infra/mongo.ts'
+import { type Db, documentBytes, inTransaction, type Session } from '../infra/mongo.ts'
 import type { IdSource } from '../infra/sequences.ts'
-import { applyOldestRates } from '../rates/store.ts'
+import { findWaitingRates } from '../rates/store.ts'
+import { withWaitingRates } from '../rates/waiting.ts'
 import { normalize } from '../schema/normalize.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
@@ -42,11 +43,11 @@ export async function prepareListing(
   return {
     queue,
     async run(session) {
-      await takeTurn({ db, clock }, hostId, session)
+      await takeLock(db, session, listingLock(hostId))
       const found = await findMatch({ db }, hostId, sent, session)
       if (found) {
-        const { listing, match } = found
-        if (listing.listing_status === 'inactive') throw inactiveMatch(listing, match)
+        if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
+        const listing = await withRates(db, found.listing, session)
         const change = { sent, reading: 'partner', ids: ids() } as const
         const content = merge(listing.content, change)
         return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
@@ -75,20 +76,17 @@ export async function patchListing(
   const { content } = await findListing({ db }, hostId, id)
   const ids = await reserveIds(source, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
-    await takeTurn({ db, clock }, hostId, session)
-    const listing = await findListing({ db }, hostId, id, session)
+    await takeLock(db, session, listingLock(hostId))
+    const listing = await withRates(db, await findListing({ db }, hostId, id, session), session)
     const change = { sent, reading: 'internal', ids: ids() } as const
     const content = merge(listing.content, change)
     return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
   })
 }
 
-/**
- * Takes the turn of a write: rates accepted before it are applied before it, so that what was sent last wins.
- */
-async function takeTurn(store: Pick<Store, 'db' | 'clock'>, hostId: number, session: Session): Promise<void> {
-  await takeLock(store.db, session, listingLock(hostId))
-  while (await applyOldestRates(store, hostId, session));
+/** The listing with the rates accepted before this write, so that what was sent last wins. */
+async function withRates(db: Db, listing: StoredListing, session: Session): Promise<StoredListing> {
+  return withWaitingRates(listing, await findWaitingRates(db, listing.host_id, listing.id, session))
 }
 
 /** What is laid over a listing, and the ids for what is new in it. */

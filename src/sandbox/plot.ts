@@ -1,10 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { prepareCollections } from '../infra/mongo.ts'
-import { OutboxWorker } from '../infra/outbox.ts'
+import { OutboxWorker } from '../infra/outbox-worker.ts'
 import { sequenceIds } from '../infra/sequences.ts'
+import { jobHandlers } from '../jobs.ts'
 import { models } from '../models.ts'
-import { applyRatesTopic, ratesWorker } from '../rates/store.ts'
-import { userCreated } from '../users/store.ts'
 import { openSandbox, prepareSandbox, sandboxDatabase, sweepSandboxes } from './store.ts'
 
 const sweepEveryMilliseconds = 60_000
@@ -18,8 +17,8 @@ export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close()
   const db = sandboxDatabase(live.db)
   await prepareCollections(db, models)
   await prepareSandbox(db, clock())
-  const handlers = { [applyRatesTopic]: ratesWorker({ db, clock }), [userCreated]: async () => {} }
-  const outbox = new OutboxWorker(db, handlers, clock, log)
+  // Nobody is told of users in a sandbox.
+  const outbox = new OutboxWorker(db, jobHandlers({ db, clock }, undefined), clock, log)
   outbox.start()
   const store = { db, clock, config: live.config, ids: sequenceIds(db) }
   const sweeper = setInterval(() => {

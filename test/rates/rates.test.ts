@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { jobModel } from '../../src/infra/outbox.ts'
-import { acceptedRatesModel } from '../../src/rates/model.ts'
-import { withRates } from '../../src/rates/store.ts'
+import type { StoredListing } from '../../src/listings/model.ts'
+import { waitingRatesModel } from '../../src/rates/model.ts'
+import { withWaitingRates } from '../../src/rates/waiting.ts'
 import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
@@ -35,7 +36,7 @@ const prices = async (by = actor, id = listing_id) =>
   (await by.send('GET', `/v1/listings/${id}`)).body.data.room_types[0].prices
 
 async function settled(hostId: number) {
-  while (await acceptedRatesModel(db).exists({ host_id: hostId })) await Bun.sleep(20)
+  while (await waitingRatesModel(db).exists({ host_id: hostId })) await Bun.sleep(20)
 }
 
 test('rates are accepted and soon visible: months sent are set, null clears, others stay', async () => {
@@ -120,7 +121,7 @@ test('kill -9 of the worker, ten times: what was accepted is applied whole and i
     await sending
   }
   const survivor = await startService(environment)
-  while (await acceptedRatesModel(apart.deps.db).exists({})) await Bun.sleep(50)
+  while (await waitingRatesModel(apart.deps.db).exists({})) await Bun.sleep(50)
   await survivor.end('SIGTERM')
   const { base_price } = await prices(owner, own.listing_id)
   expect(last).toBeGreaterThanOrEqual(50)
@@ -162,7 +163,7 @@ test('listings of others are 403 with no entries, room types of others 400', asy
   ])
 })
 
-test('withRates() lets the later of two items win and leaves other room types alone', () => {
+test('withWaitingRates() lets the later of two items win and leaves other room types alone', () => {
   const roomType = (id: number) => ({
     id,
     partner_id: null,
@@ -170,12 +171,20 @@ test('withRates() lets the later of two items win and leaves other room types al
     rooms: [],
     prices: { base_price: 1, price_jan: 2 },
   })
+  const at = new Date(0)
   const content = { name: 'L', room_types: [roomType(1), roomType(2)] }
-  const after = withRates(content, [
-    { listing_id: 1, room_type_id: 1, base_price: 5, price_feb: 6 },
-    { listing_id: 1, room_type_id: 1, base_price: 7, price_jan: null },
+  const listing = { id: 1, content, rates_sequence: 3, updated_at: at } as unknown as StoredListing
+  const waiting = (sequence: number, prices: object) => ({
+    ...{ sequence, accepted_at: at },
+    prices: [{ room_type_id: 1, ...prices }],
+  })
+  const after = withWaitingRates(listing, [
+    waiting(3, { base_price: 99 }),
+    waiting(4, { base_price: 5, price_feb: 6 }),
+    waiting(6, { base_price: 7, price_jan: null }),
   ])
-  expect(after.room_types.map(({ prices }) => prices)).toEqual([
+  expect(after.rates_sequence).toBe(6)
+  expect(after.content.room_types.map(({ prices }) => prices)).toEqual([
     { base_price: 7, price_jan: null, price_feb: 6 },
     { base_price: 1, price_jan: 2 },
   ])
@@ -189,6 +198,7 @@ test('a parked job is seen in the metrics and in jobs list, and can be retried t
   const now = new Date()
   await jobModel(apart.deps.db).create({
     topic: 'ApplyRates',
+    host_id: 1,
     payload: { host_id: 1 },
     attempts: 10,
     parked: true,

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { inTransaction } from '../../src/infra/mongo.ts'
-import { jobModel, leaveJob, OutboxWorker } from '../../src/infra/outbox.ts'
+import { jobModel, leaveJob } from '../../src/infra/outbox.ts'
+import { OutboxWorker } from '../../src/infra/outbox-worker.ts'
 import { mongodbUrlOf, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 test('creating a user posts UserCreated once, again after the tag manager failed', async () => {
   const received: unknown[] = []
@@ -54,7 +56,7 @@ test('OutboxWorker parks a job that keeps failing and works on', async () => {
     await leaveJob(db, session, new Date(now), { topic: 'good', host_id: 1, payload: { n: 1 } })
   })
   const hurriedClock = () => {
-    now += 120_000
+    now += 3_600_000
     return new Date(now)
   }
   const worker = new OutboxWorker(db, handlers, hurriedClock, log)
@@ -65,12 +67,63 @@ test('OutboxWorker parks a job that keeps failing and works on', async () => {
   }
   await worker.stop()
   expect(done).toEqual([{ n: 1 }])
-  expect(await jobModel(db).findOne().lean()).toMatchObject({
-    topic: 'bad',
-    attempts: 10,
-    parked: true,
-    last_error: 'Error: no',
+  const parked = await jobModel(db).findOne().lean()
+  expect(parked).toMatchObject({ topic: 'bad', parked: true, last_error: 'Error: no' })
+  // Tried for a day, and more often than once an hour at the beginning.
+  expect(now - (parked?.created_at.getTime() ?? 0)).toBeGreaterThan(24 * 3_600_000)
+})
+
+test('a topic whose jobs hang holds up no other, and a topic that nobody here knows is left alone', async () => {
+  const apart = await testApp({ MONGODB_URL: separateDatabase() })
+  const { db, log, clock } = apart.deps
+  await apart.deps.outbox.stop()
+  const hanging = Promise.withResolvers<void>()
+  const done: unknown[] = []
+  const worker = new OutboxWorker(
+    db,
+    { hangs: () => hanging.promise, works: async (payload) => void done.push(payload.n) },
+    clock,
+    log,
+  )
+  await inTransaction(db, 'test', async (session) => {
+    for (const topic of ['hangs', 'hangs', 'of a later version'])
+      await leaveJob(db, session, clock(), { topic, host_id: 1, payload: {} })
+    for (const n of [1, 2, 3])
+      await leaveJob(db, session, clock(), { topic: 'works', host_id: 1, payload: { n } })
   })
+  worker.start()
+  while (done.length < 3) await Bun.sleep(10)
+  hanging.resolve()
+  while (await jobModel(db).exists({ topic: 'hangs' })) await Bun.sleep(10)
+  await worker.stop()
+  expect(await jobModel(db).find().lean()).toMatchObject([
+    { topic: 'of a later version', attempts: 0, parked: false },
+  ])
+})
+
+test('jobs retry --all and jobs drop', async () => {
+  const url = separateDatabase()
+  const apart = await testApp({ MONGODB_URL: url })
+  const { db, clock } = apart.deps
+  await apart.deps.outbox.stop()
+  const at = clock()
+  const job = (topic: string) => ({
+    topic,
+    host_id: 1,
+    payload: {},
+    parked: true,
+    due_at: at,
+    created_at: at,
+  })
+  await jobModel(db).create([job('one'), job('two')])
+  const run = async (...args: string[]) => partnerctl(['jobs', ...args, '--json'], { MONGODB_URL: url })
+  expect(JSON.parse((await run('retry', '--all')).stdout)).toEqual({ retried: 2 })
+  expect(await jobModel(db).countDocuments({ parked: true })).toBe(0)
+  const { _id } = await jobModel(db).findOne({ topic: 'two' }).orFail()
+  expect((await run('drop', String(_id), '--yes')).code).toBe(0)
+  expect((await run('drop', String(_id), '--yes')).code).toBe(1)
+  expect((await jobModel(db).find().lean()).map(({ topic }) => topic)).toEqual(['one'])
+  for (const wrong of [['retry'], ['retry', String(_id), '--all']]) expect((await run(...wrong)).code).toBe(2)
 })
 
 /** The outbox is shared by all processes on a database: these tests need one of their own. */
