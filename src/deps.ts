@@ -14,6 +14,7 @@ import { Authenticator } from './keys/authentication.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { Metrics } from './metrics.ts'
 import { models } from './models.ts'
+import { moveEarlierRates } from './rates/earlier.ts'
 import { openSandboxPlot } from './sandbox/plot.ts'
 
 /**
@@ -51,8 +52,9 @@ export interface OpenDatabase {
 export async function openDatabase(config: Config): Promise<OpenDatabase> {
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
-    const db = await openMongo(config.mongodbUrl ?? (embedded as EmbeddedMongod).url)
-    await prepareCollections(db, models)
+    const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
+    await prepareDatabase(url)
+    const db = await openMongo(url)
     return {
       db,
       async close() {
@@ -63,6 +65,15 @@ export async function openDatabase(config: Config): Promise<OpenDatabase> {
   } catch (error) {
     await embedded?.close()
     throw error
+  }
+}
+
+async function prepareDatabase(url: string): Promise<void> {
+  const db = await openMongo(url, true)
+  try {
+    await prepareCollections(db, models)
+  } finally {
+    await db.close()
   }
 }
 
@@ -108,6 +119,7 @@ export async function openDeps(config: Config, clock: Clock = systemClock): Prom
   const database = await openDatabase(config)
   const { db } = database
   const windows = await openWindows(config, db, log)
+  await moveEarlierRates(db)
   const usage = new UsageTracker(db, log)
   const outbox = new OutboxWorker(db, jobHandlers({ db, clock }, config.tagManagerUrl), clock, log)
   outbox.start()

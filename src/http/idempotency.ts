@@ -2,7 +2,7 @@ import { stringify } from 'safe-stable-stringify'
 import type { Deps } from '../deps.ts'
 import { DomainError } from '../errors.ts'
 import { type Claim, findAnswer, type StoredAnswer, saveAnswer } from '../infra/answers.ts'
-import { inTransaction, type Session } from '../infra/mongo.ts'
+import { inTransaction, isUnreachable, type Session } from '../infra/mongo.ts'
 import type { Caller } from '../keys/caller.ts'
 
 /** A change that is ready to be made: everything that can be read and checked beforehand was. */
@@ -60,6 +60,7 @@ export async function answerOnce<T>(
   try {
     return await runOnce(deps, context, { claim, fingerprint }, await prepare(), toAnswer)
   } catch (error) {
+    if (isUnreachable(error)) throw error
     // An equal request may have finished since: what refuses this one is its answer, or what it created.
     const late = await replay()
     if (late) return late

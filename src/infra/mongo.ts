@@ -7,14 +7,25 @@ export type Session = ClientSession
 type Collection = mongoose.Collection
 
 const defaultDatabase = 'partner'
-const queueTimeoutMilliseconds = 10_000
+
+/**
+ * How long anybody waits for the database, so that no request hangs: for a connection, for a response, for the
+ * majority, for a transaction with all its tries, and for the turn before it. Together they stay under what a
+ * client waits.
+ */
+const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
+const majorityTimeoutMilliseconds = 4000
+const transactionTimeoutMilliseconds = 7000
+const queueTimeoutMilliseconds = 4000
 
 /**
  * Opens the database. Every write is acknowledged by a majority and journaled, every read sees only
  * what such a write left, so that nothing once shown can be taken back by a failover.
+ *
+ * @param isPatient no operation has a time limit: for what grows with the data, such as building an index
  */
-export async function openMongo(url: string): Promise<Db> {
-  const named = new URL(url.replace(/^mongodb(\+srv)?:/, 'http:').replace(/,[^/]*/, '')).pathname.slice(1)
+export async function openMongo(url: string, isPatient = false): Promise<Db> {
+  const named = databaseNameOf(url)
   return mongoose
     .createConnection(url, {
       dbName: named || defaultDatabase,
@@ -23,14 +34,24 @@ export async function openMongo(url: string): Promise<Db> {
       bufferCommands: false,
       maxPoolSize: 50,
       serverSelectionTimeoutMS: 5000,
+      ...(isPatient ? {} : limits),
       // A primary that neither answers nor closes is given up after the sum of both.
       heartbeatFrequencyMS: 2000,
       connectTimeoutMS: 5000,
       readPreference: 'primary',
       readConcern: { level: 'majority' },
-      writeConcern: { w: 'majority', journal: true },
+      writeConcern: {
+        w: 'majority',
+        journal: true,
+        ...(isPatient ? {} : { wtimeoutMS: majorityTimeoutMilliseconds }),
+      },
     })
     .asPromise()
+}
+
+/** The path of a connection string; its hosts are several, and a password may hold almost anything. */
+function databaseNameOf(url: string): string {
+  return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '')
 }
 
 /** What a collection that an earlier version wrote needs before it has its new indexes. */
@@ -109,7 +130,7 @@ const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10
  * `work` may therefore run more than once, and does nothing but read and write through its session: waiting
  * for anything else could wait for a lock that waits for this transaction.
  *
- * @throws DomainError `conflict` with a retry time when the turn does not come within 10 s
+ * @throws DomainError `conflict` with a retry time when the turn does not come within 4 s
  */
 export async function inTransaction<T>(
   db: Db,
@@ -125,7 +146,7 @@ export async function inTransaction<T>(
 }
 
 async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
-  const deadline = Date.now() + queueTimeoutMilliseconds
+  const deadline = Date.now() + transactionTimeoutMilliseconds - 1000
   const session = await db.startSession()
   let attempt = 0
   try {
@@ -140,6 +161,7 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
         readConcern: { level: 'snapshot' },
         writeConcern: { w: 'majority', journal: true },
         readPreference: 'primary',
+        timeoutMS: transactionTimeoutMilliseconds,
       },
     )
   } finally {
@@ -155,10 +177,21 @@ function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
 
+const { mongo } = mongoose
+const unreachable = [
+  mongo.MongoNetworkError,
+  mongo.MongoServerSelectionError,
+  mongo.MongoOperationTimeoutError,
+  mongo.MongoWriteConcernError,
+]
+
 /** True when the database could not be reached, or was lost on the way: the same request may work soon. */
 export function isUnreachable(error: unknown): boolean {
-  const { MongoNetworkError, MongoServerSelectionError } = mongoose.mongo
-  return error instanceof MongoNetworkError || error instanceof MongoServerSelectionError
+  return unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError')
+}
+
+function isNamed(error: unknown, name: string): boolean {
+  return error instanceof Error && error.name === name
 }
 
 /** True when a write met a document that is already there under a unique index. */

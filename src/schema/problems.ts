@@ -12,7 +12,7 @@ export const mostProblems = 100
  * schema. A list that is too long is one entry, and its elements are not looked at. No message repeats the value,
  * which may be a password.
  *
- * @param refine looks at fields together; its problems come after those of single fields
+ * @param refine looks at fields together
  */
 export function findProblems(
   schema: TSchema,
@@ -25,7 +25,9 @@ export function findProblems(
     [...problems.keys()].every((offending) => !`${path}.`.startsWith(`${offending}.`))
   if (refine && problems.size < mostProblems)
     for (const problem of refine(value, isSound)) add(problems, problem)
-  return [...problems.values()]
+  const fields = Object.keys(schema.properties ?? {})
+  const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
+  return [...problems.values()].sort((one, other) => placeOf(one) - placeOf(other))
 }
 
 type Problems = Map<string, Problem>

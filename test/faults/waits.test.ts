@@ -1,0 +1,117 @@
+import { afterAll, expect, test } from 'vitest'
+import { type Actor, sender, testApp, testEnvironment } from '../support/app.ts'
+import { startService } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
+import { startReplicaSet } from '../support/replica-set.ts'
+import { validBodies } from '../support/valid-bodies.ts'
+
+/** Nobody waits longer than this, whatever stands still (README, Operate). */
+const longestWaitMilliseconds = 15_000
+
+const replicas = await startReplicaSet()
+const redis = await startRedis()
+afterAll(async () => {
+  await replicas.stop()
+  await redis.stop()
+})
+const environment = { MONGODB_URL: replicas.url, REDIS_URL: redis.url, LOG_LEVEL: 'error' }
+const observer = await testApp(environment)
+const actor: Actor = await observer.actor()
+const bodies = await validBodies(actor)
+const process = await startService(testEnvironment(environment))
+afterAll(() => process.end('SIGTERM'))
+const send = sender(fetch, process.url)
+
+interface Wait {
+  name: string
+  status: number
+  milliseconds: number
+  retryAfter: string | null
+}
+
+/** Every kind of request, several times at once, as partners send them. */
+async function requestEverything(): Promise<Wait[]> {
+  const writes = Object.entries(bodies).map(
+    ([name, { path, body }]) => [name.split(' ')[0] as string, path, body] as const,
+  )
+  const reads = ['/v1/me', '/v1/listings', '/v1/integrations/provider_one/bookings'].map(
+    (path) => ['GET', path, undefined] as const,
+  )
+  const all = [...writes, ...reads].flatMap((one) => Array.from({ length: 6 }, () => one))
+  return Promise.all(
+    all.map(async ([method, path, body]) => {
+      const start = performance.now()
+      const { status, headers } = await send(method, path, {
+        key: actor.key,
+        ...(body === undefined ? {} : { body: body() }),
+      })
+      const milliseconds = performance.now() - start
+      return { name: `${method} ${path}`, status, milliseconds, retryAfter: headers.get('retry-after') }
+    }),
+  )
+}
+
+function expectBounded(waits: Wait[]) {
+  const hanging = waits.filter(({ milliseconds }) => milliseconds > longestWaitMilliseconds)
+  expect(hanging).toEqual([])
+  const silent = waits.filter(({ status, retryAfter }) => status === 500 && retryAfter === null)
+  expect(silent).toEqual([])
+}
+
+async function recovers() {
+  const deadline = Date.now() + 30_000
+  for (;;) {
+    const waits = await requestEverything()
+    if (waits.every(({ status }) => status < 400)) return
+    if (Date.now() > deadline) throw new Error(JSON.stringify(waits.filter(({ status }) => status >= 400)))
+    await Bun.sleep(500)
+  }
+}
+
+test.each([
+  ['the primary stands still', () => replicas.freezePrimary()],
+  ['replication stands still', () => replicas.freezeSecondaries()],
+])('%s: no request hangs, and all recover', { timeout: 120_000 }, async (_, freeze) => {
+  const first = (await requestEverything()).filter(({ status }) => status >= 400)
+  expect(first).toEqual([])
+  const goOn = await freeze()
+  try {
+    expectBounded(await requestEverything())
+  } finally {
+    await goOn()
+  }
+  await recovers()
+})
+
+test('Redis stands still: every request is served', { timeout: 60_000 }, async () => {
+  globalThis.process.kill(redis.pid, 'SIGSTOP')
+  try {
+    const waits = await requestEverything()
+    expectBounded(waits)
+    expect(waits.filter(({ status }) => status >= 400)).toEqual([])
+  } finally {
+    globalThis.process.kill(redis.pid, 'SIGCONT')
+  }
+  await recovers()
+})
+
+test('a tag manager that never answers delays no rates', { timeout: 60_000 }, async () => {
+  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const tracked = await startService(
+    testEnvironment({ ...environment, TAG_MANAGER_URL: `http://127.0.0.1:${silent.port}/` }),
+  )
+  const sendTo = sender(fetch, tracked.url)
+  const users = bodies['POST /v1/users'] as (typeof bodies)[string]
+  for (let count = 0; count < 5; count += 1)
+    expect((await sendTo('POST', users.path, { key: actor.key, body: users.body() })).status).toBe(201)
+  const rates = bodies['POST /v1/integrations/:provider/rates'] as (typeof bodies)[string]
+  expect((await sendTo('POST', rates.path, { key: actor.key, body: rates.body() })).status).toBe(200)
+  const { waitingRatesModel } = await import('../../src/rates/model.ts')
+  const deadline = Date.now() + 5000
+  while (await waitingRatesModel(observer.deps.db).exists({ host_id: actor.hostId })) {
+    expect(Date.now()).toBeLessThan(deadline)
+    await Bun.sleep(50)
+  }
+  await tracked.end('SIGTERM')
+  silent.stop(true)
+})
