@@ -2,7 +2,8 @@ import { type Clock, systemClock } from '../src/clock.ts'
 import { type Config, readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/deps.ts'
 import { recordAct } from '../src/infra/audit.ts'
-import type { Db } from '../src/infra/mongo.ts'
+import { measureSkew, mostSkewSeconds } from '../src/infra/clock-watch.ts'
+import { type Db, inOneTransaction, type Session } from '../src/infra/mongo.ts'
 import { type IdSource, sequenceIds } from '../src/infra/sequences.ts'
 
 /** What an administrator's command works on. */
@@ -25,14 +26,50 @@ export async function withDatabase<T>(work: (administration: Administration) => 
   }
 }
 
-/** {@link withDatabase} for a command that changes something: what was done is written into the audit. */
-export async function administer(
+/** @throws Error when what this machine writes would be wrongly dated */
+function requireSoundClock(skewSeconds: number): void {
+  if (Math.abs(skewSeconds) > mostSkewSeconds)
+    throw new Error(
+      `The clock of this machine is ${skewSeconds.toFixed(0)} s off the database's: nothing was changed`,
+    )
+}
+
+/** How the audit entry of a command is written. */
+export interface Recording {
+  /**
+   * `with` the act, in one transaction that all its writes join; by the act `itself`, whose transaction takes
+   * `record`; `before` an act of many transactions.
+   */
+  record?: 'with' | 'itself' | 'before'
+}
+
+/** What a command that changes something works on. */
+export interface Act extends Administration {
+  /** Writes the audit entry in a transaction of the act. */
+  record(session: Session): Promise<void>
+}
+
+/**
+ * {@link withDatabase} for a command that changes something: no act is without an entry in the audit, and no entry
+ * without its act. `work` may run more than once, and prints nothing.
+ */
+export async function administer<T>(
   action: string,
   target: string,
-  work: (administration: Administration) => Promise<void>,
-): Promise<void> {
-  await withDatabase(async (administration) => {
-    await work(administration)
-    await recordAct(administration.db, administration.clock(), action, target)
+  work: (act: Act) => Promise<T>,
+  { record = 'with' }: Recording = {},
+): Promise<T> {
+  return withDatabase(async (administration) => {
+    const { db, clock } = administration
+    requireSoundClock(await measureSkew(db))
+    const write = (session: Session | null) => recordAct(db, clock(), action, target, session)
+    const act: Act = { ...administration, record: write }
+    if (record === 'before') await write(null)
+    if (record !== 'with') return work(act)
+    return inOneTransaction(db, async (session) => {
+      const done = await work(act)
+      await write(session)
+      return done
+    })
   })
 }

@@ -6,6 +6,7 @@ import { isBodyToRefuse } from './http/body.ts'
 import { toErrorAnswer } from './http/error-mapping.ts'
 import { chooseRequestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
+import { securityHeaders } from './http/security-headers.ts'
 import { metricsRoutes } from './metrics.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 import { v1Routes } from './v1.ts'
@@ -23,6 +24,7 @@ export function createApp(deps: Deps, sandbox: Deps, drain?: AbortSignal) {
     .onRequest(({ request, set }) => {
       // Until somebody has read it: what is not asked for must not be read to its end.
       if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
+      Object.assign(set.headers, securityHeaders)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
     .onError((context) => toErrorAnswer(context, log))

@@ -151,6 +151,7 @@ function reader(environment: Environment, problems: string[]) {
         const [address = '', prefix] = network.split('/')
         const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
         try {
+          if (prefix !== undefined && !/^\d{1,3}$/.test(prefix)) throw new Error('Not a prefix length')
           if (prefix === undefined) list.addAddress(address, family)
           else list.addSubnet(address, Number(prefix), family)
         } catch {

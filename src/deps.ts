@@ -1,6 +1,7 @@
 import pino, { type Logger } from 'pino'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { ClockWatch } from './infra/clock-watch.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from './infra/embedded-mongod.ts'
 import { type Db, openMongo, prepareCollections } from './infra/mongo.ts'
 import { OutboxWorker } from './infra/outbox-worker.ts'
@@ -36,6 +37,7 @@ export interface Deps {
   authenticator: Authenticator
   usage: UsageTracker
   outbox: OutboxWorker
+  clockWatch: ClockWatch
   secrets: SecretBox
   ids: IdSource
   metrics: Metrics
@@ -78,8 +80,8 @@ async function prepareDatabase(url: string): Promise<void> {
 }
 
 /** Redis where it is configured, else windows in this process, with a warning. */
-export async function openWindows(config: Config, db: Db, log?: Logger): Promise<Windows> {
-  if (config.redisUrl) return new RedisWindows(config.redisUrl, db.name, log).open()
+export async function openWindows(config: Config, namespace: string, log?: Logger): Promise<Windows> {
+  if (config.redisUrl) return new RedisWindows(config.redisUrl, namespace, log).open()
   log?.warn('REDIS_URL is unset: rate limits live in this process and are not shared with others')
   return new MemoryWindows()
 }
@@ -112,13 +114,21 @@ export interface OpenDeps {
 /**
  * Opens everything a service process needs.
  *
+ * @param clock tells what is written as the time
+ * @param wall the clock of this process, which is held against the database's
  * @throws Error when the database cannot be reached
  */
-export async function openDeps(config: Config, clock: Clock = systemClock): Promise<OpenDeps> {
+export async function openDeps(
+  config: Config,
+  clock: Clock = systemClock,
+  wall?: () => number,
+): Promise<OpenDeps> {
   const log = openLog(config)
   const database = await openDatabase(config)
   const { db } = database
-  const windows = await openWindows(config, db, log)
+  const windows = await openWindows(config, db.name, log)
+  const clockWatch = new ClockWatch(db, log, wall)
+  await clockWatch.look()
   await moveEarlierRates(db)
   const usage = new UsageTracker(db, log)
   const outbox = new OutboxWorker(db, jobHandlers({ db, clock }, config.tagManagerUrl), clock, log)
@@ -132,6 +142,7 @@ export async function openDeps(config: Config, clock: Clock = systemClock): Prom
     authenticator: new Authenticator(db, windows, config.rateLimitPerMinute),
     usage,
     outbox,
+    clockWatch,
     secrets: await openSecrets(config, db),
     ids: sequenceIds(db),
     metrics: new Metrics(),
@@ -142,6 +153,7 @@ export async function openDeps(config: Config, clock: Clock = systemClock): Prom
     deps,
     sandbox: sandbox.deps,
     async close() {
+      clockWatch.close()
       await sandbox.close()
       await outbox.stop()
       await usage.close()

@@ -5,10 +5,11 @@ import { soon } from './infra/within.ts'
 const timeoutMilliseconds = 2000
 
 /** `/healthz`: the process is up. `/readyz`: database and throttle store answer, or 503 naming what does not. */
-export function healthRoutes({ db, windows }: Deps) {
+export function healthRoutes({ db, windows, clockWatch }: Deps) {
   const parts: Record<string, () => Promise<boolean>> = {
     database: async () => Boolean(await db.db?.command({ ping: 1 })),
     throttle_store: () => windows.ready(),
+    clock: async () => clockWatch.isSound(),
   }
   return new Elysia({ detail: { hide: true } })
     .get('/healthz', () => ({ status: 'ok' }))

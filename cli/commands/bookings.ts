@@ -6,7 +6,7 @@ import { bookingReference } from '../../src/bookings/wire.ts'
 import { toVersion } from '../../src/feed/version.ts'
 import { command } from '../command.ts'
 import { confirm as ask, yesArgument } from '../confirm.ts'
-import { administer } from '../database.ts'
+import { type Act, administer } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { print, record } from '../output.ts'
 import { parseId } from '../values.ts'
@@ -40,16 +40,25 @@ function toRecord(booking: Booking) {
   }
 }
 
+function move(
+  action: string,
+  target: string,
+  bookingId: number,
+  to: 'confirmed' | 'cancelled',
+  why: string | null,
+): Promise<Booking> {
+  const find = (act: Act) => () => findBookingOfAnyHost(act, bookingId)
+  const work = (act: Act) => moveBooking(act, find(act), to, why, act.record)
+  return administer(action, target, work, { record: 'itself' })
+}
+
 const confirm = command({
   meta: { name: 'confirm', description: 'Confirm a pending booking' },
   args: { id, reason },
   async run({ args }) {
     const bookingId = parseId(args.id)
     const target = targetOf(bookingId, readReason(args.reason))
-    await administer('bookings confirm', target, async (on) => {
-      const booking = await moveBooking(on, () => findBookingOfAnyHost(on, bookingId), 'confirmed')
-      print(args, toRecord(booking), record)
-    })
+    print(args, toRecord(await move('bookings confirm', target, bookingId, 'confirmed', null)), record)
   },
 })
 
@@ -60,10 +69,8 @@ const cancel = command({
     const bookingId = parseId(args.id)
     const why = readReason(args.reason)
     await ask(args, `Booking ${bookingId} will be cancelled.`)
-    await administer('bookings cancel', targetOf(bookingId, why), async (on) => {
-      const find = () => findBookingOfAnyHost(on, bookingId)
-      print(args, toRecord(await moveBooking(on, find, 'cancelled', why)), record)
-    })
+    const target = targetOf(bookingId, why)
+    print(args, toRecord(await move('bookings cancel', target, bookingId, 'cancelled', why)), record)
   },
 })
 

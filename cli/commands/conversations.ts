@@ -12,11 +12,12 @@ function moving(name: 'close' | 'reopen', description: string) {
     args: { booking_id: { type: 'positional', required: true, description: 'Id of the booking' } },
     async run({ args }) {
       const id = parseId(args.booking_id)
-      await administer(`conversations ${name}`, `booking ${id}`, async (on) => {
-        const { booking_id, host_id, closed_at } = await setConversationClosed(on, id, name === 'close')
-        const state = closed_at ? 'closed' : 'open'
-        print(args, { booking_id, host_id, state, closed_at: toTimestampOrNull(closed_at) }, record)
-      })
+      const conversation = await administer(`conversations ${name}`, `booking ${id}`, (act) =>
+        setConversationClosed(act, id, name === 'close'),
+      )
+      const { booking_id, host_id, closed_at } = conversation
+      const state = closed_at ? 'closed' : 'open'
+      print(args, { booking_id, host_id, state, closed_at: toTimestampOrNull(closed_at) }, record)
     },
   })
 }

@@ -14,12 +14,14 @@ const create = command({
   },
   async run({ args }) {
     if (!args.name.trim()) throw new UsageError('Option --name needs a value')
+    if (args.name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
+    if (Buffer.byteLength(args.email) > 254) throw new UsageError('Option --email takes at most 254 bytes')
     if (!/^\S+@\S+\.\S+$/.test(args.email.trim()))
       throw new UsageError(`"${args.email}" is not an e-mail address`)
-    await administer('hosts create', args.email, async ({ db, clock }) => {
-      const { id, name, email } = await createHost(db, clock, args)
-      print(args, { id, name, email }, record)
-    })
+    const { id, name, email } = await administer('hosts create', args.email, ({ db, clock }) =>
+      createHost(db, clock, args),
+    )
+    print(args, { id, name, email }, record)
   },
 })
 

@@ -44,11 +44,14 @@ const retry = command({
   async run({ args }) {
     const { id, all } = args
     if (Boolean(id) === Boolean(all)) throw new UsageError('Name a job by its id, or use --all')
-    await administer('jobs retry', id ? `job ${id}` : 'all parked jobs', async ({ db, clock }) => {
-      if (id) return print(args, toRecord(await retryJob(db, clock(), id)), record)
-      const retried = await retryAllJobs(db, clock())
-      print(args, { retried }, () => `${retried} jobs are tried again`)
-    })
+    if (id) {
+      const job = await administer('jobs retry', `job ${id}`, ({ db, clock }) => retryJob(db, clock(), id))
+      return print(args, toRecord(job), record)
+    }
+    const retried = await administer('jobs retry', 'all parked jobs', ({ db, clock }) =>
+      retryAllJobs(db, clock()),
+    )
+    print(args, { retried }, () => `${retried} jobs are tried again`)
   },
 })
 
@@ -60,9 +63,10 @@ const drop = command({
   },
   async run({ args }) {
     await confirm(args, `Job ${args.id} will never be done.`)
-    await administer('jobs drop', `job ${args.id}`, async ({ db }) => {
-      print(args, toRecord(await dropJob(db, args.id, jobDrops(db))), record)
-    })
+    const job = await administer('jobs drop', `job ${args.id}`, ({ db }) =>
+      dropJob(db, args.id, jobDrops(db)),
+    )
+    print(args, toRecord(job), record)
   },
 })
 

@@ -1,6 +1,8 @@
 import { defineCommand } from 'citty'
 import { toTimestampOrNull } from '../../src/clock.ts'
+import { readConfig } from '../../src/config.ts'
 import { openWindows } from '../../src/deps.ts'
+import { databaseNameOf } from '../../src/infra/mongo.ts'
 import { windowOfKey } from '../../src/keys/authentication.ts'
 import type { ApiKey } from '../../src/keys/model.ts'
 import { normalizePermissions, permissions } from '../../src/keys/permissions.ts'
@@ -48,6 +50,7 @@ const mint = command({
     'rate-limit': { type: 'string', description: 'Requests per minute, instead of the default' },
   },
   async run({ args }) {
+    if (args.name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
     const input = {
       host: args.host,
       name: args.name,
@@ -55,9 +58,10 @@ const mint = command({
       expiresAt: args.expires ? readExpiry(args.expires) : null,
       rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
     }
-    await administer('keys mint', `host ${args.host}`, async ({ db, clock }) => {
-      showMinted(args, await mintKey(db, clock, input))
-    })
+    const minted = await administer('keys mint', `host ${args.host}`, ({ db, clock }) =>
+      mintKey(db, clock, input),
+    )
+    showMinted(args, minted)
   },
 })
 
@@ -69,12 +73,12 @@ const rotate = command({
   },
   async run({ args }) {
     const overlapSeconds = parseDuration(args.overlap)
-    await administer('keys rotate', `key ${readKeyName(args.key)}`, async (administration) => {
-      const { db, clock } = administration
-      const { previousExpiresAt, ...minted } = await rotateKey(db, clock, args.key, overlapSeconds)
-      await announce(administration, minted.record)
-      showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) })
-    })
+    const target = `key ${readKeyName(args.key)}`
+    const { previousExpiresAt, ...minted } = await administer('keys rotate', target, ({ db, clock }) =>
+      rotateKey(db, clock, args.key, overlapSeconds),
+    )
+    await announce(minted.record)
+    showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) })
   },
 })
 
@@ -121,11 +125,9 @@ function changing(
     async run({ args }) {
       const target = `key ${readKeyName(args.key)}`
       if (name === 'revoke') await confirm(args, `The ${target} will end for good.`)
-      await administer(`keys ${name}`, target, async (administration) => {
-        const key = await change(administration, args.key)
-        await announce(administration, key)
-        showRecord(args, key)
-      })
+      const key = await administer(`keys ${name}`, target, (act) => change(act, args.key))
+      await announce(key)
+      showRecord(args, key)
     },
   })
 }
@@ -163,9 +165,10 @@ function readRateLimit(text: string): number {
 }
 
 /** Without Redis, or while it is away, processes notice the change by themselves within five seconds. */
-async function announce({ config, db }: Administration, key: ApiKey): Promise<void> {
+async function announce(key: ApiKey): Promise<void> {
+  const config = readConfig(process.env, ['MONGODB_URL'])
   if (!config.redisUrl) return
-  const windows = await openWindows(config, db)
+  const windows = await openWindows(config, databaseNameOf(config.mongodbUrl ?? ''))
   try {
     await windows.announce(windowOfKey(key.id))
   } catch {

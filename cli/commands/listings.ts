@@ -16,12 +16,12 @@ const status = command({
   async run({ args }) {
     const id = parseId(args.id)
     const wanted = oneOf(listingStatuses, args.status)
-    await administer('listings status', `listing ${id} ${wanted}`, async (administration) => {
-      const listing = await setListingStatus(administration, { id }, wanted)
-      const { host_id, listing_status, content, updated_at } = listing
-      const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }
-      print(args, shown, record)
-    })
+    const listing = await administer('listings status', `listing ${id} ${wanted}`, (act) =>
+      setListingStatus(act, { id }, wanted),
+    )
+    const { host_id, listing_status, content, updated_at } = listing
+    const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }
+    print(args, shown, record)
   },
 })
 

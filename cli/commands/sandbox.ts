@@ -2,7 +2,7 @@ import { defineCommand } from 'citty'
 import { clearAllSandboxes, sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command } from '../command.ts'
 import { confirm, yesArgument } from '../confirm.ts'
-import { administer } from '../database.ts'
+import { type Act, administer } from '../database.ts'
 import { print } from '../output.ts'
 
 const clear = command({
@@ -10,10 +10,9 @@ const clear = command({
   args: yesArgument,
   async run({ args }) {
     await confirm(args, 'All sandboxes will be cleared.')
-    await administer('sandbox clear', 'all sandboxes', async ({ db, clock }) => {
-      const cleared = await clearAllSandboxes({ db: sandboxDatabase(db), clock })
-      print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
-    })
+    const clearAll = ({ db, clock }: Act) => clearAllSandboxes({ db: sandboxDatabase(db), clock })
+    const cleared = await administer('sandbox clear', 'all sandboxes', clearAll, { record: 'before' })
+    print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
   },
 })
 

@@ -2,7 +2,7 @@ import { defineCommand } from 'citty'
 import { openSecrets } from '../../src/deps.ts'
 import { reencryptProviderKeys } from '../../src/provider-keys/store.ts'
 import { command } from '../command.ts'
-import { administer } from '../database.ts'
+import { type Act, administer } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { print } from '../output.ts'
 
@@ -15,10 +15,10 @@ const rotate = command({
     if (!process.env.SECRET_KEY || !process.env.SECRET_KEY_PREVIOUS) {
       throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the one before')
     }
-    await administer('secrets rotate', 'provider keys', async ({ db, clock, config }) => {
-      const reencrypted = await reencryptProviderKeys(db, clock, await openSecrets(config, db))
-      print(args, { reencrypted }, () => `${reencrypted} provider keys were encrypted again`)
-    })
+    const rotateAll = async ({ db, clock, config }: Act) =>
+      reencryptProviderKeys(db, clock, await openSecrets(config, db))
+    const reencrypted = await administer('secrets rotate', 'provider keys', rotateAll, { record: 'before' })
+    print(args, { reencrypted }, () => `${reencrypted} provider keys were encrypted again`)
   },
 })
 

@@ -6,11 +6,9 @@ import { note, print, record } from '../output.ts'
 export const seed = command({
   meta: { name: 'seed', description: 'Create a demo host with a key, a user and a listing (administrator)' },
   async run({ args }) {
-    await administer('seed', 'demo host', async (administration) => {
-      const { hostId, key, booking } = await seedDemo(administration)
-      const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
-      print(args, shown, record)
-      note('Keep the key now: it is not shown again')
-    })
+    const { hostId, key, booking } = await administer('seed', 'demo host', seedDemo, { record: 'before' })
+    const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
+    print(args, shown, record)
+    note('Keep the key now: it is not shown again')
   },
 })

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { DomainError } from '../errors.ts'
 import { hostQueue } from '../infra/host-clock.ts'
-import { inTransaction } from '../infra/mongo.ts'
+import { inTransaction, type Session } from '../infra/mongo.ts'
 import { changeBooking } from './changes.ts'
 import { type Booking, bookingStatus, type StatusWord, toStatusWord } from './model.ts'
 
@@ -28,6 +28,7 @@ export function requireLegalMove(from: StatusWord, to: StatusWord): void {
  * Moves a booking to another status, and sets what the move sets.
  *
  * @param find looks the booking up, anew for every try
+ * @param also what is written with the move, in its transaction
  * @throws DomainError `not_found`; `conflict` for an illegal move
  */
 export async function moveBooking(
@@ -35,6 +36,7 @@ export async function moveBooking(
   find: () => Promise<Booking>,
   to: 'confirmed' | 'cancelled',
   reason: string | null = null,
+  also: (session: Session) => Promise<void> = async () => {},
 ): Promise<Booking> {
   for (;;) {
     const seen = await find()
@@ -42,9 +44,11 @@ export async function moveBooking(
     const now = clock()
     const set = to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: reason }
     const values = { status: bookingStatus[to], ...set }
-    const moved = await inTransaction(db, hostQueue(seen.host_id), (session) =>
-      changeBooking(db, session, seen, values, now),
-    )
+    const moved = await inTransaction(db, hostQueue(seen.host_id), async (session) => {
+      const changed = await changeBooking(db, session, seen, values, now)
+      if (changed) await also(session)
+      return changed
+    })
     if (moved) return moved
   }
 }

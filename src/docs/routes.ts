@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import { notFound } from '../errors.ts'
+import { pagePolicy } from '../http/security-headers.ts'
 
 const ownFile = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
@@ -23,10 +24,16 @@ export function docsRoutes(config: Config, app: () => AnyElysia) {
       document ??= openApiDocument(app(), config)
       return document
     })
-    .get('/docs', () => new Response(Bun.file(ownFile('page.html'))))
-    .get('/docs/assets/:file', ({ params }) => {
+    .get('/docs', ({ set }) => page(ownFile('page.html'), set.headers))
+    .get('/docs/assets/:file', ({ params, set }) => {
       const path = assets[params.file]
       if (!path) throw notFound('File')
-      return new Response(Bun.file(path))
+      return page(path, set.headers)
     })
+}
+
+function page(path: string, headers: Record<string, unknown>): Response {
+  return new Response(Bun.file(path), {
+    headers: { ...(headers as Record<string, string>), 'content-security-policy': pagePolicy },
+  })
 }

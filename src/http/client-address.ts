@@ -23,3 +23,17 @@ export function clientAddress(socketAddress: string, headers: Headers, trusted: 
   }
   return client
 }
+
+/** What one client is taken to be: an IPv4 address, or the /64 network of an IPv6 one, which one client owns whole. */
+export function clientNetwork(address: string): string {
+  if (isIP(address) !== 6) return address
+  const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')
+  const groups = head.split(':').filter(Boolean)
+  const rest = tail.split(':').filter(Boolean)
+  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => '0')
+  const all = address.includes('::') ? [...groups, ...zeros, ...rest] : groups
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`
+}

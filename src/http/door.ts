@@ -5,7 +5,7 @@ import { type Admission, minute, type RateWindow, readApiKey } from '../keys/aut
 import type { Caller } from '../keys/caller.ts'
 import type { Permission } from '../keys/permissions.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress, clientNetwork } from './client-address.ts'
 import { documentAccess } from './documentation.ts'
 import { readQuery } from './query.ts'
 
@@ -75,6 +75,7 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
   Object.assign(set.headers, rateLimitHeaders(admission))
   if (!admission.allowed) throw rateLimited(admission.waitMilliseconds)
   requirePermission(access.permission, admission.key.permissions)
+  if (isWrite(request)) deps.clockWatch.requireSound()
   if (access.provider) requireProvider(context.params?.provider)
   if (access.idempotent) context.caller.idempotencyKey = readIdempotencyKey(request.headers)
   await enterSandbox(deps, access, context)
@@ -86,22 +87,29 @@ async function enter(deps: Deps, access: Access, context: DoorContext): Promise<
   context.query = readQuery(request.url)
 }
 
+function isWrite({ method }: Request): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
+
 /** In the sandbox its scope takes the place of host and key. */
 async function enterSandbox({ plot }: Deps, { opensSandbox }: Access, context: DoorContext): Promise<void> {
   if (!plot.openSandbox) return
   const { caller, request } = context
   caller.isSandbox = true
   if (opensSandbox === false) return
-  caller.scope = await plot.openSandbox(caller.keyId, request.method !== 'GET' && request.method !== 'HEAD')
+  caller.scope = await plot.openSandbox(caller.keyId, isWrite(request))
   caller.hostId = caller.scope
 }
 
 async function admit(deps: Deps, { window }: Access, headers: Headers, address: string): Promise<Admission> {
+  const name = `failures:${clientNetwork(address)}`
+  const limit = deps.config.authFailuresPerMinute
+  const mayRead = async () => (await deps.windows.remaining(name, limit, minute)) > 0
   try {
-    return await deps.authenticator.admit(readApiKey(headers), deps.clock(), window)
+    return await deps.authenticator.admit(readApiKey(headers), deps.clock(), mayRead, window)
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    const failures = await deps.windows.hit(`failures:${address}`, deps.config.authFailuresPerMinute, minute)
+    const failures = await deps.windows.hit(name, limit, minute)
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
     throw error
   }

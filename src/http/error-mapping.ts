@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { DomainError, type ErrorKind } from '../errors.ts'
+import { ClockSkewError } from '../infra/clock-watch.ts'
 import { isUnreachable } from '../infra/mongo.ts'
 import { mostProblems } from '../schema/problems.ts'
 import { type AnswerContext, requestIdOf } from './envelope.ts'
@@ -51,11 +52,16 @@ export function toErrorAnswer(context: FailureContext, log: Logger): Response {
   const { status, type, message, errors } = refusal ? describeRefusal(refusal) : unexpected
   context.set.status = status
   const headers = { ...context.set.headers } as Record<string, string>
-  const wait = refusal?.retryAfterSeconds ?? (isUnreachable(context.error) ? unreachableSeconds : undefined)
+  const wait = refusal?.retryAfterSeconds ?? (isPassing(context.error) ? unreachableSeconds : undefined)
   if (wait) headers['retry-after'] = String(wait)
   const requestId = requestIdOf(context)
   const error = { type, message, ...(requestId === undefined ? {} : { request_id: requestId }), errors }
   return Response.json({ error }, { status, headers })
+}
+
+/** The same request may work soon, here or in another process. */
+function isPassing(error: unknown): boolean {
+  return isUnreachable(error) || error instanceof ClockSkewError
 }
 
 /** Status and fields of a refusal as the contract writes them. */

@@ -62,10 +62,34 @@ export async function answerOnce<T>(
   } catch (error) {
     if (isUnreachable(error)) throw error
     // An equal request may have finished since: what refuses this one is its answer, or what it created.
-    const late = await replay()
-    if (late) return late
+    const late = await awaitAnswer(deps, claim)
+    if (late) return respondAgain(context, late, fingerprints)
     throw error
   }
+}
+
+const majorityWaitMilliseconds = 4000
+const lookEveryMilliseconds = 20
+
+/**
+ * The answer of an equal request that was faster. This process may learn of it before a majority has it, and then
+ * waits: an answer that a failover could take back is not given.
+ *
+ * @throws DomainError `conflict` with a retry time when the majority does not have it in time
+ */
+async function awaitAnswer({ db, clock }: Deps, claim: Claim): Promise<StoredAnswer | null> {
+  const deadline = Date.now() + majorityWaitMilliseconds
+  while (await findAnswer(db, claim, clock(), 'local')) {
+    const answer = await findAnswer(db, claim, clock())
+    if (answer) return answer
+    if (Date.now() > deadline) throw stillRunning()
+    await Bun.sleep(lookEveryMilliseconds)
+  }
+  return null
+}
+
+function stillRunning(): DomainError {
+  return new DomainError('conflict', 'An equal request is still being carried out; try again', [], 1)
 }
 
 /** Makes the effect and keeps its answer, both or neither: where an equal request was faster, neither. */

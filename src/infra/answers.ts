@@ -31,9 +31,18 @@ schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' }
 
 export const answerModel = modelOf<StoredAnswer>('idempotency_answers', schema)
 
-/** The answer kept for a claim. The sweep of expired answers lags, so the expiry is checked here. */
-export async function findAnswer(db: Db, claim: Claim, now: Date): Promise<StoredAnswer | null> {
-  const found = await answerModel(db).findOne(claim).lean()
+/**
+ * The answer kept for a claim. The sweep of expired answers lags, so the expiry is checked here.
+ *
+ * @param readConcern `local` finds what no majority has yet: never to be shown
+ */
+export async function findAnswer(
+  db: Db,
+  claim: Claim,
+  now: Date,
+  readConcern: 'majority' | 'local' = 'majority',
+): Promise<StoredAnswer | null> {
+  const found = await answerModel(db).findOne(claim).readConcern(readConcern).lean()
   return found && found.expires_at > now ? found : null
 }
 

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os'
 import { Schema } from 'mongoose'
-import { type Db, modelOf } from './mongo.ts'
+import { type Db, modelOf, type Session } from './mongo.ts'
 
 /** One act of an administrator: who, what, on what, when. */
 export interface AuditEntry {
@@ -24,9 +24,15 @@ schema.index({ at: -1 }, { name: 'audit_time' })
 
 export const auditModel = modelOf<AuditEntry>('audit', schema)
 
-/** Writes down what was just done. */
-export async function recordAct(db: Db, at: Date, action: string, target: string): Promise<void> {
-  await auditModel(db).create({ at, user: userName(), machine: hostname(), action, target })
+/** Writes an act down, in the transaction of the act where it is one. */
+export async function recordAct(
+  db: Db,
+  at: Date,
+  action: string,
+  target: string,
+  session: Session | null = null,
+): Promise<void> {
+  await auditModel(db).create([{ at, user: userName(), machine: hostname(), action, target }], { session })
 }
 
 /** The latest acts, latest first. */

@@ -9,14 +9,14 @@ interface HostClock {
   sequence: number
 }
 
-export const hostClockModel = modelOf<HostClock>(
-  'host_clocks',
-  new Schema<HostClock>({
-    _id: { type: Number, required: true },
-    last: { type: Number, required: true },
-    sequence: { type: Number, required: true },
-  }),
-)
+const schema = new Schema<HostClock>({
+  _id: { type: Number, required: true },
+  last: { type: Number, required: true },
+  sequence: { type: Number, required: true },
+})
+schema.index({ last: -1 }, { name: 'clock_last' })
+
+export const hostClockModel = modelOf<HostClock>('host_clocks', schema)
 
 /** The place of one change among all changes of a host. */
 export interface Tick {
@@ -32,6 +32,8 @@ export function hostQueue(hostId: number): string {
 
 /** Hosts whose clock was last seen ahead of the time, as it is in a burst: tells which move to try first. */
 const ahead = new Set<number>()
+/** It is a hint only: beyond this it is forgotten. */
+const mostHints = 10_000
 
 /**
  * Gives a change its version, inside the change's own transaction. Two transactions of one host cannot both
@@ -53,6 +55,7 @@ export async function tickHostClock(db: Db, session: Session, hostId: number, no
   const [likely, other] = ahead.has(hostId) ? [goAhead, catchUp] : [catchUp, goAhead]
   const moved = (await likely()) ?? (await other())
   if (!moved) throw new Error(`Host ${hostId} has no clock`)
+  if (ahead.size >= mostHints) ahead.clear()
   if (moved.last > seconds) ahead.add(hostId)
   else ahead.delete(hostId)
   return { version: new Date(moved.last * 1000), sequence: moved.sequence }

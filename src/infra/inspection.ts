@@ -1,3 +1,4 @@
+import { measureSkew, mostSkewSeconds } from './clock-watch.ts'
 import { type Db, missingIndexes, type Preparable } from './mongo.ts'
 
 /** One thing that was looked at. */
@@ -6,8 +7,6 @@ export interface Finding {
   state: 'ok' | 'failed'
   detail: string
 }
-
-const mostClockSkewSeconds = 1
 
 /** Looks at what the service needs of its database: indexes, a healthy replica set, a clock like ours. */
 export async function inspectDatabase(db: Db, models: ((db: Db) => Preparable)[]): Promise<Finding[]> {
@@ -41,9 +40,8 @@ async function inspectReplicaSet(db: Db): Promise<Finding> {
 }
 
 async function inspectClock(db: Db): Promise<Finding> {
-  const before = Date.now()
-  const { localTime } = (await db.getClient().db('admin').command({ isMaster: 1 })) as { localTime: Date }
-  const skewSeconds = Math.abs(localTime.getTime() - (before + Date.now()) / 2) / 1000
-  const state = skewSeconds > mostClockSkewSeconds ? 'failed' : 'ok'
-  return { check: 'clock', state, detail: `${skewSeconds.toFixed(3)} s apart from this machine` }
+  const skewSeconds = await measureSkew(db)
+  const state = Math.abs(skewSeconds) > mostSkewSeconds ? 'failed' : 'ok'
+  const detail = `${Math.abs(skewSeconds).toFixed(3)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} the database`
+  return { check: 'clock', state, detail: `${detail}; at most ${mostSkewSeconds} s are allowed` }
 }

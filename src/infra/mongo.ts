@@ -25,10 +25,9 @@ const queueTimeoutMilliseconds = 4000
  * @param isPatient no operation has a time limit: for what grows with the data, such as building an index
  */
 export async function openMongo(url: string, isPatient = false): Promise<Db> {
-  const named = databaseNameOf(url)
   return mongoose
     .createConnection(url, {
-      dbName: named || defaultDatabase,
+      dbName: databaseNameOf(url),
       autoCreate: false,
       autoIndex: false,
       bufferCommands: false,
@@ -49,9 +48,12 @@ export async function openMongo(url: string, isPatient = false): Promise<Db> {
     .asPromise()
 }
 
-/** The path of a connection string; its hosts are several, and a password may hold almost anything. */
-function databaseNameOf(url: string): string {
-  return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '')
+/**
+ * The database that a connection string names, or the default one. Not parsed as an address: the hosts are several,
+ * and a password may hold almost anything.
+ */
+export function databaseNameOf(url: string): string {
+  return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '') || defaultDatabase
 }
 
 /** What a collection that an earlier version wrote needs before it has its new indexes. */
@@ -167,6 +169,15 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
   } finally {
     await session.endSession()
   }
+}
+
+/**
+ * Runs `work` in one transaction that everything it asks of a model joins by itself: for administrators' acts. What
+ * opens a transaction of its own does not join. `work` may run more than once.
+ */
+export async function inOneTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
+  mongoose.set('transactionAsyncLocalStorage', true)
+  return db.transaction(work)
 }
 
 function pause(attempt: number): Promise<void> {

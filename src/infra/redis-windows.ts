@@ -18,6 +18,12 @@ while oldest and tonumber(oldest) <= now - window do
   redis.call('LPOP', KEYS[1])
   oldest = redis.call('LINDEX', KEYS[1], 0)
 end
+-- What lies in the future was counted before the clock was set back.
+local newest = redis.call('LINDEX', KEYS[1], -1)
+while newest and tonumber(newest) > now do
+  redis.call('RPOP', KEYS[1])
+  newest = redis.call('LINDEX', KEYS[1], -1)
+end
 local count = redis.call('LLEN', KEYS[1])
 if not takes then return {1, math.max(0, limit - count), 0, '0'} end
 local epoch = redis.call('GET', KEYS[2]) or '0'

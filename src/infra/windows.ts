@@ -34,7 +34,8 @@ export class MemoryWindows implements Windows {
   private readonly hits = new Map<string, number[]>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
-  constructor(private readonly now: () => number = Date.now) {
+  /** @param now milliseconds of a clock that never steps */
+  constructor(private readonly now: () => number = () => performance.now()) {
     this.sweeper = setInterval(() => this.sweep(), 60_000)
     this.sweeper.unref()
   }
@@ -76,7 +77,7 @@ export class MemoryWindows implements Windows {
   private sweep(): void {
     const longAgo = this.now() - 3_600_000
     for (const [name, hits] of this.hits) {
-      if ((hits.at(-1) ?? 0) < longAgo) this.hits.delete(name)
+      if ((hits.at(-1) ?? Number.NEGATIVE_INFINITY) < longAgo) this.hits.delete(name)
     }
   }
 }

@@ -64,12 +64,20 @@ export class Authenticator {
   /**
    * Checks a key and takes a place in its window.
    *
+   * @param mayRead false where the client has sent too many wrong keys to be worth another look into the database
    * @throws DomainError `auth` with the messages of decisions §3
    */
-  async admit(apiKey: string, now: Date, window: RateWindow = 'default'): Promise<Admission> {
+  async admit(
+    apiKey: string,
+    now: Date,
+    mayRead: () => Promise<boolean>,
+    window: RateWindow = 'default',
+  ): Promise<Admission> {
     if (!isWellFormedApiKey(apiKey)) throw refuse('API key is invalid')
     const hash = hashApiKey(apiKey)
-    let known = this.known.get(hash) ?? (await this.read(hash, now, null))
+    let known = this.known.get(hash)
+    if (!known && !(await mayRead())) throw refuse('API key is invalid')
+    known ??= await this.read(hash, now, null)
     const { id } = known.key
     const limit = window === 'default' ? this.limitOf(known.key) : insightLimit
     const name = window === 'default' ? windowOfKey(id) : `${window}:${id}`

@@ -93,16 +93,21 @@ export async function rotateKey(
   idOrPrefix: string,
   overlapSeconds: number,
 ): Promise<MintedKey & { previousExpiresAt: Date }> {
-  const found = await findKey(db, idOrPrefix)
-  if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
-  const key = createApiKey()
-  const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
-  const previous = found.secrets.map((secret) => ({
-    ...secret,
-    expires_at: secret.expires_at ?? previousExpiresAt,
-  }))
-  const record = await change(db, found.id, { secrets: [toSecret(key), ...previous] })
-  return { key, record, previousExpiresAt }
+  for (;;) {
+    const found = await findKey(db, idOrPrefix)
+    if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
+    const key = createApiKey()
+    const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
+    const previous = found.secrets.map((secret) => ({
+      ...secret,
+      expires_at: secret.expires_at ?? previousExpiresAt,
+    }))
+    // Only where no other rotation was faster: its secret must not be lost.
+    const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
+    const change = { $set: { secrets: [toSecret(key), ...previous] } }
+    const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
+    if (record) return { key, record, previousExpiresAt }
+  }
 }
 
 /**

@@ -22,6 +22,8 @@ export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close()
   outbox.start()
   const store = { db, clock, config: live.config, ids: sequenceIds(db) }
   const sweeper = setInterval(() => {
+    // By a wrong clock a sandbox would be over that has just begun.
+    if (!live.clockWatch.isSound()) return
     sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Sandboxes could not be swept'))
   }, sweepEveryMilliseconds)
   const deps: Deps = {

@@ -1,0 +1,25 @@
+/**
+ * Headers of every response. What a key reads belongs to nobody's cache; a page that may be kept says so itself. The
+ * policy is that of a JSON response, which loads nothing; a page brings its own.
+ */
+export const securityHeaders = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+}
+
+/** The policy of a page whose scripts, styles and requests are all our own. */
+export const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The page's own library writes styles into elements.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
