@@ -59,10 +59,19 @@ export function mongodbUrlOf(database: string): string {
   return inject('mongodbUrl').replace('/?', `/${database}?`)
 }
 
-/** The whole service in this process, on the run's real servers. Closed after the file's tests. */
-export async function testApp(environment: Record<string, string> = {}, clock?: Clock): Promise<TestApp> {
+/**
+ * The whole service in this process, on the run's real servers. Closed after the file's tests.
+ *
+ * @param clock what the service takes for the time
+ * @param wall the clock that is held against the database's
+ */
+export async function testApp(
+  environment: Record<string, string> = {},
+  clock?: Clock,
+  wall?: () => number,
+): Promise<TestApp> {
   const config: Config = readConfig(testEnvironment(environment))
-  const { deps, sandbox, close } = await openDeps(config, clock)
+  const { deps, sandbox, close } = await openDeps(config, clock, wall)
   afterAll(close)
   const app = createApp(deps, sandbox)
   const send = sender((request) => app.handle(request))

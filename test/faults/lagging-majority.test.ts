@@ -1,0 +1,51 @@
+import { afterAll, expect, test } from 'vitest'
+import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
+import { readFixture } from '../support/fixtures.ts'
+import { startService } from '../support/processes.ts'
+import { startReplicaSet } from '../support/replica-set.ts'
+
+const rounds = 20
+const atOnce = 50
+
+const replicas = await startReplicaSet()
+const environment = { MONGODB_URL: replicas.url, LOG_LEVEL: 'silent' }
+const observer = await testApp(environment)
+const processes = await Promise.all([1, 2].map(() => startService(testEnvironment(environment))))
+afterAll(async () => {
+  await Promise.all(processes.map((process) => process.end('SIGTERM')))
+  await replicas.stop()
+})
+
+test(`${rounds} rounds of ${atOnce} equal requests over two processes, while replication stands still and goes on: every answer is the first one`, {
+  timeout: 240_000,
+}, async () => {
+  const actor = await observer.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(actor)
+  const user = await readFixture('users/maria')
+  const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const range = { listing_id, room_type_id, start_date: '2031-01-01', end_date: '2031-01-31' }
+  for (let round = 0; round < rounds; round += 1) {
+    // The last unit, or an address that may be used once: whoever comes second is refused, unless it is the same.
+    await actor.send('POST', '/v1/integrations/provider_one/availability', {
+      body: { data: [{ ...range, available: 1 }] },
+    })
+    const [path, body] =
+      round % 2 === 0
+        ? ['/v1/bookings', { user_id, listing_id, room_type_id, ...stay }]
+        : ['/v1/users', { ...user, email: `round-${round}@example.com` }]
+    const headers = { 'idempotency-key': `round-${round}` }
+    const send = (index: number) =>
+      sender(fetch, processes[index % 2]?.url)('POST', path as string, { key: actor.key, headers, body })
+    const running = Array.from({ length: atOnce }, (_, index) => send(index))
+    const goOn = await replicas.freezeSecondaries()
+    await Bun.sleep(Math.random() * 400)
+    await goOn()
+    const answers = await Promise.all(running)
+    // A waiter that ran out of time says so, and is told when to come again.
+    const again = await Promise.all(
+      answers.map((answer, index) => (answer.headers.has('retry-after') ? send(index) : answer)),
+    )
+    expect([round, [...new Set(again.map(({ status }) => status))]]).toEqual([round, [201]])
+    expect(new Set(again.map(({ text }) => text)).size).toBe(1)
+  }
+})
