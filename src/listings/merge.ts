@@ -1,4 +1,5 @@
 import { invalidFields, type Problem } from '../errors.ts'
+import { mostProblems } from '../schema/problems.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
 import type { ListingPatch } from './shape.ts'
 
@@ -80,30 +81,40 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   merge: (existing: T | undefined, sent: S, path: string) => T,
 ): T[] {
   const result = [...current]
+  const places = placesById(current)
   const seen = new Set<number | string>()
+  const refuse = (at: string, problem: string) => {
+    if (problems.length < mostProblems)
+      problems.push({ path: at, code: 'invalid', message: `"${at}" ${problem}` })
+  }
   for (const [index, element] of sent.entries()) {
     const id = readId(element.id, reading)
-    const at = current.findIndex((known) => id !== null && (known.id === id || known.partner_id === id))
-    const existing = current[at]
+    const at = id === null ? undefined : places.get(id)
+    const existing = at === undefined ? undefined : current[at]
     const key = existing?.id ?? id
     const problem = problemWith(key, existing !== undefined, seen)
     if (problem) {
-      problems.push(invalidAt(`${path}.${index}.id`, problem))
+      refuse(`${path}.${index}.id`, problem)
       continue
     }
-    if (element.name === null && (!existing || existing.name)) {
-      problems.push(invalidAt(`${path}.${index}.name`, 'must not be null'))
+    if (element.name === null && existing?.name) {
+      refuse(`${path}.${index}.name`, 'must not be null')
     }
     if (key !== null) seen.add(key)
     const merged = merge(existing, element, `${path}.${index}`)
-    if (existing) result[at] = merged
+    if (at !== undefined) result[at] = merged
     else result.push(typeof id === 'string' ? { ...merged, partner_id: id } : merged)
   }
   return result
 }
 
-function invalidAt(path: string, problem: string): Problem {
-  return { path, code: 'invalid', message: `"${path}" ${problem}` }
+/** Where each element stands, by our id and by the partner's; the first of two of one id counts. */
+function placesById(elements: Identified[]): Map<number | string, number> {
+  const places = new Map<number | string, number>()
+  for (const [place, { id, partner_id }] of elements.entries())
+    for (const key of partner_id === null ? [id] : [id, partner_id])
+      if (!places.has(key)) places.set(key, place)
+  return places
 }
 
 function problemWith(

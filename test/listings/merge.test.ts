@@ -117,9 +117,8 @@ describe('mergeListing()', () => {
     expect(problemsOf(() => merge(before, { room_types: [{ id, name: null }] }))).toEqual([
       'room_types.0.name invalid',
     ])
-    expect(problemsOf(() => merge(before, { room_types: [{ name: null }] }))).toEqual([
-      'room_types.0.name invalid',
-    ])
+    // Accepted where no name is stored (decisions §5).
+    expect(merge(before, { room_types: [{ name: null }] }).room_types.at(-1)?.name).toBeNull()
   })
 })
 
