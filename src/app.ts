@@ -29,7 +29,7 @@ export function createApp(deps: Deps, sandbox: Deps, drain?: AbortSignal) {
     })
     .onError((context) => toErrorAnswer(context, log))
     .use(requestLog(log, deps.metrics))
-    .use(healthRoutes(deps))
+    .use(healthRoutes(deps, drain))
     .use(metricsRoutes(deps))
     .group('/v1', (v1) => v1.use(v1Routes(deps)))
     .group('/sandbox', (plot) => plot.use(v1Routes(sandbox)).use(sandboxRoutes(sandbox)))
