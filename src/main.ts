@@ -2,28 +2,20 @@ import { createApp } from './app.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { openDeps, openLog } from './deps.ts'
 import { isEmpty, seedDemo } from './seed.ts'
+import { drainServer, shutdownLimitMilliseconds, untilEnd } from './shutdown.ts'
 import { supervise, workerVariable } from './supervisor.ts'
 import { welcome } from './welcome.ts'
+import { tellSupervisor } from './worker-counts.ts'
 
 /** What the server itself refuses, without reading it; every route has a lower limit of its own. */
 const mostRequestBytes = 1024 ** 3
 
-/** How long a stopping worker goes on answering, telling its clients to connect anew. */
-const drainMilliseconds = 300
-
-/** Settles when this process is asked to end; from here on it ends by itself and leaves nothing behind. */
-function untilAskedToEnd(): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  process.on('SIGTERM', () => resolve())
-  process.on('SIGINT', () => resolve())
-  return promise
-}
-
-/** Serves until SIGTERM or SIGINT, and ends after the requests in flight. */
+/** Serves until it is asked to end, and ends after the requests in flight, within 20 seconds. */
 async function serve(config: Config): Promise<void> {
-  const end = untilAskedToEnd()
-  const { deps, sandbox, close } = await openDeps(config)
   const worker = process.env[workerVariable]
+  const ending = untilEnd(worker !== undefined)
+  ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())
+  const { deps, sandbox, close } = await openDeps(config)
   if (worker !== undefined) deps.metrics.joinWorkers()
   const isFirstWorker = (worker ?? '0') === '0'
   const demo = isFirstWorker && !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
@@ -44,12 +36,11 @@ async function serve(config: Config): Promise<void> {
   const address = `http://${config.host}:${app.server?.port}`
   deps.log.info({ address }, 'Listening')
   if (isFirstWorker) process.stdout.write(welcome(address, demo))
-  process.send?.('listening')
+  tellSupervisor('listening')
 
-  await end
+  const end = await ending
   drain.abort()
-  if (config.workers > 1) await Bun.sleep(drainMilliseconds)
-  await app.server?.stop()
+  if (app.server) await drainServer(app.server, end)
   await deps.metrics.leaveWorkers()
   await close()
   process.exit(0)

@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import { CountsExchange, type FromWorker } from './worker-counts.ts'
+import { CountsExchange, type FromWorker, reach } from './worker-counts.ts'
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url))
 const restartPauseMilliseconds = 1000
+/** A worker that lives this long after it was told to end hangs, and is killed: its own limit is shorter. */
+const patienceMilliseconds = 19_000
 
 /** Environment variable that tells a process it is a worker of a supervisor. */
 export const workerVariable = 'PARTNER_WORKER'
@@ -62,7 +64,10 @@ class Supervisor {
 
   private stop(): void {
     this.isStopping = true
-    for (const worker of this.living) worker.kill('SIGTERM')
+    for (const worker of this.living) {
+      worker.kill('SIGTERM')
+      killLate(worker)
+    }
   }
 
   /** A successor that does not come to listen leaves its slot to the one before. */
@@ -76,8 +81,10 @@ class Supervisor {
         continue
       }
       this.serve(slot, worker)
-      old?.kill('SIGTERM')
-      await old?.exited
+      if (!old) continue
+      reach(old, { retire: true })
+      killLate(old)
+      await old.exited
     }
   }
 
@@ -116,4 +123,9 @@ class Supervisor {
     })
     return { worker, listens }
   }
+}
+
+function killLate(worker: Bun.Subprocess): void {
+  const timer = setTimeout(() => worker.kill('SIGKILL'), patienceMilliseconds)
+  worker.exited.then(() => clearTimeout(timer))
 }

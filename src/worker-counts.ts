@@ -10,8 +10,8 @@ export type Counts = MetricObject[]
 
 /** What a worker says to its supervisor; a report of no round is its last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
-/** What a worker is told. */
-export type ToWorker = { report: number } | { gathered: number; all: Counts[] }
+/** What a worker is told; it retires when its successor listens. */
+export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
 
 /** A worker as it is reached. */
 interface Reachable {
@@ -70,7 +70,8 @@ export class CountsExchange<Worker extends Reachable> {
   }
 }
 
-function reach(worker: Reachable, message: ToWorker): void {
+/** Sends a message to a worker that may have just ended. */
+export function reach(worker: Reachable, message: ToWorker): void {
   try {
     worker.send(message)
   } catch {
@@ -86,16 +87,20 @@ export interface Membership {
   leave(): Promise<void>
 }
 
+/** A message to the supervisor of this process, where there is one that lives. */
+export function tellSupervisor(message: FromWorker): void {
+  if (process.connected) process.send?.(message)
+}
+
 const noRound = 0
 
 /** Reports when asked, from here on. */
 export function joinExchange(own: () => Promise<Counts>): Membership {
-  const send = process.send?.bind(process) as (message: FromWorker) => void
   const waiting = new Map<number, (all: Counts[]) => void>()
-  const report = async (round: number) => send({ reportOf: round, counts: await own() })
+  const report = async (round: number) => tellSupervisor({ reportOf: round, counts: await own() })
   process.on('message', (message: ToWorker) => {
     if ('report' in message) report(message.report)
-    else waiting.get(message.gathered)?.(message.all)
+    else if ('gathered' in message) waiting.get(message.gathered)?.(message.all)
   })
   let last = 0
   return {
@@ -105,7 +110,7 @@ export function joinExchange(own: () => Promise<Counts>): Membership {
       const number = last
       const { promise, resolve } = Promise.withResolvers<Counts[]>()
       waiting.set(number, resolve)
-      send({ gather: number })
+      tellSupervisor({ gather: number })
       const all = await Promise.race([promise, Bun.sleep(2 * patienceMilliseconds).then(() => [])])
       waiting.delete(number)
       return all.length > 0 ? all : [await own()]

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isAlive } from '../../src/infra/process.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { startService, workersOf } from '../support/processes.ts'
 
 test('two workers on one port: a rolling restart under load fails no request, a killed worker is replaced', {
   timeout: 120_000,
@@ -43,12 +43,6 @@ test('two workers on one port: a rolling restart under load fails no request, a 
   expect(await service.end('SIGTERM')).toBe(0)
   console.log(`Rolling restart of two workers: ${answered} requests answered, ${failures.length} failed`)
 })
-
-/** The workers of a service, those that start and those that stop included. */
-async function workersOf(pid: number): Promise<number[]> {
-  const { stdout } = await Bun.$`pgrep -P ${pid}`.quiet().nothrow()
-  return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
-}
 
 test('asked to end in the middle of a rolling restart, it leaves no worker behind', {
   timeout: 60_000,

@@ -60,6 +60,12 @@ async function isReady(url: string): Promise<boolean> {
   )
 }
 
+/** The workers of a service, those that start and those that stop included. */
+export async function workersOf(pid: number): Promise<number[]> {
+  const { stdout } = await Bun.$`pgrep -P ${pid}`.quiet().nothrow()
+  return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
+}
+
 export interface CommandResult {
   code: number
   stdout: string

@@ -1,0 +1,103 @@
+import { dlopen, ptr } from 'bun:ffi'
+import { closeSync, openSync, readdirSync } from 'node:fs'
+
+/**
+ * Bun closes a listening socket only together with all idle connections, on which a request may just be
+ * arriving, and the kernel resets connections that wait there to be accepted. So the socket is closed here, by
+ * system calls, and the connections are left alone. On Linux only.
+ */
+
+const functions = {
+  getsockopt: { args: ['int', 'int', 'int', 'ptr', 'ptr'], returns: 'int' },
+  setsockopt: { args: ['int', 'int', 'int', 'ptr', 'u32'], returns: 'int' },
+  getsockname: { args: ['int', 'ptr', 'ptr'], returns: 'int' },
+  dup2: { args: ['int', 'int'], returns: 'int' },
+} as const
+
+const [levelSocket, levelTcp, attachFilter, tcpInfo] = [1, 6, 26, 11]
+/** States of a TCP socket, as the kernel numbers them. */
+const [established, closeWait, listening] = [1, 8, 10]
+
+/** A packet filter that drops what would open a new connection: SYN without ACK, in byte 13 of a TCP header. */
+const refuseNew = [
+  [0x30, 0, 0, 13],
+  [0x45, 0, 1, 0x10],
+  [0x06, 0, 0, 0xffffffff],
+  [0x06, 0, 0, 0],
+] as const
+
+/** A handshake that had begun comes to its end in this time, and is accepted. */
+const lastHandshakesMilliseconds = 100
+
+/** The sockets of this process that belong to one port it serves. */
+export interface Listener {
+  /**
+   * Accepts what has come so far and then takes no new connection: the kernel refuses it, or hands it to
+   * another process that listens on the same port. Open connections stay as they are.
+   */
+  stopAccepting(): Promise<void>
+  /** How many clients are connected. */
+  connections(): number
+}
+
+/** The listener of a port, or null where the operating system offers no way to it. */
+export function findListener(port: number): Listener | null {
+  const system = openSystem()
+  if (!system) return null
+  const { symbols } = system
+  const statesOf = (wanted: number[]) =>
+    openFiles().filter((fd) => wanted.includes(stateOf(symbols, fd)) && localPort(symbols, fd) === port)
+  return {
+    async stopAccepting() {
+      const sockets = statesOf([listening])
+      for (const fd of sockets) dropNew(symbols, fd)
+      await Bun.sleep(lastHandshakesMilliseconds)
+      const nothing = openSync('/dev/null', 'r')
+      // The number stays taken, so that the server may close it once more.
+      for (const fd of sockets) symbols.dup2(nothing, fd)
+      closeSync(nothing)
+    },
+    connections: () => statesOf([established, closeWait]).length,
+  }
+}
+
+type Symbols = ReturnType<typeof dlopen<typeof functions>>['symbols']
+
+function openSystem() {
+  if (process.platform !== 'linux') return null
+  try {
+    return dlopen('libc.so.6', functions)
+  } catch {
+    return null
+  }
+}
+
+function openFiles(): number[] {
+  return readdirSync('/proc/self/fd').map(Number)
+}
+
+function stateOf(symbols: Symbols, fd: number): number {
+  const info = new Uint8Array(8)
+  const size = new Uint32Array([info.length])
+  return symbols.getsockopt(fd, levelTcp, tcpInfo, ptr(info), ptr(size)) === 0 ? (info[0] as number) : 0
+}
+
+function localPort(symbols: Symbols, fd: number): number {
+  const address = new DataView(new ArrayBuffer(128))
+  const size = new Uint32Array([address.byteLength])
+  return symbols.getsockname(fd, ptr(address), ptr(size)) === 0 ? address.getUint16(2) : 0
+}
+
+function dropNew(symbols: Symbols, fd: number): void {
+  const program = new DataView(new ArrayBuffer(refuseNew.length * 8))
+  for (const [index, [code, onTrue, onFalse, value]] of refuseNew.entries()) {
+    program.setUint16(index * 8, code, true)
+    program.setUint8(index * 8 + 2, onTrue)
+    program.setUint8(index * 8 + 3, onFalse)
+    program.setUint32(index * 8 + 4, value, true)
+  }
+  const header = new DataView(new ArrayBuffer(16))
+  header.setUint16(0, refuseNew.length, true)
+  header.setBigUint64(8, BigInt(ptr(program)), true)
+  symbols.setsockopt(fd, levelSocket, attachFilter, ptr(header), header.byteLength)
+}

@@ -1,0 +1,68 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { isAlive } from '../../src/infra/process.ts'
+import { userModel } from '../../src/users/model.ts'
+import { sender, testApp, testEnvironment } from '../support/app.ts'
+import { startService, workersOf } from '../support/processes.ts'
+
+const limitMilliseconds = 20_000
+const observer = await testApp()
+
+/** Sends a body byte by byte, for much longer than a shutdown may take. */
+function trickle(url: string, key: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const head = ['POST /v1/users HTTP/1.1', 'Host: test', `X-API-Key: ${key}`, 'Content-Length: 200']
+  socket.write(`${head.join('\r\n')}\r\n\r\n{`)
+  const timer = setInterval(() => socket.write(' '), 300)
+  socket.on('error', () => {})
+  socket.on('close', () => clearInterval(timer))
+  return new Promise<void>((resolve) => socket.on('close', () => resolve()))
+}
+
+test.each(['1', '2'])(
+  'a shutdown of %s worker(s) says so at once, keeps what it acknowledged and ends in time, whatever a client trickles',
+  async (WORKERS) => {
+    const { key, hostId } = await observer.actor()
+    const service = await startService({ ...testEnvironment(), WORKERS })
+    const trickled = trickle(service.url, key)
+    const send = sender(fetch, service.url)
+    const create = (index: number) =>
+      send('POST', '/v1/users', {
+        key,
+        body: { email: `s${index}@example.com`, first_name: 'A', last_name: 'B', password: 'long enough' },
+      })
+    const inFlight = Array.from({ length: 10 }, (_, index) => create(index))
+    await Bun.sleep(100)
+    const begun = Date.now()
+    const ended = service.end('SIGTERM')
+    await Bun.sleep(100)
+    const readiness = await send('GET', '/readyz')
+    expect([readiness.status, readiness.body]).toEqual([503, { status: 'not ready', failing: ['shutdown'] }])
+    expect(readiness.headers.get('connection')).toBe('close')
+    await Bun.sleep(3000)
+    process.kill(service.pid, 'SIGTERM')
+    expect(await ended).toBe(0)
+    const took = Date.now() - begun
+    expect(took).toBeLessThan(limitMilliseconds)
+    await trickled
+    const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
+    expect(statuses).toEqual(Array(10).fill(201))
+    expect(await userModel(observer.deps.db).countDocuments({ host_id: hostId })).toBe(10)
+    console.log(`Shutdown of ${WORKERS} worker(s) with a body that trickles: ${took} ms`)
+  },
+)
+
+test('workers end with their supervisor, however it ended, and give the port free', async () => {
+  const service = await startService({ ...testEnvironment(), WORKERS: '2' })
+  while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
+  const workers = await workersOf(service.pid)
+  const begun = Date.now()
+  await service.end('SIGKILL')
+  while (workers.some(isAlive) && Date.now() - begun < limitMilliseconds) await Bun.sleep(50)
+  const left = workers.filter(isAlive)
+  for (const pid of left) process.kill(pid, 'SIGKILL')
+  expect(left).toEqual([])
+  await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
+  console.log(`Supervisor killed: its workers ended after ${Date.now() - begun} ms`)
+})
