@@ -53,6 +53,38 @@ test.each(['1', '2'])(
   },
 )
 
+/** A connection kept open between requests. */
+function keepConnection(url: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.setEncoding('utf8')
+  return {
+    request: () =>
+      new Promise<string>((resolve) => {
+        for (const event of ['data', 'error', 'close'])
+          socket.once(event, (told) => resolve(String(told ?? event)))
+        if (socket.destroyed) resolve('closed before')
+        socket.write('GET /v1/me HTTP/1.1\r\nHost: test\r\n\r\n')
+      }),
+    end: () => socket.destroy(),
+  }
+}
+
+test('during a shutdown kept connections are answered once more, with the word that they close, and new ones are refused', async () => {
+  const service = await startService(testEnvironment())
+  const connections = Array.from({ length: 5 }, () => keepConnection(service.url))
+  for (const { request } of connections) expect(await request()).toMatch(/^HTTP\/1.1 401/)
+  const ended = service.end('SIGTERM')
+  await Bun.sleep(1300)
+  expect(await keepConnection(service.url).request()).toContain('ECONNREFUSED')
+  for (const { request } of connections) {
+    expect(await request()).toMatch(/^HTTP\/1.1 401.*^connection: close\r$/ims)
+    await Bun.sleep(700)
+  }
+  expect(await ended).toBe(0)
+  for (const { end } of connections) end()
+})
+
 test('workers end with their supervisor, however it ended, and give the port free', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
