@@ -53,12 +53,16 @@ const pingTimeoutMilliseconds = 700
 const probeEveryMilliseconds = 500
 const reconnectAfterMilliseconds = 200
 
-/** Windows shared by all processes through Redis; while Redis is away, {@link MemoryWindows} stand in. */
+/**
+ * Windows shared by all processes through Redis; while Redis is away, {@link MemoryWindows} stand in. They count
+ * every hit of this process all the time, so that nobody gets a fresh window when Redis goes or comes back.
+ */
 export class RedisWindows implements Windows {
   private readonly redis: Redis & WindowCommands
   private readonly standIn = new MemoryWindows()
   private readonly prober: ReturnType<typeof setInterval>
   private up = false
+  private stoodInAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
   private silentProbes = 0
 
@@ -92,25 +96,35 @@ export class RedisWindows implements Windows {
   }
 
   async hit(name: string, limit: number, windowMilliseconds: number, record = name): Promise<WindowDecision> {
-    if (!this.up) return this.standIn.hit(name, limit, windowMilliseconds)
+    if (!this.up) return this.standInFor(name, limit, windowMilliseconds)
+    const carried = this.isCarrying(windowMilliseconds)
+      ? this.standIn.take(name, limit, windowMilliseconds)
+      : null
+    if (carried?.allowed === false) return carried
+    const sentAt = performance.now()
     try {
       const hit = this.redis.hitWindow(`window:${name}`, `epoch:${record}`, limit, windowMilliseconds, 1)
       const [allowed, remaining, waitMilliseconds, epoch] = await within(hit, hitTimeoutMilliseconds)
-      return { allowed: allowed === 1, remaining, waitMilliseconds, epoch }
+      if (allowed === 1 && !carried) this.standIn.note(name, limit, windowMilliseconds, sentAt)
+      if (allowed !== 1 && carried) this.standIn.giveBack(name)
+      const left = Math.min(remaining, carried?.remaining ?? remaining)
+      return { allowed: allowed === 1, remaining: left, waitMilliseconds, epoch }
     } catch (error) {
       this.markDown(error)
-      return this.standIn.hit(name, limit, windowMilliseconds)
+      return carried ?? this.standInFor(name, limit, windowMilliseconds)
     }
   }
 
   async remaining(name: string, limit: number, windowMilliseconds: number): Promise<number> {
-    if (!this.up) return this.standIn.remaining(name, limit, windowMilliseconds)
+    const local = await this.standIn.remaining(name, limit, windowMilliseconds)
+    if (!this.up) return local
     try {
       const look = this.redis.hitWindow(`window:${name}`, `epoch:${name}`, limit, windowMilliseconds, 0)
-      return (await within(look, hitTimeoutMilliseconds))[1]
+      const [, shared] = await within(look, hitTimeoutMilliseconds)
+      return this.isCarrying(windowMilliseconds) ? Math.min(shared, local) : shared
     } catch (error) {
       this.markDown(error)
-      return this.standIn.remaining(name, limit, windowMilliseconds)
+      return local
     }
   }
 
@@ -149,6 +163,16 @@ export class RedisWindows implements Windows {
       if (this.redis.status === 'ready') this.redis.disconnect(true)
       else if (this.redis.status === 'connect' && this.silentProbes % 2 === 0) this.redis.disconnect(true)
     }
+  }
+
+  private standInFor(name: string, limit: number, windowMilliseconds: number): WindowDecision {
+    this.stoodInAt = performance.now()
+    return this.standIn.take(name, limit, windowMilliseconds)
+  }
+
+  /** Redis does not know the hits that were allowed without it: they count here until they leave the window. */
+  private isCarrying(windowMilliseconds: number): boolean {
+    return performance.now() - this.stoodInAt < windowMilliseconds
   }
 
   private markDown(error: unknown): void {

@@ -29,34 +29,69 @@ export interface Windows {
   close(): Promise<void>
 }
 
+/** The hits of one name, the oldest first; those before `first` have left the window. */
+interface Recent {
+  hits: number[]
+  first: number
+  windowMilliseconds: number
+}
+
+const maximumNames = 100_000
+const sweepEveryMilliseconds = 10_000
+
 /** Windows that live in this process: the default without Redis, and the stand-in while Redis is away. */
 export class MemoryWindows implements Windows {
-  private readonly hits = new Map<string, number[]>()
+  /** The names that were hit longest ago come first. */
+  private readonly names = new Map<string, Recent>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
   /** @param now milliseconds of a clock that never steps */
   constructor(private readonly now: () => number = () => performance.now()) {
-    this.sweeper = setInterval(() => this.sweep(), 60_000)
+    this.sweeper = setInterval(() => this.sweep(), sweepEveryMilliseconds)
     this.sweeper.unref()
   }
 
+  /** How many names are remembered, at most 100,000. */
+  get size(): number {
+    return this.names.size
+  }
+
   async hit(name: string, limit: number, windowMilliseconds: number): Promise<WindowDecision> {
+    return this.take(name, limit, windowMilliseconds)
+  }
+
+  /** Like {@link hit}, at once. */
+  take(name: string, limit: number, windowMilliseconds: number): WindowDecision {
     const now = this.now()
     const recent = this.recent(name, windowMilliseconds)
-    const allowed = recent.length < limit
-    if (allowed) recent.push(now)
-    this.hits.set(name, recent)
-    const freedAt = allowed ? now : (recent[recent.length - limit] ?? now)
+    const count = recent.hits.length - recent.first
+    const allowed = count < limit
+    if (allowed) this.keep(name, recent, now)
+    const freedAt = allowed ? now : (recent.hits[recent.hits.length - limit] ?? now)
     return {
       allowed,
-      remaining: Math.max(0, limit - recent.length),
+      remaining: Math.max(0, limit - count - (allowed ? 1 : 0)),
       waitMilliseconds: freedAt + windowMilliseconds - now,
       epoch: null,
     }
   }
 
+  /** Counts a hit that the shared store allowed, at a moment of `performance.now()`; of more than `limit` the last ones are kept. */
+  note(name: string, limit: number, windowMilliseconds: number, at: number): void {
+    const recent = this.recent(name, windowMilliseconds)
+    if (recent.hits.length - recent.first >= limit) recent.first += 1
+    this.keep(name, recent, at)
+  }
+
+  /** Takes back the latest hit, which was not allowed after all. */
+  giveBack(name: string): void {
+    const recent = this.names.get(name)
+    if (recent && recent.hits.length > recent.first) recent.hits.pop()
+  }
+
   async remaining(name: string, limit: number, windowMilliseconds: number): Promise<number> {
-    return Math.max(0, limit - this.recent(name, windowMilliseconds).length)
+    const { hits, first } = this.recent(name, windowMilliseconds)
+    return Math.max(0, limit - (hits.length - first))
   }
 
   async announce(): Promise<void> {}
@@ -69,15 +104,29 @@ export class MemoryWindows implements Windows {
     clearInterval(this.sweeper)
   }
 
-  private recent(name: string, windowMilliseconds: number): number[] {
+  private recent(name: string, windowMilliseconds: number): Recent {
+    const recent = this.names.get(name) ?? { hits: [], first: 0, windowMilliseconds }
+    recent.windowMilliseconds = windowMilliseconds
     const start = this.now() - windowMilliseconds
-    return (this.hits.get(name) ?? []).filter((at) => at > start)
+    while ((recent.hits[recent.first] ?? Number.POSITIVE_INFINITY) <= start) recent.first += 1
+    // Now and then only, so that a hit costs the same however many there are.
+    if (recent.first > recent.hits.length / 2) {
+      recent.hits = recent.hits.slice(recent.first)
+      recent.first = 0
+    }
+    return recent
+  }
+
+  private keep(name: string, recent: Recent, now: number): void {
+    recent.hits.push(now)
+    this.names.delete(name)
+    this.names.set(name, recent)
+    if (this.names.size > maximumNames) this.names.delete(this.names.keys().next().value as string)
   }
 
   private sweep(): void {
-    const longAgo = this.now() - 3_600_000
-    for (const [name, hits] of this.hits) {
-      if ((hits.at(-1) ?? Number.NEGATIVE_INFINITY) < longAgo) this.hits.delete(name)
-    }
+    const now = this.now()
+    for (const [name, { hits, windowMilliseconds }] of this.names)
+      if ((hits.at(-1) ?? Number.NEGATIVE_INFINITY) <= now - windowMilliseconds) this.names.delete(name)
   }
 }
