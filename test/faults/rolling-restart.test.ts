@@ -37,13 +37,13 @@ async function roll(service: ServiceProcess): Promise<void> {
   while ((await workersOf(service.pid)).some((pid) => before.includes(pid))) await Bun.sleep(50)
 }
 
-test('two workers restarted behind a proxy that keeps connections lose no request', async () => {
+test.concurrent('two workers restarted behind a proxy that keeps connections lose no request', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   await restartUnderLoad('SIGHUP of two workers', [service], true, () => roll(service))
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test('two processes restarted one after the other behind a proxy that connects for each request lose none', async () => {
+test.concurrent('two processes restarted one after the other behind a proxy that connects for each request lose none', async () => {
   const services = await Promise.all([1, 2].map(() => startService(testEnvironment())))
   await restartUnderLoad('Two processes restarted', services, false, async () => {
     for (const [index, service] of services.entries()) {
