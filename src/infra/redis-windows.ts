@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import { causeOf } from './redis-cause.ts'
 import { MemoryWindows, type WindowDecision, type Windows } from './windows.ts'
 import { within } from './within.ts'
 
@@ -51,6 +52,8 @@ const hitTimeoutMilliseconds = 50
 /** On a busy machine an answer may be slow without the connection being dead. */
 const pingTimeoutMilliseconds = 700
 const probeEveryMilliseconds = 500
+const probesKept = 10
+const unknownCause = 'Redis does not answer'
 const reconnectAfterMilliseconds = 200
 
 /**
@@ -62,6 +65,8 @@ export class RedisWindows implements Windows {
   private readonly standIn = new MemoryWindows()
   private readonly prober: ReturnType<typeof setInterval>
   private up = false
+  /** Causes told since Redis answered last. */
+  private readonly told = new Set<string>()
   private stoodInAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
   private silentProbes = 0
@@ -153,9 +158,12 @@ export class RedisWindows implements Windows {
 
   private async lookAgain(): Promise<void> {
     try {
-      await within(this.redis.ping(), pingTimeoutMilliseconds)
+      // An account may be permitted to connect and nothing else.
+      const probe = this.redis.hitWindow('window:probe', 'epoch:probe', probesKept, 1000, 1)
+      await within(probe, pingTimeoutMilliseconds)
       if (!this.up) this.log?.info('Redis answers: the windows are shared again')
       this.up = true
+      this.told.clear()
       this.silentProbes = 0
     } catch (error) {
       this.markDown(error)
@@ -175,8 +183,15 @@ export class RedisWindows implements Windows {
     return performance.now() - this.stoodInAt < windowMilliseconds
   }
 
+  /** Tells each cause once until Redis answers again, however often it is met. */
   private markDown(error: unknown): void {
-    if (this.up) this.log?.warn({ error: String(error) }, 'Redis is away: the windows live in the process')
     this.up = false
+    const cause = causeOf(error)
+    if (this.told.has(cause ?? unknownCause) || (cause === null && this.told.size > 0)) return
+    this.told.add(cause ?? unknownCause)
+    this.log?.warn(
+      { error: String(error) },
+      `${cause ?? unknownCause}: the rate windows live in this process`,
+    )
   }
 }
