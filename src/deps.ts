@@ -1,4 +1,5 @@
 import pino, { type Logger } from 'pino'
+import { carryOverAvailability } from './availability/earlier.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import { ClockWatch } from './infra/clock-watch.ts'
@@ -74,6 +75,7 @@ async function prepareDatabase(url: string): Promise<void> {
   const db = await openMongo(url, true)
   try {
     await prepareCollections(db, models)
+    await carryOverAvailability(db)
   } finally {
     await db.close()
   }

@@ -1,3 +1,4 @@
+import { compactAvailabilityTopic, compactionWorker } from './availability/compaction.ts'
 import type { Deps } from './deps.ts'
 import type { Db } from './infra/mongo.ts'
 import type { JobHandler } from './infra/outbox.ts'
@@ -11,6 +12,7 @@ export function jobHandlers({ db, clock }: Pick<Deps, 'db' | 'clock'>, tagManage
   return {
     [userCreated]: tagManagerTracking(tagManagerUrl),
     [applyRatesTopic]: ratesWorker({ db, clock }),
+    [compactAvailabilityTopic]: compactionWorker({ db }),
   } satisfies Record<string, JobHandler>
 }
 

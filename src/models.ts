@@ -1,4 +1,4 @@
-import { availabilityModel } from './availability/model.ts'
+import { availabilityCountModel, availabilityRowModel } from './availability/model.ts'
 import { bookingModel } from './bookings/model.ts'
 import { hostModel } from './hosts/model.ts'
 import { answerModel } from './infra/answers.ts'
@@ -22,7 +22,8 @@ export const models = [
   waitingRatesModel,
   answerModel,
   auditModel,
-  availabilityModel,
+  availabilityCountModel,
+  availabilityRowModel,
   bookingModel,
   conversationModel,
   hostClockModel,

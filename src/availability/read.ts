@@ -1,11 +1,13 @@
-import { toTimestamp } from '../clock.ts'
+import { daysBetween, toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField, notFound } from '../errors.ts'
 import { type PageRequest, skipOf } from '../http/pagination.ts'
+import { type Db, inSnapshot } from '../infra/mongo.ts'
 import { listingModel, type StoredListing } from '../listings/model.ts'
 import { findListing } from '../listings/store.ts'
-import { type Availability, availabilityModel } from './model.ts'
+import type { RoomTypeCount, StoredRow } from './model.ts'
 import type { AvailabilityRowOnWire } from './schema.ts'
+import { type DateWindow, findCounts, findRows } from './store.ts'
 
 type Store = Pick<Deps, 'db'>
 
@@ -17,19 +19,36 @@ export interface AvailabilityQuery {
   end_date?: string
 }
 
-export type AvailabilityTree = Record<string, Record<string, AvailabilityRowOnWire[]>>
+/** The availability of one listing: the rows of each room type asked for, by id ascending. */
+export interface ListingAvailability {
+  listingId: number
+  roomTypeIds: number[]
+}
+
+/** One page of listings, and how many match in all. */
+export interface AvailabilityPage {
+  listings: ListingAvailability[]
+  total: number
+}
+
+/** What is read in one piece: documents by estimate, and room types. One room type alone is always one piece. */
+const rowsPerPiece = 2000
+const roomTypesPerPiece = 50
+/** Counts that are read at once. */
+const countsPerLook = 1000
 
 /**
- * The availability of one page of the host's listings, by listing and room type, and how many listings match.
+ * One page of the host's listings with the room types that are asked for; their rows are read by
+ * {@link readRows}.
  *
  * @throws DomainError `validation` for dates in the wrong order; `not_found` for a listing or room type of others
  */
-export async function readAvailability(
+export async function findAvailabilityPage(
   { db }: Store,
   hostId: number,
   query: AvailabilityQuery,
   page: PageRequest,
-): Promise<{ tree: AvailabilityTree; total: number }> {
+): Promise<AvailabilityPage> {
   if (query.start_date && query.end_date && query.start_date > query.end_date) {
     throw invalidField('end_date', '"end_date" must not be before "start_date"')
   }
@@ -44,11 +63,17 @@ export async function readAvailability(
       .lean<StoredListing[]>(),
   ])
   const wanted = query.room_type_id === undefined ? undefined : Number(query.room_type_id)
-  const roomTypes = listings.flatMap(({ content }) => content.room_types.map(({ id }) => id))
-  const stored = await availabilityModel(db)
-    .find({ host_id: hostId, room_type_id: { $in: wanted === undefined ? roomTypes : [wanted] } })
-    .lean()
-  return { tree: toTree(listings, stored, query, wanted), total }
+  const isWanted = (id: number) => wanted === undefined || id === wanted
+  return {
+    total,
+    listings: listings.map(({ id, content }) => ({
+      listingId: id,
+      roomTypeIds: content.room_types
+        .map((roomType) => roomType.id)
+        .filter(isWanted)
+        .sort((one, other) => one - other),
+    })),
+  }
 }
 
 /** Finds nothing of another host: what is asked for by id must be there. */
@@ -64,39 +89,58 @@ async function filterOf({ db }: Store, hostId: number, query: AvailabilityQuery)
   return filter
 }
 
-function toTree(
-  listings: StoredListing[],
-  stored: Availability[],
-  query: AvailabilityQuery,
-  wanted: number | undefined,
-): AvailabilityTree {
-  const byRoomType = new Map(stored.map((availability) => [availability.room_type_id, availability]))
-  return Object.fromEntries(
-    listings.map(({ id, content }) => {
-      const roomTypes = content.room_types.filter(
-        (roomType) => wanted === undefined || roomType.id === wanted,
-      )
-      return [
-        id,
-        Object.fromEntries(
-          roomTypes.map((roomType) => [roomType.id, rowsOf(byRoomType.get(roomType.id), query)]),
-        ),
-      ]
-    }),
-  )
+/**
+ * The rows of room types that overlap a window, room type by room type in the order given. Read in pieces of fixed
+ * size, each from one moment of the database, so that neither memory nor the time between two other requests grows
+ * with what is stored.
+ */
+export async function* readRows(
+  db: Db,
+  hostId: number,
+  roomTypeIds: number[],
+  window: DateWindow,
+): AsyncGenerator<AvailabilityRowOnWire[]> {
+  for (let start = 0; start < roomTypeIds.length; start += countsPerLook) {
+    const looked = roomTypeIds.slice(start, start + countsPerLook)
+    const counts = await findCounts(db, null, hostId, looked)
+    for (const piece of piecesOf(looked, counts, window)) {
+      const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, piece, window))
+      for (const id of piece) yield (rows.get(id) ?? []).map(serializeRow)
+    }
+  }
 }
 
-function rowsOf(availability: Availability | undefined, { start_date, end_date }: AvailabilityQuery) {
-  const rows = availability?.rows ?? []
-  return rows
-    .filter((row) => (!start_date || row.end_date >= start_date) && (!end_date || row.start_date <= end_date))
-    .map((row) => ({
-      id: row.id,
-      listing_id: (availability as Availability).listing_id,
-      room_type_id: (availability as Availability).room_type_id,
-      available: row.available,
-      start_date: row.start_date,
-      end_date: row.end_date,
-      updated_at: toTimestamp(row.updated_at),
-    }))
+function* piecesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: DateWindow) {
+  let piece: number[] = []
+  let rows = 0
+  for (const id of ids) {
+    const more = mostToRead(counts.get(id), window)
+    if (piece.length > 0 && (rows + more > rowsPerPiece || piece.length === roomTypesPerPiece)) {
+      yield piece
+      piece = []
+      rows = 0
+    }
+    piece.push(id)
+    rows += more
+  }
+  if (piece.length > 0) yield piece
+}
+
+/** Rows that a compaction left do not overlap: of them a window holds no more than it has days, and one before. */
+function mostToRead(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
+  if (!count) return 0
+  const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
+  return Math.min(count.most_rows, days) + count.loose_rows
+}
+
+function serializeRow(row: StoredRow): AvailabilityRowOnWire {
+  return {
+    id: row.id,
+    listing_id: row.listing_id,
+    room_type_id: row.room_type_id,
+    available: row.available,
+    start_date: row.start_date,
+    end_date: row.end_date,
+    updated_at: toTimestamp(row.updated_at),
+  }
 }

@@ -3,9 +3,10 @@ import type { Deps } from '../deps.ts'
 import { door } from '../http/door.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { respondInPieces } from '../http/pieces.ts'
 import { normalize } from '../schema/normalize.ts'
 import { requestObject } from '../schema/types.ts'
-import { readAvailability } from './read.ts'
+import { findAvailabilityPage } from './read.ts'
 import {
   Accepted,
   Availabilities,
@@ -13,7 +14,8 @@ import {
   AvailabilityWrite,
   availabilityFilters,
 } from './schema.ts'
-import { writeAvailability } from './store.ts'
+import { serializeAvailability } from './serialize.ts'
+import { writeAvailability } from './write.ts'
 
 const defaultPerPage = 100
 
@@ -25,9 +27,16 @@ export function availabilityRoutes(deps: Deps) {
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
-        const { tree, total } = await readAvailability(deps, context.caller.hostId, context.query, page)
+        const { listings, total } = await findAvailabilityPage(
+          deps,
+          context.caller.hostId,
+          context.query,
+          page,
+        )
         const { from: _, to: __, ...pages } = pagination(page, total, 0)
-        return ok(context, { availabilities: tree }, { pagination: pages })
+        const { meta } = ok(context, null, { pagination: pages })
+        const pieces = serializeAvailability(deps.db, context.caller.hostId, listings, context.query, meta)
+        return respondInPieces(context, pieces, deps.log)
       },
       {
         access: { permission: 'listings.read', provider: true },

@@ -1,85 +1,116 @@
-import type { Deps } from '../deps.ts'
-import { DomainError, invalidFields } from '../errors.ts'
-import { hostQueue, nextSequence } from '../infra/host-clock.ts'
-import { inTransaction } from '../infra/mongo.ts'
-import { findOwnedListings, foreignListings, hasRoomType, type OwnedListings } from '../listings/ownership.ts'
-import { type Availability, availabilityModel } from './model.ts'
-import { overlay } from './overlay.ts'
-import type { AvailabilityItem } from './schema.ts'
+import type { Db, Session } from '../infra/mongo.ts'
+import { availabilityCountModel, availabilityRowModel, type RoomTypeCount, type StoredRow } from './model.ts'
+import { type AvailabilityRow, layRows } from './overlay.ts'
 
-type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
+/** Days from `from` to `to`, both included; open-ended without. */
+export interface DateWindow {
+  from?: string | undefined
+  to?: string | undefined
+}
 
-/** Rows that one room type can hold: daily ranges for 27 years. */
-const mostRows = 10_000
+/** Documents that one round trip brings: as many are decoded in one go. */
+const batchSize = 1000
+
+const columns = { _id: 0, host_id: 0 } as const
 
 /**
- * Lays the items, in their order, over the availability of a host: all of them or, also after a crash, none.
- *
- * @throws DomainError `forbidden` (listings of others), `invalid_ids`
+ * The rows in force on the days of a window, in a transaction. Parts of them outside of the window may no longer
+ * be in force: only what overlaps the window is read.
  */
-export async function writeAvailability(
-  { db, clock, ids }: Store,
+export async function findRowsCovering(
+  db: Db,
+  session: Session,
+  { host_id, room_type_id }: { host_id: number; room_type_id: number },
+  window: Required<DateWindow>,
+): Promise<AvailabilityRow[]> {
+  return layRows(await findWritten(db, session, overlapping(host_id, room_type_id, window)))
+}
+
+/**
+ * The rows in force that overlap a window, whole and ascending, by room type; a room type without any is absent.
+ */
+export async function findRows(
+  db: Db,
+  session: Session,
   hostId: number,
-  items: AvailabilityItem[],
-): Promise<void> {
-  const [listings, firstId] = await Promise.all([
-    findOwnedListings(db, hostId, items),
-    // Each item makes one row, and may split another.
-    ids('availability_row', items.length * 2),
-  ])
-  requireOwned(items, listings)
-  const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
-  await inTransaction(db, hostQueue(hostId), async (session) => {
-    const sequence = await nextSequence(db, session, hostId)
-    const updated_at = clock()
-    const stored = await availabilityModel(db)
-      .find({ host_id: hostId, room_type_id: { $in: [...byRoomType.keys()] } })
-      .session(session)
-      .lean()
-    const rowsOf = new Map(stored.map(({ room_type_id, rows }) => [room_type_id, rows]))
-    let id = firstId
-    const newId = () => id++
-    const documents = [...byRoomType].map(([room_type_id, ranges]): Availability => {
-      const { listing_id } = ranges[0] as AvailabilityItem
-      const rows = ranges.reduce(
-        (under, { available, start_date, end_date }) =>
-          overlay(under, { id: newId(), available, start_date, end_date, updated_at, sequence }, newId),
-        rowsOf.get(room_type_id) ?? [],
-      )
-      requireFewRows(rows.length)
-      return { host_id: hostId, listing_id, room_type_id, rows }
-    })
-    const writes = documents.map((document) => ({
-      replaceOne: {
-        filter: { host_id: hostId, room_type_id: document.room_type_id },
-        replacement: document,
-        upsert: true,
-      },
-    }))
-    await availabilityModel(db).collection.bulkWrite(writes, { session, ordered: false })
+  roomTypeIds: number[],
+  window: DateWindow,
+): Promise<Map<number, StoredRow[]>> {
+  const written = await findWrittenAround(db, session, hostId, roomTypeIds, window)
+  const isInside = isOverlapping(window)
+  return new Map([...written].map(([id, rows]) => [id, layRows(rows).filter(isInside)]))
+}
+
+/**
+ * By room type, the written rows that overlap a window, and all that overlap these anywhere: laid, the former come
+ * out whole.
+ */
+export async function findWrittenAround(
+  db: Db,
+  session: Session,
+  hostId: number,
+  roomTypeIds: number[],
+  window: DateWindow,
+): Promise<Map<number, StoredRow[]>> {
+  const inWindow = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
+  const byRoomType = Map.groupBy(inWindow, ({ room_type_id }) => room_type_id)
+  const wider = [...byRoomType].flatMap(([id, rows]) => {
+    const extent = extentOf(rows)
+    const isWider = (window.from && extent.from < window.from) || (window.to && extent.to > window.to)
+    return isWider ? [overlapping(hostId, id, extent)] : []
   })
+  if (wider.length === 0) return byRoomType
+  const around = await findWritten(db, session, { $or: wider })
+  return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
 }
 
-function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {
-  if (foreign.length > 0) {
-    throw foreignListings(
-      foreign.map((id, index) => ({ path: `unauthorized_listing_ids.${index}`, message: String(id) })),
-    )
+/** Everything that is stored of a room type. */
+export async function findAllWritten(db: Db, session: Session, hostId: number, roomTypeId: number) {
+  return availabilityRowModel(db)
+    .find({ host_id: hostId, room_type_id: roomTypeId }, null, { session, batchSize })
+    .lean()
+}
+
+/** What is counted of these room types, by id; a room type without rows is absent. */
+export async function findCounts(
+  db: Db,
+  session: Session | null,
+  hostId: number,
+  roomTypeIds: number[],
+): Promise<Map<number, RoomTypeCount>> {
+  const counts = await availabilityCountModel(db)
+    .find({ host_id: hostId, room_type_id: { $in: roomTypeIds } }, { _id: 0 }, { session, batchSize })
+    .lean()
+  return new Map(counts.map((count) => [count.room_type_id, count]))
+}
+
+/** The days from the first to the last of some rows. */
+export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[]): {
+  from: string
+  to: string
+} {
+  let [from, to] = ['9999-12-31', '']
+  for (const { start_date, end_date } of rows) {
+    if (start_date < from) from = start_date
+    if (end_date > to) to = end_date
   }
-  const strangers = items.filter((item) => !hasRoomType(owned, item))
-  if (strangers.length === 0) return
-  const reason = 'Room type not found or does not belong to listing'
-  const entries = strangers.map(({ listing_id, room_type_id }) =>
-    JSON.stringify({ listing_id, room_type_id, reason }),
-  )
-  const message = `[${[...new Set(entries)].join(',')}]`
-  throw new DomainError('invalid_ids', 'Invalid room types', [
-    { path: 'invalid_room_types', code: 'invalid', message },
-  ])
+  return { from, to }
 }
 
-function requireFewRows(rows: number): void {
-  if (rows <= mostRows) return
-  const message = `A room type must have at most ${mostRows} ranges`
-  throw invalidFields([{ path: 'data', code: 'max', message }])
+function findWritten(db: Db, session: Session, filter: object): Promise<StoredRow[]> {
+  return availabilityRowModel(db).find(filter, columns, { session, batchSize }).lean<StoredRow[]>().exec()
+}
+
+function overlapping(host_id: number, room_type_id: number | { $in: number[] }, { from, to }: DateWindow) {
+  return {
+    host_id,
+    room_type_id,
+    ...(from ? { end_date: { $gte: from } } : {}),
+    ...(to ? { start_date: { $lte: to } } : {}),
+  }
+}
+
+function isOverlapping({ from, to }: DateWindow) {
+  return ({ start_date, end_date }: AvailabilityRow) =>
+    (!from || end_date >= from) && (!to || start_date <= to)
 }

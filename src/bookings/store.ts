@@ -1,5 +1,5 @@
-import { availabilityModel } from '../availability/model.ts'
-import { daysBetween } from '../clock.ts'
+import { findRowsCovering } from '../availability/store.ts'
+import { addDays, daysBetween } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { invalidField, invalidFields, notFound, type Problem, type ProblemCode } from '../errors.ts'
 import type { Effect } from '../http/idempotency.ts'
@@ -87,18 +87,22 @@ async function requireUnit(
   session: Session,
 ): Promise<void> {
   const { host_id, room_type_id, checkin_at, checkout_at } = stay
-  const availability = await availabilityModel(db).findOne({ host_id, room_type_id }).session(session).lean()
-  const rows =
-    availability?.rows.filter((row) => row.start_date < checkout_at && row.end_date >= checkin_at) ?? []
+  const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
+  const rows = await findRowsCovering(db, session, stay, nights)
   if (rows.length === 0) return
+  const oldest = Math.min(...rows.map(({ sequence }) => sequence))
   const active = await bookingModel(db)
-    .find({
-      host_id,
-      room_type_id,
-      status: { $ne: bookingStatus.cancelled },
-      checkin_at: { $lt: checkout_at },
-      checkout_at: { $gt: checkin_at },
-    })
+    .find(
+      {
+        host_id,
+        room_type_id,
+        status: { $ne: bookingStatus.cancelled },
+        checkin_at: { $lt: checkout_at },
+        checkout_at: { $gt: checkin_at },
+        created_sequence: { $gt: oldest },
+      },
+      { _id: 0, checkin_at: 1, checkout_at: 1, created_sequence: 1 },
+    )
     .session(session)
     .lean()
   const night = firstFullNight(stay, rows, active)

@@ -147,6 +147,14 @@ export async function inTransaction<T>(
   }
 }
 
+/**
+ * Reads several times from one moment of the database: what commits meanwhile is not seen. Short, like every
+ * transaction; what is read is acknowledged by a majority.
+ */
+export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
+  return runTransaction(db, read)
+}
+
 async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
   const deadline = Date.now() + transactionTimeoutMilliseconds - 1000
   const session = await db.startSession()

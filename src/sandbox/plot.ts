@@ -1,3 +1,4 @@
+import { carryOverAvailability } from '../availability/earlier.ts'
 import type { Deps } from '../deps.ts'
 import { prepareCollections } from '../infra/mongo.ts'
 import { OutboxWorker } from '../infra/outbox-worker.ts'
@@ -16,6 +17,7 @@ export async function openSandboxPlot(live: Deps): Promise<{ deps: Deps; close()
   const { clock, log } = live
   const db = sandboxDatabase(live.db)
   await prepareCollections(db, models)
+  await carryOverAvailability(db)
   await prepareSandbox(db, clock())
   // Nobody is told of users in a sandbox.
   const outbox = new OutboxWorker(db, jobHandlers({ db, clock }, undefined), clock, log)

@@ -1,5 +1,6 @@
 import { afterAll, expect, inject, test } from 'vitest'
-import { availabilityModel } from '../../src/availability/model.ts'
+import { availabilityRowModel } from '../../src/availability/model.ts'
+import { layRows } from '../../src/availability/overlay.ts'
 import { bookingModel } from '../../src/bookings/model.ts'
 import { addDays } from '../../src/clock.ts'
 import { type Actor, sender, testApp, testEnvironment } from '../support/app.ts'
@@ -39,8 +40,11 @@ function bulk(pairs: { listing_id: number; room_type_id: number }[], available: 
 
 /** The different numbers of units among all rows of a host, each with how often it stands. */
 async function unitsOf(hostId: number): Promise<Record<string, number>> {
-  const stored = await availabilityModel(db).find({ host_id: hostId }).lean()
-  const units = stored.flatMap(({ rows }) => rows.map(({ available }) => String(available)))
+  const written = await availabilityRowModel(db).find({ host_id: hostId }).lean()
+  const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
+  const units = [...byRoomType.values()].flatMap((rows) =>
+    layRows(rows).map(({ available }) => String(available)),
+  )
   return Object.fromEntries(
     Object.entries(Object.groupBy(units, (unit) => unit)).map(([unit, all]) => [unit, all?.length ?? 0]),
   )

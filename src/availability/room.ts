@@ -1,0 +1,89 @@
+import { DomainError, invalidField } from '../errors.ts'
+import { type Db, inSnapshot } from '../infra/mongo.ts'
+import { compactRoomType } from './compaction.ts'
+import type { RoomTypeCount } from './model.ts'
+import { layRows, type WrittenRow } from './overlay.ts'
+import type { AvailabilityItem } from './schema.ts'
+import { extentOf, findCounts, findWrittenAround } from './store.ts'
+
+/** Rows that one room type can have in force: daily ranges for 27 years. */
+const mostRows = 10_000
+
+/** Rows that one room type can have waiting for compaction; a write that would go beyond compacts first. */
+const mostLooseRows = 3000
+
+/** Other writes to a full room type may come in between this often. */
+const mostMeasurings = 20
+
+/** How many rows more a room type will have in force, found out at a place among the host's changes. */
+export interface Measured {
+  growth: number
+  sequence: number
+}
+
+/**
+ * The count of a room type after as many rows were added. Each makes at most two more: itself, and the second half
+ * of the one that it splits. What was measured counts instead, as long as nothing was written since.
+ */
+export function grow(count: RoomTypeCount, added: number, measured: Measured | undefined): RoomTypeCount {
+  const growth = measured?.sequence === count.sequence ? measured.growth : added * 2
+  return { ...count, most_rows: count.most_rows + growth, loose_rows: count.loose_rows + added }
+}
+
+/** The count of a room type that has no rows yet. */
+export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
+  return { host_id, room_type_id, most_rows: 0, loose_rows: 0, asked_at: 0, sequence: 0 }
+}
+
+/** True when a room type may have too many rows; whether it has is to be measured. */
+export function mayBeFull({ most_rows, loose_rows }: RoomTypeCount): boolean {
+  return most_rows > mostRows || loose_rows > mostLooseRows
+}
+
+/**
+ * Finds out by how much a room type that may be full grows by some items; compacts it where that makes room.
+ *
+ * @throws DomainError `validation` at `data`, `max`, when it would have too many rows; `conflict` when other writes
+ * to it come in between again and again
+ */
+export async function measureGrowth(
+  db: Db,
+  hostId: number,
+  roomTypeId: number,
+  items: AvailabilityItem[],
+): Promise<Measured> {
+  for (let measurings = 0; measurings < mostMeasurings; measurings += 1) {
+    const { count, growth } = await measure(db, hostId, roomTypeId, items)
+    if (!mayBeFull(grow(count, items.length, { growth, sequence: count.sequence })))
+      return { growth, sequence: count.sequence }
+    if (count.loose_rows === 0) throw tooManyRows()
+    await compactRoomType(db, hostId, roomTypeId)
+  }
+  throw changedMeanwhile()
+}
+
+/** Reads only what the items touch: the rest of the room type stays as it is. */
+function measure(db: Db, hostId: number, roomTypeId: number, items: AvailabilityItem[]) {
+  return inSnapshot(db, async (session) => {
+    const counts = await findCounts(db, session, hostId, [roomTypeId])
+    const around = await findWrittenAround(db, session, hostId, [roomTypeId], extentOf(items))
+    const written: WrittenRow[] = around.get(roomTypeId) ?? []
+    const added = items.map(
+      (item, order): WrittenRow => ({
+        ...{ ...item, order, id: 0, split_id: 0, updated_at: new Date(0) },
+        sequence: Number.MAX_SAFE_INTEGER,
+      }),
+    )
+    const growth = layRows([...written, ...added]).length - layRows(written).length
+    return { count: counts.get(roomTypeId) ?? emptyCount(hostId, roomTypeId), growth }
+  })
+}
+
+function tooManyRows(): DomainError {
+  return invalidField('data', `A room type must have at most ${mostRows} ranges`, 'max')
+}
+
+/** Refuses a write that others overtook too often. */
+export function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
+}

@@ -1,0 +1,110 @@
+import type { Deps } from '../deps.ts'
+import { DomainError } from '../errors.ts'
+import { hostQueue, nextSequence } from '../infra/host-clock.ts'
+import { type Db, inTransaction, type Session } from '../infra/mongo.ts'
+import { findOwnedListings, foreignListings, hasRoomType, type OwnedListings } from '../listings/ownership.ts'
+import { leaveCompaction, needsCompaction } from './compaction.ts'
+import { availabilityCountModel, availabilityRowModel, type RoomTypeCount, type StoredRow } from './model.ts'
+import { changedMeanwhile, emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './room.ts'
+import type { AvailabilityItem } from './schema.ts'
+import { findCounts } from './store.ts'
+
+type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
+
+/** A write whose room types were full this often, and had room when it was measured, gives up. */
+const mostAttempts = 20
+
+/**
+ * Lays the items, in their order, over the availability of a host: all of them or, also after a crash, none.
+ * However much is stored, the transaction adds the items and moves the counts of their room types, no more.
+ *
+ * @throws DomainError `forbidden` (listings of others), `invalid_ids`, `validation` (a room type with too many rows)
+ */
+export async function writeAvailability(store: Store, hostId: number, items: AvailabilityItem[]) {
+  const { db, ids } = store
+  const [listings, firstId] = await Promise.all([
+    findOwnedListings(db, hostId, items),
+    // Each item makes one row, and may split another.
+    ids('availability_row', items.length * 2),
+  ])
+  requireOwned(items, listings)
+  const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
+  const measured = new Map<number, Measured>()
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    const full = await inTransaction(db, hostQueue(hostId), async (session) => {
+      const counts = await findCounts(db, session, hostId, [...byRoomType.keys()])
+      const grown = [...byRoomType].map(([id, { length }]) =>
+        grow(counts.get(id) ?? emptyCount(hostId, id), length, measured.get(id)),
+      )
+      const full = grown.filter(mayBeFull)
+      if (full.length === 0) await addRows(store, session, hostId, { items, firstId, grown })
+      return full
+    })
+    if (full.length === 0) return
+    for (const { room_type_id: id } of full)
+      measured.set(id, await measureGrowth(db, hostId, id, byRoomType.get(id) ?? []))
+  }
+  throw changedMeanwhile()
+}
+
+/** A write that is ready: its rows take their ids from `firstId` on, two each. */
+interface ReadyWrite {
+  items: AvailabilityItem[]
+  firstId: number
+  /** The counts of its room types as they will be. */
+  grown: RoomTypeCount[]
+}
+
+async function addRows(
+  { db, clock }: Store,
+  session: Session,
+  hostId: number,
+  { items, firstId, grown }: ReadyWrite,
+): Promise<void> {
+  const sequence = await nextSequence(db, session, hostId)
+  const updated_at = clock()
+  const rows = items.map(
+    ({ listing_id, room_type_id, available, start_date, end_date }, order): StoredRow => {
+      const id = firstId + order * 2
+      const place = { id, split_id: id + 1, updated_at, sequence, order }
+      return { host_id: hostId, listing_id, room_type_id, available, start_date, end_date, ...place }
+    },
+  )
+  await availabilityRowModel(db).collection.insertMany(rows, { session, ordered: false })
+  const due = grown.filter(needsCompaction)
+  const counts = grown.map((count) => {
+    return { ...count, sequence, asked_at: due.includes(count) ? count.loose_rows : count.asked_at }
+  })
+  await saveCounts(db, session, counts)
+  const dueIds = due.map(({ room_type_id }) => room_type_id)
+  await leaveCompaction(db, session, updated_at, hostId, dueIds)
+}
+
+function saveCounts(db: Db, session: Session, counts: RoomTypeCount[]) {
+  const writes = counts.map((count) => ({
+    replaceOne: {
+      filter: { host_id: count.host_id, room_type_id: count.room_type_id },
+      replacement: count,
+      upsert: true,
+    },
+  }))
+  return availabilityCountModel(db).collection.bulkWrite(writes, { session, ordered: false })
+}
+
+function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {
+  if (foreign.length > 0) {
+    throw foreignListings(
+      foreign.map((id, index) => ({ path: `unauthorized_listing_ids.${index}`, message: String(id) })),
+    )
+  }
+  const strangers = items.filter((item) => !hasRoomType(owned, item))
+  if (strangers.length === 0) return
+  const reason = 'Room type not found or does not belong to listing'
+  const entries = strangers.map(({ listing_id, room_type_id }) =>
+    JSON.stringify({ listing_id, room_type_id, reason }),
+  )
+  const message = `[${[...new Set(entries)].join(',')}]`
+  throw new DomainError('invalid_ids', 'Invalid room types', [
+    { path: 'invalid_room_types', code: 'invalid', message },
+  ])
+}
