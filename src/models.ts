@@ -1,4 +1,8 @@
-import { availabilityCountModel, availabilityRowModel } from './availability/model.ts'
+import {
+  availabilityCompactedModel,
+  availabilityRowModel,
+  availabilityWrittenModel,
+} from './availability/model.ts'
 import { bookingModel } from './bookings/model.ts'
 import { hostModel } from './hosts/model.ts'
 import { answerModel } from './infra/answers.ts'
@@ -22,8 +26,9 @@ export const models = [
   waitingRatesModel,
   answerModel,
   auditModel,
-  availabilityCountModel,
+  availabilityCompactedModel,
   availabilityRowModel,
+  availabilityWrittenModel,
   bookingModel,
   conversationModel,
   hostClockModel,

@@ -1,8 +1,8 @@
-import { type Db, inTransaction, type Session } from '../infra/mongo.ts'
+import { type Db, inTransaction, isDuplicate, type Session } from '../infra/mongo.ts'
 import { type JobHandler, leaveJob } from '../infra/outbox.ts'
-import { availabilityCountModel, availabilityRowModel, type RoomTypeCount } from './model.ts'
+import { availabilityRowModel } from './model.ts'
 import { layRows } from './overlay.ts'
-import { findAllWritten, findCounts } from './store.ts'
+import { findAllWritten, findCounts, type RoomTypeCount, saveCompacted } from './store.ts'
 
 /** Topic of the job that compacts some room types of a host. */
 export const compactAvailabilityTopic = 'CompactAvailability'
@@ -15,8 +15,9 @@ const loosePart = 0.25
 const roomTypesPerJob = 50
 
 /** True when a room type has grown enough since a compaction was last asked for. */
-export function needsCompaction({ loose_rows, asked_at, most_rows }: RoomTypeCount): boolean {
-  return loose_rows - asked_at >= Math.max(fewestLooseRows, most_rows * loosePart)
+export function needsCompaction({ written, mostRows, looseRows }: RoomTypeCount): boolean {
+  const unasked = Math.min(looseRows, written.rows - written.asked_at)
+  return unasked >= Math.max(fewestLooseRows, mostRows * loosePart)
 }
 
 /** Asks for the compaction of room types, in the transaction of the write that made them grow. */
@@ -45,25 +46,31 @@ export function compactionWorker({ db }: { db: Db }): JobHandler {
 /**
  * Stores of a room type just the rows that are in force, in one transaction: whoever reads sees no difference.
  * What is written meanwhile comes later in the order of writing, so that it lies over the compacted rows as it would
- * over the others. Two compactions at once change the same count, and the second starts over.
+ * over the others: no write waits for a compaction. Of two compactions at once the second starts over.
  */
 export async function compactRoomType(db: Db, hostId: number, roomTypeId: number): Promise<void> {
-  await inTransaction(db, `availability/${hostId}/${roomTypeId}`, async (session) => {
-    const count = (await findCounts(db, session, hostId, [roomTypeId])).get(roomTypeId)
-    if (!count?.loose_rows) return
-    const written = await findAllWritten(db, session, hostId, roomTypeId)
-    const laid = layRows(written)
-    const [before, after] = [new Set(written), new Set(laid)]
-    const gone = written.filter((row) => !after.has(row)).map(({ _id }) => _id)
-    // Both halves of a split row come with the `_id` of the whole one.
-    const made = laid.filter((row) => !before.has(row)).map(({ _id, ...row }) => row)
-    const ofRoomType = { host_id: hostId, room_type_id: roomTypeId }
-    if (gone.length > 0) {
-      const { collection } = availabilityRowModel(db)
-      await collection.deleteMany({ ...ofRoomType, _id: { $in: gone } }, { session })
-      if (made.length > 0) await collection.insertMany(made, { session, ordered: false })
-    }
-    const counted = { most_rows: laid.length, loose_rows: 0, asked_at: 0 }
-    await availabilityCountModel(db).updateOne(ofRoomType, { $set: counted }, { session })
-  })
+  try {
+    await inTransaction(db, `availability/${hostId}/${roomTypeId}`, (session) =>
+      compact(db, session, hostId, roomTypeId),
+    )
+  } catch (error) {
+    // Of two first ones at once the other was faster.
+    if (!isDuplicate(error)) throw error
+  }
+}
+
+async function compact(db: Db, session: Session, host_id: number, room_type_id: number): Promise<void> {
+  const count = (await findCounts(db, session, host_id, [room_type_id])).get(room_type_id)
+  if (!count?.looseRows) return
+  const written = await findAllWritten(db, session, host_id, room_type_id)
+  const laid = layRows(written)
+  const [before, after] = [new Set(written), new Set(laid)]
+  const gone = written.filter((row) => !after.has(row)).map(({ _id }) => _id)
+  // Both halves of a split row come with the `_id` of the whole one.
+  const made = laid.filter((row) => !before.has(row)).map(({ _id, ...row }) => row)
+  const { collection } = availabilityRowModel(db)
+  if (gone.length > 0) await collection.deleteMany({ host_id, room_type_id, _id: { $in: gone } }, { session })
+  if (made.length > 0) await collection.insertMany(made, { session, ordered: false })
+  const { rows, growth } = count.written
+  await saveCompacted(db, session, { host_id, room_type_id, rows, growth, in_force: laid.length })
 }

@@ -1,7 +1,8 @@
-import { type Db, inTransaction } from '../infra/mongo.ts'
-import { availabilityCountModel, availabilityRowModel } from './model.ts'
+import { type Db, inTransaction, type Session } from '../infra/mongo.ts'
+import { availabilityRowModel, type StoredRow } from './model.ts'
 import type { AvailabilityRow } from './overlay.ts'
-import { findCounts } from './store.ts'
+import { emptyCount, grow } from './room.ts'
+import { findCounts, saveCompacted, saveWritten } from './store.ts'
 
 /** An earlier version kept all rows of a room type in one document. */
 interface EarlierAvailability {
@@ -24,20 +25,28 @@ export async function carryOverAvailability(db: Db): Promise<void> {
       const found = await earlier.findOneAndDelete({ host_id, _id }, { session })
       if (!found) return
       const { listing_id, rows } = found
-      const documents = rows.map((row, order) => {
+      const documents = rows.map((row, order): StoredRow => {
         return { host_id, listing_id, room_type_id, ...row, order, split_id: 0 }
       })
       if (documents.length === 0) return
       await availabilityRowModel(db).collection.insertMany(documents, { session, ordered: false })
-      // A process of the earlier version may have written once more after a room type was carried over.
-      const isThere = (await findCounts(db, session, host_id, [room_type_id])).size > 0
-      const growth = { most_rows: rows.length, loose_rows: isThere ? rows.length : 0, asked_at: 0 }
-      const sequence = Math.max(...rows.map((row) => row.sequence))
-      await availabilityCountModel(db).updateOne(
-        { host_id, room_type_id },
-        { $inc: growth, $max: { sequence } },
-        { session, upsert: true },
-      )
+      await countRows(db, session, documents)
     })
   }
+}
+
+/** A process of the earlier version may write once more after a room type was carried over: such rows are loose. */
+async function countRows(db: Db, session: Session, rows: StoredRow[]): Promise<void> {
+  const [{ host_id, room_type_id }] = rows as [StoredRow]
+  const counts = await findCounts(db, session, host_id, [room_type_id])
+  const { written } = grow(
+    counts.get(room_type_id) ?? emptyCount(host_id, room_type_id),
+    rows.length,
+    undefined,
+  )
+  const sequence = Math.max(written.sequence, ...rows.map((row) => row.sequence))
+  await saveWritten(db, session, [{ ...written, sequence }])
+  if (counts.size > 0) return
+  const { rows: all, growth } = written
+  await saveCompacted(db, session, { host_id, room_type_id, rows: all, growth, in_force: rows.length })
 }

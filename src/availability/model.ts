@@ -29,28 +29,53 @@ rowSchema.index({ host_id: 1, room_type_id: 1, end_date: 1, start_date: 1 }, { n
 
 export const availabilityRowModel = modelOf<StoredRow>('availability_rows', rowSchema)
 
-/** How much is stored of a room type, so that a write need not read it. */
-export interface RoomTypeCount {
+/** What all writes to a room type added up to, so that a write need not read the rows. */
+export interface RoomTypeWritten {
   host_id: number
   room_type_id: number
-  /** At least as many as are in force; exact after a compaction. */
-  most_rows: number
-  /** Written since the last compaction. */
-  loose_rows: number
-  /** The loose rows when a compaction was last asked for. */
+  /** Rows written, ever. */
+  rows: number
+  /** At most as many more rows in force, of all writes together. */
+  growth: number
+  /** `rows` when a compaction was last asked for. */
   asked_at: number
   /** Place of the last write among the host's changes. */
   sequence: number
 }
 
-const countSchema = new Schema<RoomTypeCount>({
+const writtenSchema = new Schema<RoomTypeWritten>({
   host_id: { type: Number, required: true },
   room_type_id: { type: Number, required: true },
-  most_rows: { type: Number, required: true },
-  loose_rows: { type: Number, required: true },
+  rows: { type: Number, required: true },
+  growth: { type: Number, required: true },
   asked_at: { type: Number, required: true },
   sequence: { type: Number, required: true },
 })
-countSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_count' })
+writtenSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_written_of' })
 
-export const availabilityCountModel = modelOf<RoomTypeCount>('availability_counts', countSchema)
+export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema)
+
+/** Where the last compaction of a room type was. A document of its own, so that it is in no write's way. */
+export interface RoomTypeCompacted {
+  host_id: number
+  room_type_id: number
+  /** What was written until then, as {@link RoomTypeWritten} has it. */
+  rows: number
+  growth: number
+  /** Rows in force then. */
+  in_force: number
+}
+
+const compactedSchema = new Schema<RoomTypeCompacted>({
+  host_id: { type: Number, required: true },
+  room_type_id: { type: Number, required: true },
+  rows: { type: Number, required: true },
+  growth: { type: Number, required: true },
+  in_force: { type: Number, required: true },
+})
+compactedSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_compacted_of' })
+
+export const availabilityCompactedModel = modelOf<RoomTypeCompacted>(
+  'availability_compacted',
+  compactedSchema,
+)

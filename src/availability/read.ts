@@ -5,9 +5,9 @@ import { type PageRequest, skipOf } from '../http/pagination.ts'
 import { type Db, inSnapshot } from '../infra/mongo.ts'
 import { listingModel, type StoredListing } from '../listings/model.ts'
 import { findListing } from '../listings/store.ts'
-import type { RoomTypeCount, StoredRow } from './model.ts'
+import type { StoredRow } from './model.ts'
 import type { AvailabilityRowOnWire } from './schema.ts'
-import { type DateWindow, findCounts, findRows } from './store.ts'
+import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
 
 type Store = Pick<Deps, 'db'>
 
@@ -102,7 +102,7 @@ export async function* readRows(
 ): AsyncGenerator<AvailabilityRowOnWire[]> {
   for (let start = 0; start < roomTypeIds.length; start += countsPerLook) {
     const looked = roomTypeIds.slice(start, start + countsPerLook)
-    const counts = await findCounts(db, null, hostId, looked)
+    const counts = await inSnapshot(db, (session) => findCounts(db, session, hostId, looked))
     for (const piece of piecesOf(looked, counts, window)) {
       const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, piece, window))
       for (const id of piece) yield (rows.get(id) ?? []).map(serializeRow)
@@ -130,7 +130,7 @@ function* piecesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: Da
 function mostToRead(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
   if (!count) return 0
   const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
-  return Math.min(count.most_rows, days) + count.loose_rows
+  return Math.min(count.mostRows, days) + count.looseRows
 }
 
 function serializeRow(row: StoredRow): AvailabilityRowOnWire {

@@ -1,16 +1,15 @@
 import { DomainError, invalidField } from '../errors.ts'
 import { type Db, inSnapshot } from '../infra/mongo.ts'
 import { compactRoomType } from './compaction.ts'
-import type { RoomTypeCount } from './model.ts'
 import { layRows, type WrittenRow } from './overlay.ts'
 import type { AvailabilityItem } from './schema.ts'
-import { extentOf, findCounts, findWrittenAround } from './store.ts'
+import { extentOf, findCounts, findWrittenAround, type RoomTypeCount } from './store.ts'
 
 /** Rows that one room type can have in force: daily ranges for 27 years. */
-const mostRows = 10_000
+const mostRowsInForce = 10_000
 
 /** Rows that one room type can have waiting for compaction; a write that would go beyond compacts first. */
-const mostLooseRows = 3000
+const mostLooseRows = 2000
 
 /** Other writes to a full room type may come in between this often. */
 const mostMeasurings = 20
@@ -26,18 +25,24 @@ export interface Measured {
  * of the one that it splits. What was measured counts instead, as long as nothing was written since.
  */
 export function grow(count: RoomTypeCount, added: number, measured: Measured | undefined): RoomTypeCount {
-  const growth = measured?.sequence === count.sequence ? measured.growth : added * 2
-  return { ...count, most_rows: count.most_rows + growth, loose_rows: count.loose_rows + added }
+  const { written, mostRows, looseRows } = count
+  const growth = measured?.sequence === written.sequence ? measured.growth : added * 2
+  return {
+    written: { ...written, rows: written.rows + added, growth: written.growth + growth },
+    mostRows: mostRows + growth,
+    looseRows: looseRows + added,
+  }
 }
 
 /** The count of a room type that has no rows yet. */
 export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
-  return { host_id, room_type_id, most_rows: 0, loose_rows: 0, asked_at: 0, sequence: 0 }
+  const written = { host_id, room_type_id, rows: 0, growth: 0, asked_at: 0, sequence: 0 }
+  return { written, mostRows: 0, looseRows: 0 }
 }
 
 /** True when a room type may have too many rows; whether it has is to be measured. */
-export function mayBeFull({ most_rows, loose_rows }: RoomTypeCount): boolean {
-  return most_rows > mostRows || loose_rows > mostLooseRows
+export function mayBeFull({ mostRows, looseRows }: RoomTypeCount): boolean {
+  return mostRows > mostRowsInForce || looseRows > mostLooseRows
 }
 
 /**
@@ -54,9 +59,9 @@ export async function measureGrowth(
 ): Promise<Measured> {
   for (let measurings = 0; measurings < mostMeasurings; measurings += 1) {
     const { count, growth } = await measure(db, hostId, roomTypeId, items)
-    if (!mayBeFull(grow(count, items.length, { growth, sequence: count.sequence })))
-      return { growth, sequence: count.sequence }
-    if (count.loose_rows === 0) throw tooManyRows()
+    const measured = { growth, sequence: count.written.sequence }
+    if (!mayBeFull(grow(count, items.length, measured))) return measured
+    if (count.looseRows === 0) throw tooManyRows()
     await compactRoomType(db, hostId, roomTypeId)
   }
   throw changedMeanwhile()
@@ -80,7 +85,7 @@ function measure(db: Db, hostId: number, roomTypeId: number, items: Availability
 }
 
 function tooManyRows(): DomainError {
-  return invalidField('data', `A room type must have at most ${mostRows} ranges`, 'max')
+  return invalidField('data', `A room type must have at most ${mostRowsInForce} ranges`, 'max')
 }
 
 /** Refuses a write that others overtook too often. */

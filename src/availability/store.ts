@@ -1,5 +1,12 @@
 import type { Db, Session } from '../infra/mongo.ts'
-import { availabilityCountModel, availabilityRowModel, type RoomTypeCount, type StoredRow } from './model.ts'
+import {
+  availabilityCompactedModel,
+  availabilityRowModel,
+  availabilityWrittenModel,
+  type RoomTypeCompacted,
+  type RoomTypeWritten,
+  type StoredRow,
+} from './model.ts'
 import { type AvailabilityRow, layRows } from './overlay.ts'
 
 /** Days from `from` to `to`, both included; open-ended without. */
@@ -71,17 +78,52 @@ export async function findAllWritten(db: Db, session: Session, hostId: number, r
     .lean()
 }
 
+/** How much is stored of a room type. */
+export interface RoomTypeCount {
+  written: RoomTypeWritten
+  /** At least as many as are in force; exact when none is loose. */
+  mostRows: number
+  /** Rows written since the last compaction. */
+  looseRows: number
+}
+
 /** What is counted of these room types, by id; a room type without rows is absent. */
 export async function findCounts(
   db: Db,
-  session: Session | null,
+  session: Session,
   hostId: number,
   roomTypeIds: number[],
 ): Promise<Map<number, RoomTypeCount>> {
-  const counts = await availabilityCountModel(db)
-    .find({ host_id: hostId, room_type_id: { $in: roomTypeIds } }, { _id: 0 }, { session, batchSize })
-    .lean()
-  return new Map(counts.map((count) => [count.room_type_id, count]))
+  const filter = { host_id: hostId, room_type_id: { $in: roomTypeIds } }
+  const options = { session, batchSize }
+  const writtens = await availabilityWrittenModel(db).find(filter, { _id: 0 }, options).lean()
+  const compacted = await availabilityCompactedModel(db).find(filter, { _id: 0 }, options).lean()
+  const before = new Map(compacted.map((one) => [one.room_type_id, one]))
+  return new Map(
+    writtens.map((written) => {
+      const { rows = 0, growth = 0, in_force = 0 } = before.get(written.room_type_id) ?? {}
+      const mostRows = in_force + written.growth - growth
+      return [written.room_type_id, { written, mostRows, looseRows: written.rows - rows }]
+    }),
+  )
+}
+
+/** Stores what the writes to room types add up to. */
+export async function saveWritten(db: Db, session: Session, writtens: RoomTypeWritten[]): Promise<void> {
+  const writes = writtens.map(({ host_id, room_type_id, ...sums }) => {
+    return { updateOne: { filter: { host_id, room_type_id }, update: { $set: sums }, upsert: true } }
+  })
+  await availabilityWrittenModel(db).collection.bulkWrite(writes, { session, ordered: false })
+}
+
+/** Stores where a compaction was. */
+export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted): Promise<void> {
+  const { host_id, room_type_id, ...values } = compacted
+  await availabilityCompactedModel(db).updateOne(
+    { host_id, room_type_id },
+    { $set: values },
+    { session, upsert: true },
+  )
 }
 
 /** The days from the first to the last of some rows. */

@@ -1,13 +1,13 @@
 import type { Deps } from '../deps.ts'
 import { DomainError } from '../errors.ts'
 import { hostQueue, nextSequence } from '../infra/host-clock.ts'
-import { type Db, inTransaction, type Session } from '../infra/mongo.ts'
+import { inTransaction, type Session } from '../infra/mongo.ts'
 import { findOwnedListings, foreignListings, hasRoomType, type OwnedListings } from '../listings/ownership.ts'
 import { leaveCompaction, needsCompaction } from './compaction.ts'
-import { availabilityCountModel, availabilityRowModel, type RoomTypeCount, type StoredRow } from './model.ts'
+import { availabilityRowModel, type RoomTypeWritten, type StoredRow } from './model.ts'
 import { changedMeanwhile, emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './room.ts'
 import type { AvailabilityItem } from './schema.ts'
-import { findCounts } from './store.ts'
+import { findCounts, type RoomTypeCount, saveWritten } from './store.ts'
 
 type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
 
@@ -41,7 +41,7 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
       return full
     })
     if (full.length === 0) return
-    for (const { room_type_id: id } of full)
+    for (const { room_type_id: id } of full.map(({ written }) => written))
       measured.set(id, await measureGrowth(db, hostId, id, byRoomType.get(id) ?? []))
   }
   throw changedMeanwhile()
@@ -71,24 +71,18 @@ async function addRows(
     },
   )
   await availabilityRowModel(db).collection.insertMany(rows, { session, ordered: false })
-  const due = grown.filter(needsCompaction)
-  const counts = grown.map((count) => {
-    return { ...count, sequence, asked_at: due.includes(count) ? count.loose_rows : count.asked_at }
-  })
-  await saveCounts(db, session, counts)
-  const dueIds = due.map(({ room_type_id }) => room_type_id)
-  await leaveCompaction(db, session, updated_at, hostId, dueIds)
+  await saveWritten(
+    db,
+    session,
+    grown.map((count) => atSequence(count, sequence)),
+  )
+  const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
+  await leaveCompaction(db, session, updated_at, hostId, due)
 }
 
-function saveCounts(db: Db, session: Session, counts: RoomTypeCount[]) {
-  const writes = counts.map((count) => ({
-    replaceOne: {
-      filter: { host_id: count.host_id, room_type_id: count.room_type_id },
-      replacement: count,
-      upsert: true,
-    },
-  }))
-  return availabilityCountModel(db).collection.bulkWrite(writes, { session, ordered: false })
+function atSequence(count: RoomTypeCount, sequence: number): RoomTypeWritten {
+  const { written } = count
+  return { ...written, sequence, asked_at: needsCompaction(count) ? written.rows : written.asked_at }
 }
 
 function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {

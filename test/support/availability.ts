@@ -1,0 +1,59 @@
+import {
+  availabilityCompactedModel,
+  availabilityRowModel,
+  availabilityWrittenModel,
+  type StoredRow,
+} from '../../src/availability/model.ts'
+import { addDays } from '../../src/clock.ts'
+import { hostClockModel } from '../../src/infra/host-clock.ts'
+import type { Db } from '../../src/infra/mongo.ts'
+import { sequenceIds } from '../../src/infra/sequences.ts'
+
+const batch = 20_000
+
+/**
+ * Writes one-day rows of listings made by `fillPortfolio` straight into the database, as a compaction leaves them.
+ *
+ * @param roomTypes pairs of listing and room type
+ */
+export async function fillRows(
+  db: Db,
+  hostId: number,
+  roomTypes: { listing_id: number; room_type_id: number }[],
+  days: number,
+  from = '2027-01-01',
+): Promise<void> {
+  const { sequence } = await hostClockModel(db)
+    .findOneAndUpdate({ _id: hostId }, { $inc: { sequence: 1 } }, { new: true })
+    .lean()
+    .orFail()
+  let id = await sequenceIds(db)('availability_row', roomTypes.length * days)
+  const updated_at = new Date('2026-11-20T12:00:00Z')
+  let rows: StoredRow[] = []
+  const flush = async () => {
+    await availabilityRowModel(db).collection.insertMany(rows, {
+      ordered: false,
+      writeConcern: { w: 1 },
+    })
+    rows = []
+  }
+  for (const pair of roomTypes) {
+    for (let day = 0; day < days; day += 1) {
+      const date = addDays(from, day)
+      const range = { available: day % 5, start_date: date, end_date: date }
+      const place = { id, split_id: 0, updated_at, sequence, order: 0 }
+      rows.push({ host_id: hostId, ...pair, ...range, ...place })
+      id += 1
+    }
+    if (rows.length >= batch) await flush()
+  }
+  if (rows.length > 0) await flush()
+  const written = roomTypes.map(({ room_type_id }) => {
+    return { host_id: hostId, room_type_id, rows: days, growth: days, asked_at: 0, sequence }
+  })
+  const compacted = roomTypes.map(({ room_type_id }) => {
+    return { host_id: hostId, room_type_id, rows: days, growth: days, in_force: days }
+  })
+  await availabilityWrittenModel(db).collection.insertMany(written)
+  await availabilityCompactedModel(db).collection.insertMany(compacted)
+}
