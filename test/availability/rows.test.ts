@@ -1,0 +1,198 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { compactRoomType } from '../../src/availability/compaction.ts'
+import { availabilityRowModel } from '../../src/availability/model.ts'
+import { findCounts, findRows, findRowsCovering } from '../../src/availability/store.ts'
+import { writeAvailability } from '../../src/availability/write.ts'
+import { addDays } from '../../src/clock.ts'
+import { createHost } from '../../src/hosts/store.ts'
+import { inSnapshot, inTransaction } from '../../src/infra/mongo.ts'
+import { testApp } from '../support/app.ts'
+import { fillPortfolio } from '../support/portfolio.ts'
+
+let now = Date.parse('2026-11-20T12:00:00Z')
+const { deps } = await testApp({}, () => new Date(now))
+const { db } = deps
+const day = (offset: number) => addDays('2027-01-01', offset)
+const horizon = 45
+/** Listings get ids that no other file of the run has. */
+let nextListing = 7_000_000
+
+async function hostWithRoomType() {
+  const email = `${crypto.randomUUID()}@example.com`
+  const { id: hostId } = await createHost(db, deps.clock, { name: 'Rows', email })
+  const listing_id = nextListing++
+  await fillPortfolio(db, hostId, 1, listing_id)
+  return { hostId, pair: { listing_id, room_type_id: listing_id * 10 } }
+}
+
+type Owner = Awaited<ReturnType<typeof hostWithRoomType>>
+
+interface Range {
+  start: number
+  length: number
+  available: number
+}
+
+/** What a night must show: the last write that covered it, with the time of that write. */
+type Night = { available: number; updated_at: number }
+
+async function write({ hostId, pair }: Owner, ranges: Range[]) {
+  now += 1000
+  const items = ranges.map(({ start, length, available }) => {
+    return { ...pair, available, start_date: day(start), end_date: day(start + length - 1) }
+  })
+  await writeAvailability(deps, hostId, items)
+}
+
+/** Rows as a partner sees them. */
+async function read({ hostId, pair }: Owner, window: { from?: string; to?: string } = {}) {
+  const { room_type_id } = pair
+  const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, [room_type_id], window))
+  return (rows.get(room_type_id) ?? []).map(
+    ({ id, available, start_date, end_date, updated_at, sequence }) => {
+      return { id, available, start_date, end_date, updated_at: updated_at.getTime(), sequence }
+    },
+  )
+}
+
+const range = fc.record({
+  start: fc.integer({ min: 0, max: horizon - 1 }),
+  length: fc.integer({ min: 1, max: 15 }),
+  available: fc.integer({ min: 0, max: 9 }),
+})
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.array(range, { minLength: 1, maxLength: 6 }) },
+  { weight: 1, arbitrary: fc.constant('compact' as const) },
+)
+const window = fc.record({
+  from: fc.option(fc.integer({ min: 0, max: horizon + 15 }), { nil: undefined }),
+  days: fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }),
+})
+
+test('writes, compactions and reads in any order show each night as a table of nights does', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 1, maxLength: 8 }),
+      fc.array(window, { minLength: 1, maxLength: 4 }),
+      async (steps, windows) => {
+        const owner = await hostWithRoomType()
+        const nights = new Map<string, Night>()
+        for (const one of steps) {
+          const before = await read(owner)
+          if (one === 'compact') {
+            await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+            expect(await read(owner)).toEqual(before)
+            continue
+          }
+          await write(owner, one)
+          const touched = new Set<string>()
+          for (const { start, length, available } of one) {
+            for (let offset = start; offset < start + length; offset += 1) {
+              nights.set(day(offset), { available, updated_at: now })
+              touched.add(day(offset))
+            }
+          }
+          const after = await read(owner)
+          const isUntouched = ({ start_date, end_date }: (typeof before)[number]) =>
+            ![...touched].some((night) => start_date <= night && night <= end_date)
+          expect(after).toEqual(expect.arrayContaining(before.filter(isUntouched)))
+        }
+        const rows = await read(owner)
+        expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
+        const shown = rows.flatMap(({ start_date, end_date, available, updated_at }) => {
+          const covered: [string, Night][] = []
+          for (let night = start_date; night <= end_date; night = addDays(night, 1))
+            covered.push([night, { available, updated_at }])
+          return covered
+        })
+        expect(shown).toEqual([...nights].sort(([one], [other]) => (one < other ? -1 : 1)))
+        for (const { from, days } of windows) {
+          const start = from === undefined ? undefined : day(from)
+          const end = days === undefined ? undefined : day((from ?? 10) + days)
+          const bounds = { ...(start ? { from: start } : {}), ...(end ? { to: end } : {}) }
+          const inside = rows.filter(
+            (row) => (!start || row.end_date >= start) && (!end || row.start_date <= end),
+          )
+          expect(await read(owner, bounds)).toEqual(inside)
+          if (!start || !end) continue
+          const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
+          const covering = await inSnapshot(db, (session) =>
+            findRowsCovering(db, session, place, { from: start, to: end }),
+          )
+          for (let night = start; night <= end; night = addDays(night, 1)) {
+            const row = covering.find(({ start_date, end_date }) => start_date <= night && night <= end_date)
+            const known = row && { available: row.available, updated_at: row.updated_at.getTime() }
+            expect(known).toEqual(nights.get(night))
+          }
+        }
+      },
+    ),
+    { numRuns: 40 },
+  )
+})
+
+const stored = ({ hostId, pair }: Owner) =>
+  availabilityRowModel(db).find({ host_id: hostId, room_type_id: pair.room_type_id }).sort({ _id: 1 }).lean()
+
+test('a compaction leaves the rows in force and nothing else; a second one changes nothing', async () => {
+  const owner = await hostWithRoomType()
+  await write(owner, [{ start: 0, length: 30, available: 1 }])
+  await write(owner, [{ start: 5, length: 5, available: 2 }])
+  await write(owner, [{ start: 4, length: 7, available: 3 }])
+  const before = await read(owner)
+  expect((await stored(owner)).length).toBe(3)
+  await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+  const compacted = await stored(owner)
+  expect(compacted.length).toBe(before.length)
+  expect(await read(owner)).toEqual(before)
+  await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+  expect(await stored(owner)).toEqual(compacted)
+  const { room_type_id } = owner.pair
+  const counts = await inSnapshot(db, (session) => findCounts(db, session, owner.hostId, [room_type_id]))
+  expect(counts.get(room_type_id)).toMatchObject({ mostRows: 3, looseRows: 0 })
+})
+
+test('compactions and writes at once neither lose a row nor wait for each other', async () => {
+  const owner = await hostWithRoomType()
+  for (let round = 0; round < 10; round += 1) {
+    const start = round * 3
+    await Promise.all([
+      write(owner, [{ start, length: 10, available: round }]),
+      compactRoomType(db, owner.hostId, owner.pair.room_type_id),
+      compactRoomType(deps.db, owner.hostId, owner.pair.room_type_id),
+    ])
+  }
+  const rows = await read(owner)
+  expect(rows.map(({ start_date, available }) => [start_date, available])).toEqual(
+    Array.from({ length: 10 }, (_, round) => [day(round * 3), round]),
+  )
+})
+
+test('a write commits while a compaction of its room type is open', async () => {
+  const owner = await hostWithRoomType()
+  await write(owner, [{ start: 0, length: 30, available: 1 }])
+  await write(owner, [{ start: 5, length: 5, available: 2 }])
+  const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
+  await inTransaction(db, 'other process', async (session) => {
+    await availabilityRowModel(db).deleteMany(place, { session })
+    await write(owner, [{ start: 8, length: 1, available: 7 }])
+    await session.abortTransaction()
+  }).catch(() => {})
+  expect((await read(owner)).map(({ available }) => available)).toEqual([1, 2, 7, 2, 1])
+})
+
+test('a room type has at most 10,000 rows in force, however often they are written anew', async () => {
+  const owner = await hostWithRoomType()
+  const daily = (from: number, count: number, available: number) =>
+    Array.from({ length: count }, (_, at) => ({ start: from + at, length: 1, available }))
+  for (let from = 0; from < 10_000; from += 1000) await write(owner, daily(from, 1000, 1))
+  for (let from = 0; from < 5000; from += 1000) await write(owner, daily(from, 1000, 2))
+  const refused = write(owner, daily(10_000, 1, 3))
+  await expect(refused).rejects.toMatchObject({ problems: [{ path: 'data', code: 'max' }] })
+  await expect(write(owner, [{ start: 9999, length: 2, available: 3 }])).resolves.toBeUndefined()
+  const room = [{ start: 0, length: 2, available: 3 }, ...daily(10_001, 1, 3)]
+  await expect(write(owner, room)).resolves.toBeUndefined()
+  const rows = await read(owner)
+  expect([rows.length, rows.at(-1)?.end_date]).toEqual([10_000, day(10_001)])
+})
