@@ -32,12 +32,14 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
   const measured = new Map<number, Measured>()
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     const full = await inTransaction(db, hostQueue(hostId), async (session) => {
+      // First, so that of two processes the later one starts over before it has read or written anything.
+      const sequence = await nextSequence(db, session, hostId)
       const counts = await findCounts(db, session, hostId, [...byRoomType.keys()])
       const grown = [...byRoomType].map(([id, { length }]) =>
         grow(counts.get(id) ?? emptyCount(hostId, id), length, measured.get(id)),
       )
       const full = grown.filter(mayBeFull)
-      if (full.length === 0) await addRows(store, session, hostId, { items, firstId, grown })
+      if (full.length === 0) await addRows(store, session, hostId, { items, firstId, sequence, grown })
       return full
     })
     if (full.length === 0) return
@@ -51,6 +53,7 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
 interface ReadyWrite {
   items: AvailabilityItem[]
   firstId: number
+  sequence: number
   /** The counts of its room types as they will be. */
   grown: RoomTypeCount[]
 }
@@ -59,9 +62,8 @@ async function addRows(
   { db, clock }: Store,
   session: Session,
   hostId: number,
-  { items, firstId, grown }: ReadyWrite,
+  { items, firstId, sequence, grown }: ReadyWrite,
 ): Promise<void> {
-  const sequence = await nextSequence(db, session, hostId)
   const updated_at = clock()
   const rows = items.map(
     ({ listing_id, room_type_id, available, start_date, end_date }, order): StoredRow => {
