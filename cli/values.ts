@@ -1,5 +1,6 @@
 import { parsePathId } from '../src/schema/types.ts'
 import { UsageError } from './errors.ts'
+import { note } from './output.ts'
 
 /**
  * A positive integer id.
@@ -35,4 +36,38 @@ export function parseDuration(text: string): number {
   if (amount === undefined)
     throw new UsageError(`"${text}" is no duration; write for example 60s, 15m or 24h`)
   return Number(amount) * (units[unit] as number)
+}
+
+const mostListed = 1000
+
+/** How many a list shows at most; further ones are told of on standard error. */
+export function limitArgument(what: string, standard = mostListed) {
+  const description = `How many ${what} at most, up to ${mostListed}`
+  return { limit: { type: 'string', default: String(standard), description } } as const
+}
+
+/** Goes on where a list that is in order of ids ended. */
+export function afterArgument(what: string) {
+  return {
+    after: { type: 'string', description: `Only ${what} with a higher id, to go on where a list ended` },
+  } as const
+}
+
+/**
+ * The number of a `--limit`.
+ *
+ * @throws UsageError unless it is an integer from 1 to 1,000
+ */
+export function parseLimit(text: string): number {
+  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > mostListed)
+    throw new UsageError(`Option --limit must be an integer from 1 to ${mostListed}`)
+  return limit
+}
+
+/** The first `limit` of what was asked for with one more; tells on standard error when there is more. */
+export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => string): T[] {
+  const shown = found.slice(0, limit)
+  if (found.length > limit) note(`There are more than ${limit}; ${hint(shown[limit - 1] as T)}`)
+  return shown
 }

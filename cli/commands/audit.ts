@@ -4,15 +4,16 @@ import { listActs } from '../../src/infra/audit.ts'
 import { command } from '../command.ts'
 import { withDatabase } from '../database.ts'
 import { print, table } from '../output.ts'
-import { parseId } from '../values.ts'
+import { cutToLimit, limitArgument, parseLimit } from '../values.ts'
 
 const list = command({
   meta: { name: 'list', description: 'List what administrators did, latest first' },
-  args: { limit: { type: 'string', default: '50', description: 'How many acts' } },
+  args: limitArgument('acts', 50),
   async run({ args }) {
-    const limit = parseId(args.limit)
+    const limit = parseLimit(args.limit)
     await withDatabase(async ({ db }) => {
-      const rows = (await listActs(db, limit)).map(({ at, user, machine, action, target }) => {
+      const acts = cutToLimit(await listActs(db, limit + 1), limit, () => 'raise --limit to see older acts')
+      const rows = acts.map(({ at, user, machine, action, target }) => {
         return { at: toTimestamp(at), user, machine, action, target }
       })
       print(args, rows, () =>

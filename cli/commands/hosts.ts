@@ -5,6 +5,7 @@ import { command } from '../command.ts'
 import { administer, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { print, record, table } from '../output.ts'
+import { afterArgument, cutToLimit, limitArgument, parseId, parseLimit } from '../values.ts'
 
 const create = command({
   meta: { name: 'create', description: 'Create a host account' },
@@ -26,15 +27,21 @@ const create = command({
 })
 
 const list = command({
-  meta: { name: 'list', description: 'List all host accounts' },
+  meta: { name: 'list', description: 'List host accounts, lowest id first' },
+  args: { ...limitArgument('hosts'), ...afterArgument('hosts') },
   async run({ args }) {
+    const limit = parseLimit(args.limit)
+    const after = args.after ? parseId(args.after) : 0
     await withDatabase(async ({ db }) => {
-      const rows = (await listHosts(db)).map(({ id, name, email, created_at }) => ({
-        id,
-        name,
-        email,
-        created_at: toTimestamp(created_at),
-      }))
+      const found = await listHosts(db, { after, limit: limit + 1 })
+      const rows = cutToLimit(found, limit, ({ id }) => `go on with --after ${id}`).map(
+        ({ id, name, email, created_at }) => ({
+          id,
+          name,
+          email,
+          created_at: toTimestamp(created_at),
+        }),
+      )
       print(args, rows, () =>
         table(
           ['ID', 'NAME', 'EMAIL', 'CREATED'],

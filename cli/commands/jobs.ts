@@ -7,6 +7,7 @@ import { confirm, yesArgument } from '../confirm.ts'
 import { administer, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { print, record, table } from '../output.ts'
+import { cutToLimit, limitArgument, parseLimit } from '../values.ts'
 
 function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
   return {
@@ -21,10 +22,13 @@ function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at
 }
 
 const list = command({
-  meta: { name: 'list', description: 'List what waits in the outbox, parked jobs first' },
+  meta: { name: 'list', description: 'List what waits in the outbox, parked jobs first, then by age' },
+  args: limitArgument('jobs'),
   async run({ args }) {
+    const limit = parseLimit(args.limit)
     await withDatabase(async ({ db }) => {
-      const rows = (await listJobs(db)).map(toRecord)
+      const found = await listJobs(db, limit + 1)
+      const rows = cutToLimit(found, limit, () => 'those shown go first').map(toRecord)
       print(args, rows, () =>
         table(
           ['ID', 'TOPIC', 'STATE', 'ATTEMPTS', 'DUE', 'LAST ERROR'],

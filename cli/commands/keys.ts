@@ -22,7 +22,7 @@ import { type Administration, administer, withDatabase } from '../database.ts'
 import { UsageError } from '../errors.ts'
 import { showMinted, showRecord, toRecord } from '../key-record.ts'
 import { note, print, table } from '../output.ts'
-import { parseDuration } from '../values.ts'
+import { afterArgument, cutToLimit, limitArgument, parseDuration, parseId, parseLimit } from '../values.ts'
 
 const keyArgument = {
   key: { type: 'positional', required: true, description: 'Id of the key, or its first 12 characters' },
@@ -83,10 +83,14 @@ const rotate = command({
 })
 
 const list = command({
-  meta: { name: 'list', description: 'List all keys' },
+  meta: { name: 'list', description: 'List keys, lowest id first' },
+  args: { ...limitArgument('keys'), ...afterArgument('keys') },
   async run({ args }) {
+    const limit = parseLimit(args.limit)
+    const after = args.after ? parseId(args.after) : 0
     await withDatabase(async ({ db }) => {
-      const rows = (await listKeys(db)).map(toRecord)
+      const found = await listKeys(db, { after, limit: limit + 1 })
+      const rows = cutToLimit(found, limit, ({ id }) => `go on with --after ${id}`).map(toRecord)
       print(args, rows, () =>
         table(
           ['ID', 'KEY', 'HOST', 'NAME', 'STATUS', 'EXPIRES', 'USES', 'LAST USED'],

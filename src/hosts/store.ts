@@ -33,9 +33,13 @@ export async function createHost(
   return host
 }
 
-/** All hosts by id. */
-export async function listHosts(db: Db): Promise<Host[]> {
-  return hostModel(db).find().sort({ id: 1 }).lean()
+/** The first hosts with an id above `after`, by id. */
+export async function listHosts(db: Db, { after, limit }: { after: number; limit: number }): Promise<Host[]> {
+  return hostModel(db)
+    .find({ id: { $gt: after } })
+    .sort({ id: 1 })
+    .limit(limit)
+    .lean()
 }
 
 /**

@@ -68,9 +68,9 @@ export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   }
 }
 
-/** All jobs, parked ones first, then by age; at most 1,000. */
-export async function listJobs(db: Db): Promise<Job[]> {
-  return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(1000).lean()
+/** Jobs, parked ones first, then by age. */
+export async function listJobs(db: Db, limit: number): Promise<Job[]> {
+  return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(limit).lean()
 }
 
 const retried = (now: Date) => ({ $set: { parked: false, attempts: 0, due_at: now, tried_since: now } })

@@ -52,9 +52,16 @@ function toSecret(key: string) {
   return { hash: hashApiKey(key), prefix: key.slice(0, shownLength), expires_at: null }
 }
 
-/** All keys by id. */
-export async function listKeys(db: Db): Promise<ApiKey[]> {
-  return keyModel(db).find().sort({ id: 1 }).lean()
+/** The first keys with an id above `after`, by id. */
+export async function listKeys(
+  db: Db,
+  { after, limit }: { after: number; limit: number },
+): Promise<ApiKey[]> {
+  return keyModel(db)
+    .find({ id: { $gt: after } })
+    .sort({ id: 1 })
+    .limit(limit)
+    .lean()
 }
 
 /** The key with this secret, if any. */

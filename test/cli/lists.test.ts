@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { readConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/deps.ts'
+import { createHost } from '../../src/hosts/store.ts'
+import { recordAct } from '../../src/infra/audit.ts'
+import { inTransaction } from '../../src/infra/mongo.ts'
+import { leaveJob } from '../../src/infra/outbox.ts'
+import { mintKey } from '../../src/keys/store.ts'
+import { mongodbUrlOf, testEnvironment } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
+
+const environment = testEnvironment({ MONGODB_URL: mongodbUrlOf('long_lists') })
+const { db, close } = await openDatabase(readConfig(environment))
+const clock = () => new Date()
+
+for (let at = 0; at < 5; at += 1) {
+  const host = await createHost(db, clock, { name: `Host ${at}`, email: `h${at}@example.com` })
+  await mintKey(db, clock, { host: host.id, name: `Key ${at}`, permissions: ['bookings.read'] })
+  await recordAct(db, new Date(at * 1000), 'test', `act ${at}`)
+  await inTransaction(db, 'test', (session) =>
+    leaveJob(db, session, new Date(at * 1000), { topic: 'Test', host_id: host.id, payload: { at } }),
+  )
+}
+await close()
+
+async function list(...args: string[]) {
+  const { code, stdout, stderr } = await partnerctl([...args, '--json'], environment)
+  return { code, rows: code === 0 ? JSON.parse(stdout) : stdout, stderr }
+}
+
+test.each([
+  ['hosts', 'name', ['Host 0', 'Host 1'], /more than 2; go on with --after \d+/],
+  ['keys', 'name', ['Key 0', 'Key 1'], /more than 2; go on with --after \d+/],
+  ['audit', 'target', ['act 4', 'act 3'], /more than 2; raise --limit/],
+  ['jobs', 'created_at', ['1970-01-01T00:00:00.000000Z', '1970-01-01T00:00:01.000000Z'], /more than 2/],
+])(
+  'partnerctl %s list --limit shows the first ones and says that there are more',
+  async (name, field, first, hint) => {
+    const cut = await list(name, 'list', '--limit', '2')
+    expect(cut.rows.map((row: Record<string, unknown>) => row[field])).toEqual(first)
+    expect(cut.stderr).toMatch(hint)
+    for (const all of [await list(name, 'list'), await list(name, 'list', '--limit', '5')]) {
+      expect([all.rows.length, all.stderr]).toEqual([5, ''])
+    }
+    for (const limit of ['0', '1001', 'x']) {
+      const refused = await list(name, 'list', '--limit', limit)
+      expect([refused.code, refused.rows]).toEqual([2, ''])
+      expect(refused.stderr).toContain('--limit must be an integer from 1 to 1000')
+    }
+  },
+)
+
+test.each(['hosts', 'keys'])('partnerctl %s list --after goes on where a list ended', async (name) => {
+  const { rows } = await list(name, 'list', '--limit', '2')
+  const rest = await list(name, 'list', '--after', String(rows[1].id))
+  expect([rest.rows.length, rest.rows[0].name, rest.stderr]).toEqual([3, rows[0].name.replace('0', '2'), ''])
+})
