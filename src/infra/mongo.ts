@@ -1,6 +1,7 @@
 import AsyncLock from 'async-lock'
 import mongoose, { type ClientSession, type Connection, type Model, type Schema } from 'mongoose'
 import { DomainError } from '../errors.ts'
+import { TimeoutError, within } from './within.ts'
 
 export type Db = Connection
 export type Session = ClientSession
@@ -159,23 +160,24 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
   const deadline = Date.now() + transactionTimeoutMilliseconds - 1000
   const session = await db.startSession()
   let attempt = 0
+  const tries = session.withTransaction(
+    async () => {
+      if (attempt > 0) await pause(attempt)
+      if (Date.now() > deadline) throw busy()
+      attempt += 1
+      return work(session)
+    },
+    {
+      readConcern: { level: 'snapshot' },
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: majorityTimeoutMilliseconds },
+      readPreference: 'primary',
+    },
+  )
   try {
-    return await session.withTransaction(
-      async () => {
-        if (attempt > 0) await pause(attempt)
-        if (Date.now() > deadline) throw busy()
-        attempt += 1
-        return work(session)
-      },
-      {
-        readConcern: { level: 'snapshot' },
-        writeConcern: { w: 'majority', journal: true },
-        readPreference: 'primary',
-        timeoutMS: transactionTimeoutMilliseconds,
-      },
-    )
+    return await within(tries, transactionTimeoutMilliseconds)
   } finally {
-    await session.endSession()
+    // Not waited for: an open transaction is aborted, and a driver that goes on trying finds its session ended.
+    session.endSession().catch(() => {})
   }
 }
 
@@ -200,7 +202,7 @@ const { mongo } = mongoose
 const unreachable = [
   mongo.MongoNetworkError,
   mongo.MongoServerSelectionError,
-  mongo.MongoOperationTimeoutError,
+  TimeoutError,
   mongo.MongoWriteConcernError,
 ]
 

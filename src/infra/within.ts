@@ -1,3 +1,8 @@
+/** Something did not answer in time. */
+export class TimeoutError extends Error {
+  override readonly name = 'TimeoutError'
+}
+
 const graceMilliseconds = 20
 
 /**
@@ -6,7 +11,7 @@ const graceMilliseconds = 20
  */
 export async function within<T>(answer: Promise<T>, milliseconds: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const giveUp = () => reject(new Error(`No answer within ${milliseconds} ms`))
+  const giveUp = () => reject(new TimeoutError(`No answer within ${milliseconds} ms`))
   let timer = setTimeout(() => {
     timer = setTimeout(giveUp, graceMilliseconds)
   }, milliseconds)
