@@ -17,7 +17,7 @@ const defaultDatabase = 'partner'
 const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 const majorityTimeoutMilliseconds = 4000
 const transactionTimeoutMilliseconds = 7000
-const queueTimeoutMilliseconds = 4000
+const queueTimeoutMilliseconds = 6000
 
 /**
  * Opens the database. Every write is acknowledged by a majority and journaled, every read sees only
@@ -133,7 +133,7 @@ const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10
  * `work` may therefore run more than once, and does nothing but read and write through its session: waiting
  * for anything else could wait for a lock that waits for this transaction.
  *
- * @throws DomainError `conflict` with a retry time when the turn does not come within 4 s
+ * @throws DomainError `conflict` with a retry time when the turn does not come within 6 s
  */
 export async function inTransaction<T>(
   db: Db,

@@ -78,6 +78,19 @@ test.each([
   },
 )
 
+test.each(['POST /v1/users', 'DELETE /sandbox'])(
+  '%s without a key is answered 401, whatever the size of its body',
+  async (target) => {
+    const process = await startService(testEnvironment())
+    const [method = '', path = ''] = target.split(' ')
+    for (const size of [10, 60_000, 100_000]) {
+      const response = await fetch(process.url + path, { method, body: 'x'.repeat(size) })
+      expect([size, response.status]).toEqual([size, 401])
+    }
+    await process.end('SIGTERM')
+  },
+)
+
 test('bodies that come while the key is being checked are not piled up', async () => {
   const mongod = await startReplicaSet(1)
   const process = await startService({ MONGODB_URL: mongod.url, LOG_LEVEL: 'silent' })
