@@ -3,6 +3,7 @@ import { DomainError, type ErrorKind } from '../errors.ts'
 import { ClockSkewError } from '../infra/clock-watch.ts'
 import { isUnreachable } from '../infra/mongo.ts'
 import { mostProblems } from '../schema/problems.ts'
+import { dropBody } from './body.ts'
 import { type AnswerContext, requestIdOf } from './envelope.ts'
 
 /** Status and `error.type` of each kind of refusal (contract, Errors). */
@@ -44,6 +45,7 @@ interface FailureContext {
  * with its cause and answered with a fixed message, so that nothing of the inside reaches the client.
  */
 export function toErrorAnswer(context: FailureContext, log: Logger): Response {
+  dropBody(context.request)
   const refusal = toRefusal(context)
   if (!refusal) {
     const { method, url } = context.request

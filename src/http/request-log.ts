@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import type { Caller } from '../keys/caller.ts'
 import type { Metrics } from '../metrics.ts'
+import { dropBody } from './body.ts'
 
 interface LoggedContext {
   request: Request
@@ -24,6 +25,7 @@ export function requestLog(log: Logger, metrics: Metrics) {
     .onAfterResponse({ as: 'global' }, (raw) => {
       const context = raw as unknown as LoggedContext
       const { request, set, caller } = context
+      dropBody(request)
       const answer = context.responseValue ?? context.response
       const status = answer instanceof Response ? answer.status : Number(set.status ?? 200)
       const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())

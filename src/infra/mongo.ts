@@ -225,6 +225,16 @@ export function breaksUniqueIndex(error: unknown, index: string): boolean {
   return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)
 }
 
+/**
+ * The writes of a bulk that failed while others of it were made, by their place in it.
+ *
+ * @throws the error itself, where it is not about single writes
+ */
+export function failedWrites(error: unknown): { index: number; message: string }[] {
+  if (!(error instanceof mongo.MongoBulkWriteError)) throw error
+  return [error.writeErrors].flat().map(({ index, errmsg }) => ({ index, message: errmsg ?? error.message }))
+}
+
 /** The size of an object as a stored document. */
 export function documentBytes(value: object): number {
   return mongoose.mongo.BSON.calculateObjectSize(value as mongoose.mongo.BSON.Document)

@@ -2,7 +2,7 @@ import { toTimestamp } from '../clock.ts'
 import type { Deps } from '../deps.ts'
 import { DomainError, notFound } from '../errors.ts'
 import { indexKey } from '../infra/index-key.ts'
-import { breaksUniqueIndex, type Session } from '../infra/mongo.ts'
+import { breaksUniqueIndex, failedWrites, type Session } from '../infra/mongo.ts'
 import { whole } from '../schema/normalize.ts'
 import { bestMatch, type Match } from './match.ts'
 import {
@@ -120,35 +120,68 @@ export type PricedListing = Pick<StoredListing, 'id' | 'host_id' | 'rates_sequen
   content: { room_types: { id: number }[] }
 }
 
-/** A listing of this host as far as its prices are concerned, or null. */
-export function findPricedListing({ db }: Pick<Store, 'db'>, hostId: number, id: number) {
+/** The listings of this host with these ids, as far as their prices are concerned. */
+export function findPricedListings(
+  { db }: Pick<Store, 'db'>,
+  hostId: number,
+  ids: number[],
+): Promise<PricedListing[]> {
   const columns = { id: 1, host_id: 1, rates_sequence: 1, 'content.room_types.id': 1 }
-  return listingModel(db).findOne({ host_id: hostId, id }, columns).lean<PricedListing>().exec()
+  return listingModel(db)
+    .find({ host_id: hostId, id: { $in: ids } }, columns)
+    .lean<PricedListing[]>()
+    .exec()
+}
+
+/** Prices to be written into one listing. */
+export interface PriceChange {
+  listing: PricedListing
+  /** By room type id. */
+  prices: Map<number, object>
+  /** The place of the last rates among them. */
+  sequence: number
 }
 
 /**
- * Writes prices into a listing and nothing else of it, unless rates were written into it since it was read: then
- * false, and nothing is changed.
+ * Writes prices into listings and nothing else of them; a listing into which rates were written since it was read
+ * is left alone.
  *
- * @param prices by room type id
- * @param sequence the place of the last rates among them
+ * @returns the errors of those that could not be written, by listing id
  */
 export async function writePrices(
   { db, clock }: Store,
-  { host_id, id, content, rates_sequence }: PricedListing,
-  prices: Map<number, object>,
-  sequence: number,
-): Promise<boolean> {
-  const paths = content.room_types.flatMap((roomType, index) =>
-    Object.entries(prices.get(roomType.id) ?? {}).map(([month, price]) => [
-      `content.room_types.${index}.prices.${month}`,
-      price,
-    ]),
+  changes: PriceChange[],
+): Promise<Map<number, unknown>> {
+  const updated_at = clock()
+  const writes = changes.map(({ listing, prices, sequence }) => ({
+    updateOne: {
+      filter: {
+        ...{ host_id: listing.host_id, id: listing.id },
+        rates_sequence: listing.rates_sequence ?? { $exists: false },
+      },
+      update: { $set: { ...pricePaths(listing, prices), rates_sequence: sequence, updated_at } },
+    },
+  }))
+  try {
+    if (writes.length > 0) await listingModel(db).collection.bulkWrite(writes, { ordered: false })
+    return new Map()
+  } catch (error) {
+    return failedWrites(error).reduce(
+      (failed, { index, message }) => failed.set(changes[index]?.listing.id as number, message),
+      new Map<number, unknown>(),
+    )
+  }
+}
+
+function pricePaths({ content }: PricedListing, prices: Map<number, object>): Record<string, unknown> {
+  return Object.fromEntries(
+    content.room_types.flatMap((roomType, index) =>
+      Object.entries(prices.get(roomType.id) ?? {}).map(([month, price]) => [
+        `content.room_types.${index}.prices.${month}`,
+        price,
+      ]),
+    ),
   )
-  const seen = { host_id, id, rates_sequence: rates_sequence ?? { $exists: false } }
-  const change = { ...Object.fromEntries(paths), rates_sequence: sequence, updated_at: clock() }
-  const { matchedCount } = await listingModel(db).collection.updateOne(seen, { $set: change })
-  return matchedCount === 1
 }
 
 function originalIdTaken(): DomainError {

@@ -69,7 +69,7 @@ function currencyProblem(
 }
 
 /**
- * The rates that wait for a listing, in the order accepted. Outside of a transaction read them before the listing:
+ * The rates that wait for a listing, or for several, in the order accepted. Outside of a transaction read them before the listing:
  * what is written into it meanwhile then counts once, and never not at all.
  *
  * @param limit 0 for all of them
@@ -77,12 +77,12 @@ function currencyProblem(
 export function findWaitingRates(
   db: Db,
   hostId: number,
-  listingId: number,
+  listingId: number | number[],
   session: Session | null = null,
   limit = 0,
 ): Promise<WaitingRates[]> {
   return waitingRatesModel(db)
-    .find({ host_id: hostId, listing_id: listingId })
+    .find({ host_id: hostId, listing_id: Array.isArray(listingId) ? { $in: listingId } : listingId })
     .sort({ sequence: 1 })
     .limit(limit)
     .session(session)

@@ -65,9 +65,10 @@ test.each([
       const floods = await Promise.all(
         Array.from({ length: 4 }, () => flood(process.url, head, 200 * mebibyte, isChunked)),
       )
-      const wanted = target.endsWith('nothing') ? /^HTTP\/1.1 404/ : /^HTTP\/1.1 401/
+      const wanted = target.endsWith('nothing') ? 'HTTP/1.1 404 Not Found' : 'HTTP/1.1 401 Unauthorized'
       for (const { response, sentBytes } of floods) {
-        expect(response).toMatch(wanted)
+        // Whoever goes on sending to a connection that has ended may lose what was sent back.
+        expect([wanted, '']).toContain(response)
         // What the kernel's buffers take is gone before anybody reads.
         expect(sentBytes).toBeLessThan(32 * mebibyte)
       }
