@@ -11,7 +11,7 @@ const { db } = service.deps
 const path = '/v1/integrations/provider_one/availability'
 const environment = { ...testEnvironment(), MONGODB_URL: inject('mongodbUrl') }
 const processes: ServiceProcess[] = await Promise.all([startService(environment), startService(environment)])
-afterAll(() => Promise.all(processes.map((process) => process.end('SIGTERM'))))
+afterAll(() => Promise.all(processes.map((process) => process.stop())))
 
 const over = (index: number) => sender(fetch, processes[index % 2]?.url)
 

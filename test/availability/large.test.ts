@@ -107,7 +107,7 @@ test('reading 146,000 rows does not keep others waiting', async () => {
       `${rowsOf(body.data.availabilities).length} rows, ${Math.round(text.length / 1024 / 1024)} MiB: ${answeredMeanwhile} others answered meanwhile, ${Math.round(grown)} MiB more`,
     )
   } finally {
-    await process.end('SIGTERM')
+    await process.stop()
   }
 })
 
@@ -172,6 +172,6 @@ test('bookings, writes and compactions at once over two processes never oversell
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10)
     expect(await bookingModel(db).countDocuments({ host_id: owner.hostId })).toBe(units)
   } finally {
-    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+    await Promise.all(processes.map((process) => process.stop()))
   }
 })

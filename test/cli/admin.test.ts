@@ -61,7 +61,7 @@ test('keys deactivate, activate and revoke reach a warm process on its next requ
     expect([again.code, again.stdout]).toEqual([1, ''])
     expect(again.stderr).toContain('revoked')
   } finally {
-    await process.end('SIGTERM')
+    await process.stop()
   }
 })
 

@@ -35,7 +35,7 @@ const elsewhere = Bun.serve({
     return Response.json({ data: {} })
   },
 })
-afterAll(() => Promise.all([server.end('SIGTERM'), proxy.stop(true), elsewhere.stop(true)]))
+afterAll(() => Promise.all([server.stop(), proxy.stop(true), elsewhere.stop(true)]))
 beforeEach(() => {
   seen = []
 })

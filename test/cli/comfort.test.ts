@@ -8,7 +8,7 @@ import { partnerctl, startService } from '../support/processes.ts'
 
 const service = await testApp()
 const server = await startService(testEnvironment())
-afterAll(() => server.end('SIGTERM'))
+afterAll(() => server.stop())
 
 async function user() {
   const home = await mkdtemp(join(tmpdir(), 'partner-home-'))

@@ -7,7 +7,7 @@ import { partnerctl, startService } from '../support/processes.ts'
 
 const service = await testApp()
 const process = await startService(testEnvironment())
-afterAll(() => process.end('SIGTERM'))
+afterAll(() => process.stop())
 
 async function partner(key: string) {
   const home = await mkdtemp(join(tmpdir(), 'partner-cli-'))

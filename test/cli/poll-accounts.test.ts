@@ -11,7 +11,7 @@ import { partnerctl, startService } from '../support/processes.ts'
 const service = await testApp()
 const { db, clock } = service.deps
 const server = await startService(testEnvironment())
-afterAll(() => server.end('SIGTERM'))
+afterAll(() => server.stop())
 
 async function home() {
   const folder = await mkdtemp(join(tmpdir(), 'partner-accounts-'))

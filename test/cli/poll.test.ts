@@ -13,7 +13,7 @@ import { partnerctl, startService } from '../support/processes.ts'
 const service = await testApp()
 const { db, clock } = service.deps
 const server = await startService(testEnvironment())
-afterAll(() => server.end('SIGTERM'))
+afterAll(() => server.stop())
 const root = new URL('../..', import.meta.url).pathname
 
 async function poller(actor: Actor, baseUrl = server.url) {

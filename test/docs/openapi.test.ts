@@ -181,7 +181,7 @@ await client.GET('/v1/nothing').catch(() => {})
   const checked = await run('node_modules/.bin/tsc', '-p', `${folder}/tsconfig.json`)
   expect(checked).toEqual({ code: 0, output: '' })
   const ran = await run(`${folder}/client.ts`)
-  await server.end('SIGTERM')
+  await server.stop()
   expect(JSON.parse(ran.output)).toEqual({
     name: 'Test host',
     isLast: true,

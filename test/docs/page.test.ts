@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser.close()
-  await server.end('SIGTERM')
+  await server.stop()
 })
 
 /** Opens the page and notes everything that goes wrong or leaves its origin. */

@@ -82,7 +82,7 @@ test(`the service killed ${rounds} times in a burst of keyed creates: every retr
     if (answered) expect(isReplay).toBe(true)
     if (isReplay) replayed += 1
   }
-  await survivor.end('SIGTERM')
+  await survivor.stop()
 
   const of = (hostId: number) => ({ host_id: hostId })
   for (const { hostId } of new Set(all.map(({ actor }) => actor))) {

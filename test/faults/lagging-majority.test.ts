@@ -12,7 +12,7 @@ const environment = { MONGODB_URL: replicas.url, LOG_LEVEL: 'silent' }
 const observer = await testApp(environment)
 const processes = await Promise.all([1, 2].map(() => startService(testEnvironment(environment))))
 afterAll(async () => {
-  await Promise.all(processes.map((process) => process.end('SIGTERM')))
+  await Promise.all(processes.map((process) => process.stop()))
   await replicas.stop()
 })
 

@@ -19,7 +19,7 @@ const observer = await testApp(environment)
 const actor: Actor = await observer.actor()
 const bodies = await validBodies(actor)
 const process = await startService(testEnvironment(environment))
-afterAll(() => process.end('SIGTERM'))
+afterAll(() => process.stop())
 const send = sender(fetch, process.url)
 
 interface Wait {
@@ -112,6 +112,6 @@ test('a tag manager that never answers delays no rates', { timeout: 60_000 }, as
     expect(Date.now()).toBeLessThan(deadline)
     await Bun.sleep(50)
   }
-  await tracked.end('SIGTERM')
+  await tracked.stop()
   silent.stop(true)
 })

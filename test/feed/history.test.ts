@@ -94,7 +94,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
     expect([poller.name, await poller.poll()]).toEqual([poller.name, 0])
   }
   const truth = await truthOf(db, actor.hostId)
-  await Promise.all(living.map((process) => process.end('SIGTERM')))
+  await Promise.all(living.map((process) => process.stop()))
   const versions = [...truth.values()].map(({ version }) => version)
   expect(new Set(versions).size).toBe(versions.length)
   for (const poller of pollers)

@@ -25,7 +25,7 @@ test('two processes on one Redis share the limit exactly', async () => {
     expect(answers.filter((status) => status === 200)).toHaveLength(60)
     expect(answers.filter((status) => status === 429)).toHaveLength(20)
   } finally {
-    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+    await Promise.all(processes.map((process) => process.stop()))
   }
 })
 

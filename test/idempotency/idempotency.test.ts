@@ -139,5 +139,5 @@ test('fifty equal requests at once over two processes: one effect, one body, for
   expect(
     await listingModel(service.deps.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),
   ).toBe(1)
-  await Promise.all(processes.map((process) => process.end('SIGTERM')))
+  await Promise.all(processes.map((process) => process.stop()))
 })

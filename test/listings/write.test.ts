@@ -226,6 +226,6 @@ test('writes at once, over two processes: equal creates make one listing, PATCHe
     expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
     expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
   } finally {
-    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+    await Promise.all(processes.map((process) => process.stop()))
   }
 })

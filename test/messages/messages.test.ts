@@ -10,7 +10,7 @@ const processes: ServiceProcess[] = await Promise.all([
   startService(testEnvironment()),
   startService(testEnvironment()),
 ])
-afterAll(() => Promise.all(processes.map((process) => process.end('SIGTERM'))))
+afterAll(() => Promise.all(processes.map((process) => process.stop())))
 
 let actor: Actor
 let booking_id: number

@@ -55,7 +55,7 @@ test('two hosts storing the same key at the same moment, over two processes: exa
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     }
   } finally {
-    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+    await Promise.all(processes.map((process) => process.stop()))
   }
 })
 
@@ -77,7 +77,7 @@ test('eight equal requests of one host at once, over two processes: one created,
       expect(await outcomes()).toEqual([...Array(7).fill('unchanged'), 'updated'])
     }
   } finally {
-    await Promise.all(processes.map((process) => process.end('SIGTERM')))
+    await Promise.all(processes.map((process) => process.stop()))
   }
 })
 

@@ -86,7 +86,7 @@ const slow = await slowDatabase()
 const process = await startService({ ...testEnvironment(), MONGODB_URL: slow.url })
 const send = sender(fetch, process.url)
 afterAll(async () => {
-  await process.end('SIGTERM')
+  await process.stop()
   slow.close()
 })
 

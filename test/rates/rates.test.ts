@@ -85,7 +85,7 @@ test('rates sent one after the other end with the last, over two processes', asy
   }
   await settled(owner.hostId)
   expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 60, price_dec: 56 })
-  await Promise.all(processes.map((process) => process.end('SIGTERM')))
+  await Promise.all(processes.map((process) => process.stop()))
 })
 
 test('kill -9 of the worker, ten times: what was accepted is applied whole and in order', {
@@ -122,7 +122,7 @@ test('kill -9 of the worker, ten times: what was accepted is applied whole and i
   }
   const survivor = await startService(environment)
   while (await waitingRatesModel(apart.deps.db).exists({})) await Bun.sleep(50)
-  await survivor.end('SIGTERM')
+  await survivor.stop()
   const { base_price } = await prices(owner, own.listing_id)
   expect(last).toBeGreaterThanOrEqual(50)
   // A rate whose answer the kill cut off may have been accepted.

@@ -19,7 +19,7 @@ beforeAll(async () => {
   process = await startService({ ...testEnvironment(), MAX_BODY_BYTES: '65536' })
   send = sender(fetch, process.url)
 })
-afterAll(() => process.end('SIGTERM'))
+afterAll(() => process.stop())
 
 /** Names that mean something to somebody, here or in a library. */
 const names = [
@@ -84,7 +84,11 @@ interface Attack {
 }
 
 const anyAttack: Arbitrary<Attack> = fc.record({
-  route: fc.constantFrom(...routes),
+  // Clearing the sandbox again and again would leave little else to be tried.
+  route: fc.oneof(
+    { weight: 60, arbitrary: fc.constantFrom(...routes.filter(({ method }) => method !== 'DELETE')) },
+    { weight: 1, arbitrary: fc.constantFrom(...routes) },
+  ),
   pathValues: fc.array(anyPathValue, { minLength: 2, maxLength: 2 }),
   query: anyQuery,
   turns: fc.array(fc.nat({ max: 40 }), { maxLength: 5 }),
@@ -136,7 +140,7 @@ test('any JSON in any place of any route: never a 5xx, always the envelope, at m
       )
       for (const answer of answers) expectEnvelope(answer)
     }),
-    { numRuns: 550 },
+    { numRuns: 505 },
   )
   expect(process.output()).not.toContain('"level":50')
 })

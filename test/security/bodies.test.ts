@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 import { startReplicaSet } from '../support/replica-set.ts'
@@ -7,6 +7,8 @@ import { startReplicaSet } from '../support/replica-set.ts'
 const { actor } = await testApp()
 const someone = await actor()
 const mebibyte = 1024 * 1024
+const process = await startService(testEnvironment())
+afterAll(() => process.stop())
 
 interface Flood {
   /** What came back, up to its first line. */
@@ -58,61 +60,53 @@ test.each([
 ])(
   '%s without a key: a body without end (chunked: %j) is not read, and is answered',
   async (target, isChunked) => {
-    const process = await startService(testEnvironment())
-    try {
-      const before = await memoryOf(process.pid)
-      const head = [`${target} HTTP/1.1`]
-      const floods = await Promise.all(
-        Array.from({ length: 4 }, () => flood(process.url, head, 200 * mebibyte, isChunked)),
-      )
-      const wanted = target.endsWith('nothing') ? 'HTTP/1.1 404 Not Found' : 'HTTP/1.1 401 Unauthorized'
-      for (const { response, sentBytes } of floods) {
-        // Whoever goes on sending to a connection that has ended may lose what was sent back.
-        expect([wanted, '']).toContain(response)
-        // What the kernel's buffers take is gone before anybody reads.
-        expect(sentBytes).toBeLessThan(32 * mebibyte)
-      }
-      expect((await memoryOf(process.pid)) - before).toBeLessThan(96 * mebibyte)
-    } finally {
-      await process.end('SIGTERM')
+    const before = await memoryOf(process.pid)
+    const head = [`${target} HTTP/1.1`]
+    const floods = await Promise.all(
+      Array.from({ length: 4 }, () => flood(process.url, head, 200 * mebibyte, isChunked)),
+    )
+    const wanted = target.endsWith('nothing') ? 'HTTP/1.1 404 Not Found' : 'HTTP/1.1 401 Unauthorized'
+    for (const { response, sentBytes } of floods) {
+      // Whoever goes on sending to a connection that has ended may lose what was sent back.
+      expect([wanted, '']).toContain(response)
+      // What the kernel's buffers take is gone before anybody reads.
+      expect(sentBytes).toBeLessThan(32 * mebibyte)
     }
+    expect((await memoryOf(process.pid)) - before).toBeLessThan(96 * mebibyte)
   },
 )
 
 test.each(['POST /v1/users', 'DELETE /sandbox'])(
   '%s without a key is answered 401, whatever the size of its body',
   async (target) => {
-    const process = await startService(testEnvironment())
     const [method = '', path = ''] = target.split(' ')
     for (const size of [10, 60_000, 100_000]) {
       const response = await fetch(process.url + path, { method, body: 'x'.repeat(size) })
       expect([size, response.status]).toEqual([size, 401])
     }
-    await process.end('SIGTERM')
   },
 )
 
 test('bodies that come while the key is being checked are not piled up', async () => {
   const mongod = await startReplicaSet(1)
-  const process = await startService({ MONGODB_URL: mongod.url, LOG_LEVEL: 'silent' })
+  const waiting = await startService({ MONGODB_URL: mongod.url, LOG_LEVEL: 'silent' })
   try {
-    const before = await memoryOf(process.pid)
+    const before = await memoryOf(waiting.pid)
     const goOn = await mongod.freezePrimary()
     const head = ['POST /v1/users HTTP/1.1', `X-API-Key: ${someone.key}`]
     const floods = await Promise.all(
-      Array.from({ length: 10 }, () => flood(process.url, head, 1024 * mebibyte, true)),
+      Array.from({ length: 10 }, () => flood(waiting.url, head, 1024 * mebibyte, true)),
     )
-    expect((await memoryOf(process.pid)) - before).toBeLessThan(96 * mebibyte)
+    expect((await memoryOf(waiting.pid)) - before).toBeLessThan(96 * mebibyte)
     for (const { sentBytes } of floods) expect(sentBytes).toBeLessThan(32 * mebibyte)
     await goOn()
   } finally {
-    await process.end('SIGTERM')
+    await waiting.stop()
     await mongod.stop()
   }
 })
 
 test('Content-Length together with chunked is refused', async () => {
-  const process = await startService(testEnvironment())
   const response = await new Promise<string>((resolve) => {
     const socket = connect(Number(new URL(process.url).port), '127.0.0.1')
     let text = ''
@@ -127,6 +121,5 @@ test('Content-Length together with chunked is refused', async () => {
       `${[...head, 'Content-Length: 6', 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n0\r\n\r\nGET`,
     )
   })
-  await process.end('SIGTERM')
   expect(response).toMatch(/^HTTP\/1.1 400/)
 })

@@ -6,7 +6,7 @@ import { startService } from '../support/processes.ts'
 const { actor } = await testApp()
 const someone = await actor()
 const process = await startService(testEnvironment())
-afterAll(() => process.end('SIGTERM'))
+afterAll(() => process.stop())
 const port = Number(new URL(process.url).port)
 const send = sender(fetch, process.url)
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   expect(process.output()).not.toContain('internal_error')
-  await process.end('SIGTERM')
+  await process.stop()
 })
 
 const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`

@@ -8,6 +8,8 @@ export interface ServiceProcess {
   pid: number
   /** Everything written so far. */
   output(): string
+  /** Ends it at once, where how it ends is not what is tested: an orderly end takes a few seconds. */
+  stop(): Promise<void>
   /** Sends a signal and waits for the end; gives the exit code. */
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number>
 }
@@ -39,6 +41,10 @@ export async function startService(
     url: `http://127.0.0.1:${port}`,
     pid: child.pid,
     output: () => output,
+    async stop() {
+      child.kill('SIGKILL')
+      await child.exited
+    },
     async end(signal) {
       child.kill(signal)
       return child.exited
