@@ -1,4 +1,5 @@
 import { DomainError, invalidField } from '../errors.ts'
+import { countGarbage } from './garbage.ts'
 
 /** How deep objects and arrays of a body may nest; real listings need five levels. */
 const maximumDepth = 64
@@ -14,28 +15,12 @@ export async function readJsonObject(
   maximumBytes: number,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, maximumBytes)
-  makeRoom(bytes.byteLength)
+  countGarbage(bytes.byteLength)
   const value = parse(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidField('body', 'The body must be a JSON object')
   }
   return value as Record<string, unknown>
-}
-
-const largeBodyBytes = 256 * 1024
-const collectEveryBytes = 2 * 1024 * 1024
-let largeBytes = 0
-
-/**
- * What large bodies are parsed into is many times their size, and the collector comes too late for it: without this
- * a few clients that send nothing else make a process grow by hundreds of megabytes.
- */
-function makeRoom(bytes: number): void {
-  if (bytes < largeBodyBytes) return
-  largeBytes += bytes
-  if (largeBytes < collectEveryBytes) return
-  largeBytes = 0
-  Bun.gc(true)
 }
 
 /** A body that is not there by then is not waited for: one that trickles would hold its request for ever. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { type AnswerContext, requestIdOf } from './envelope.ts'
+import { countGarbage } from './garbage.ts'
 
 /** An answer up to this size is sent whole, so that a failure on the way is still a proper error. */
 const mostHeldBytes = 1024 * 1024
@@ -34,8 +35,10 @@ export async function respondInPieces(
       if (early) return controller.enqueue(early)
       try {
         const { done, value } = await pieces.next()
-        if (done) controller.close()
-        else controller.enqueue(encoder.encode(value))
+        if (done) return controller.close()
+        const bytes = encoder.encode(value)
+        countGarbage(bytes.length)
+        controller.enqueue(bytes)
       } catch (error) {
         log.error({ err: error, request_id: requestIdOf(context) }, 'An answer ends in the middle')
         controller.error(error)
