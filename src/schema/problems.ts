@@ -126,7 +126,7 @@ function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {
 
 function expectationOf(schema: TSchema, value: unknown): string {
   if (schema.type === 'string' && typeof value !== 'string')
-    return Array.isArray(value) ? 'sent once' : 'a string'
+    return Array.isArray(value) ? 'a single string' : 'a string'
   const variants = (schema.anyOf ?? []) as TSchema[]
   const format = schema.format ?? variants.find((variant) => variant.format === 'id')?.format
   if (format in formats) return formats[format as keyof typeof formats].expectation
