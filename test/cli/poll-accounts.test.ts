@@ -94,6 +94,16 @@ test('a state file of an earlier version is never taken over unasked: it does no
   expect((await poll(actor.key, '--state', state)).ids).toEqual([])
 })
 
+test('a lock that an earlier version left when it was killed is in nobody’s way', async () => {
+  const { folder, poll } = await home()
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const state = join(folder, 'state.json')
+  await writeFile(`${state}.lock`, '1')
+  const { code, ids } = await poll(actor.key, '--state', state)
+  expect([code, ids]).toEqual([0, [booking_id]])
+})
+
 test('a poll in a container that was killed starts again, although the new process has the number of the old one', async () => {
   const { folder } = await home()
   const actor = await service.actor()
