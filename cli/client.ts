@@ -86,23 +86,21 @@ export async function openClient(options: ClientOptions): Promise<PartnerClient>
   const profile = await findProfile(options.profile)
   const base = options['base-url'] ?? process.env.PARTNER_BASE_URL ?? profile?.base_url ?? defaultBaseUrl
   const isSandbox = options.sandbox ?? profile?.sandbox ?? false
-  const root = rootOf(base, isSandbox)
-  const key = await readKey(options, profile?.key)
-  return {
-    root,
-    isSandbox,
-    profile: profile?.name,
-    send: (method, path, more) => send(root, key, method, path, more),
-  }
+  return clientFor(base, isSandbox, await readKey(options, profile?.key), profile?.name)
 }
 
-/** A client for one address and key. */
-export function clientFor(base: string, isSandbox: boolean, key: string): PartnerClient {
+/**
+ * A client for one address and key.
+ *
+ * @param profile name of the profile they come from
+ * @throws UsageError when the address is not one
+ */
+export function clientFor(base: string, isSandbox: boolean, key: string, profile?: string): PartnerClient {
   const root = rootOf(base, isSandbox)
   return {
     root,
     isSandbox,
-    profile: undefined,
+    profile,
     send: (method, path, more) => send(root, key, method, path, more),
   }
 }

@@ -100,8 +100,8 @@ function requireSameScope(
       `"${file}" belongs to a poll of ${state.root} with other filters; choose another --state`,
     )
   }
-  if (state.account === undefined && isBegunAnew) return
   if (state.account === undefined) {
+    if (isBegunAnew) return
     throw new UsageError(
       `"${file}" is of an earlier version and does not say whose changes it counts; when it is this account's, go on once with --since "${state.version}"`,
     )

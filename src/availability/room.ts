@@ -1,5 +1,5 @@
-import { DomainError, invalidField } from '../errors.ts'
-import { type Db, inSnapshot } from '../infra/mongo.ts'
+import { type DomainError, invalidField } from '../errors.ts'
+import { busy, type Db, inSnapshot } from '../infra/mongo.ts'
 import { compactRoomType } from './compaction.ts'
 import { layRows, type WrittenRow } from './overlay.ts'
 import type { AvailabilityItem } from './schema.ts'
@@ -64,7 +64,7 @@ export async function measureGrowth(
     if (count.looseRows === 0) throw tooManyRows()
     await compactRoomType(db, hostId, roomTypeId)
   }
-  throw changedMeanwhile()
+  throw busy()
 }
 
 /** Reads only what the items touch: the rest of the room type stays as it is. */
@@ -86,9 +86,4 @@ function measure(db: Db, hostId: number, roomTypeId: number, items: Availability
 
 function tooManyRows(): DomainError {
   return invalidField('data', `A room type must have at most ${mostRowsInForce} ranges`, 'max')
-}
-
-/** Refuses a write that others overtook too often. */
-export function changedMeanwhile(): DomainError {
-  return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }

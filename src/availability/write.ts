@@ -1,11 +1,11 @@
 import type { Deps } from '../deps.ts'
 import { DomainError } from '../errors.ts'
 import { hostQueue, nextSequence } from '../infra/host-clock.ts'
-import { inTransaction, type Session } from '../infra/mongo.ts'
+import { busy, inTransaction, type Session } from '../infra/mongo.ts'
 import { findOwnedListings, foreignListings, hasRoomType, type OwnedListings } from '../listings/ownership.ts'
 import { leaveCompaction, needsCompaction } from './compaction.ts'
 import { availabilityRowModel, type RoomTypeWritten, type StoredRow } from './model.ts'
-import { changedMeanwhile, emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './room.ts'
+import { emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './room.ts'
 import type { AvailabilityItem } from './schema.ts'
 import { findCounts, type RoomTypeCount, saveWritten } from './store.ts'
 
@@ -46,7 +46,7 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
     for (const { room_type_id: id } of full.map(({ written }) => written))
       measured.set(id, await measureGrowth(db, hostId, id, byRoomType.get(id) ?? []))
   }
-  throw changedMeanwhile()
+  throw busy()
 }
 
 /** A write that is ready: its rows take their ids from `firstId` on, two each. */

@@ -194,7 +194,8 @@ function pause(attempt: number): Promise<void> {
   return Bun.sleep(Math.random() * Math.min(100, 2 ** attempt))
 }
 
-function busy(): DomainError {
+/** Refuses what others changed meanwhile, again and again, or whose turn does not come. */
+export function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
 
