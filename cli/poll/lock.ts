@@ -1,8 +1,5 @@
 import { Database } from 'bun:sqlite'
 
-/** Not `.lock`: an earlier version left text under that name when it was killed. */
-const suffix = '.lock.db'
-
 /**
  * Takes a state file for this process alone, and gives the function that leaves it again. The lock is one of the
  * operating system, on a file beside the state: it ends with its holder, however that ended, and does not take a
@@ -11,7 +8,7 @@ const suffix = '.lock.db'
  * @throws Error when another process has it
  */
 export function lockState(stateFile: string): () => void {
-  const database = new Database(`${stateFile}${suffix}`, { create: true })
+  const database = new Database(`${stateFile}.lock`, { create: true })
   try {
     // Who holds it is written first, because a lock hides what is written under it.
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
