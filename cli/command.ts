@@ -6,7 +6,7 @@ export const commonArgs = {
   json: { type: 'boolean', description: 'Print one JSON document and nothing else on standard output' },
 } as const satisfies ArgsDef
 
-/** citty lets unknown options and surplus words pass; a mistyped option must not do something else instead. */
+/** citty ignores unknown options and surplus arguments; a mistyped option must not do something else instead. */
 const strictArguments: CittyPlugin = {
   name: 'strict-arguments',
   setup({ args, cmd }: CommandContext) {
@@ -30,12 +30,25 @@ function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** A command that refuses options it does not know, and prints JSON with `--json`. */
-export function command<const T extends ArgsDef>(
-  definition: Omit<CommandDef<T & typeof commonArgs>, 'args'> & { args?: T },
-): CommandDef<T & typeof commonArgs> {
+/** Invocations that `--help` shows, by command. */
+const examplesOf = new WeakMap<object, string[]>()
+
+/** The examples of a command, for its help. */
+export function commandExamples(definition: object): string[] {
+  return examplesOf.get(definition) ?? []
+}
+
+/** A command that refuses unknown options, prints JSON with `--json`, and shows `examples` in its help. */
+export function command<const T extends ArgsDef>({
+  examples,
+  ...definition
+}: Omit<CommandDef<T & typeof commonArgs>, 'args'> & { args?: T; examples: string[] }): CommandDef<
+  T & typeof commonArgs
+> {
   const args = { ...(definition.args as T), ...commonArgs }
-  return defineCommand({ ...definition, args, plugins: [strictArguments] }) as CommandDef<
+  const made = defineCommand({ ...definition, args, plugins: [strictArguments] }) as CommandDef<
     T & typeof commonArgs
   >
+  examplesOf.set(made, examples)
+  return made
 }

@@ -6,7 +6,7 @@ export const yesArgument = {
 } as const
 
 /** The answer was no: nothing was done. */
-export class Declined extends Error {
+export class DeclinedError extends Error {
   override readonly name = 'Declined'
 }
 
@@ -20,7 +20,7 @@ export async function confirm(args: { yes?: boolean | undefined }, question: str
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const answer = await terminal.question(`${question} This cannot be undone. Go on? [y/N] `)
-    if (!/^y(es)?$/i.test(answer.trim())) throw new Declined('Nothing was changed')
+    if (!/^y(es)?$/i.test(answer.trim())) throw new DeclinedError('Nothing was changed')
   } finally {
     terminal.close()
   }

@@ -1,17 +1,12 @@
+import type { Finding } from '../src/admin/finding.ts'
 import { exitCode as failure } from './errors.ts'
 import { print, table } from './output.ts'
 
-/** One thing that a command looked at. */
-export interface Finding {
-  check: string
-  state: 'ok' | 'warning' | 'failed'
-  detail: string
-  /** Exit code of a failure, where it is not 1. */
-  code?: number
-}
+/** A {@link Finding} of a command: with the exit code of a failure, where it is not 1. */
+export type CommandFinding = Finding & { code?: number }
 
-/** A command that looked and found something failing. */
-export class Verdict extends Error {
+/** A check of a command has failed. */
+export class ChecksFailedError extends Error {
   override readonly name = 'Verdict'
   constructor(
     message: string,
@@ -21,10 +16,10 @@ export class Verdict extends Error {
   }
 }
 
-/** Shows what was found; ends the command in failure, with `verdict`, where something failed. */
+/** Shows findings; ends the command in failure, with `verdict`, if any of them has failed. */
 export function showFindings(
   args: { json?: boolean | undefined },
-  findings: Finding[],
+  findings: CommandFinding[],
   verdict: (failed: string[]) => string,
 ): void {
   const shown = findings.map(({ check, state, detail }) => ({ check, state, detail }))
@@ -36,5 +31,8 @@ export function showFindings(
   )
   const failed = findings.filter(({ state }) => state === 'failed')
   if (failed.length === 0) return
-  throw new Verdict(verdict(failed.map(({ check }) => check)), failed.find(({ code }) => code)?.code)
+  throw new ChecksFailedError(
+    verdict(failed.map(({ check }) => check)),
+    failed.find(({ code }) => code)?.code,
+  )
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bun
 import { renderUsage, runCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
+import { commandExamples } from './command.ts'
 import { exitCode } from './errors.ts'
-import { examples } from './examples.ts'
-import { explain } from './explain.ts'
+import { formatError } from './format-error.ts'
 import { note, show } from './output.ts'
 import { main } from './program.ts'
 
@@ -18,7 +18,7 @@ async function run(rawArgs: string[]): Promise<void> {
     await runCommand(main, { rawArgs })
     process.exit(exitCode.done)
   } catch (error) {
-    const { text, code } = explain(error)
+    const { text, code } = formatError(error)
     note(text)
     process.exit(code)
   }
@@ -27,15 +27,13 @@ async function run(rawArgs: string[]): Promise<void> {
 async function showHelp(rawArgs: string[]): Promise<void> {
   // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
   let [command, parent]: [any, any] = [main, undefined]
-  const path: string[] = []
   for (const word of rawArgs) {
     const next = (await command.subCommands)?.[word]
     if (!next) break
-    path.push(word)
     parent = command
     command = typeof next === 'function' ? await next() : next
   }
-  const shown = examples[path.join(' ')] ?? []
+  const shown = commandExamples(command)
   const tail = shown.length > 0 ? `\nEXAMPLES\n\n${shown.map((line) => `  ${line}`).join('\n')}\n` : ''
   show((await renderUsage(command, parent)) + tail)
 }

@@ -14,11 +14,11 @@ export interface Config {
   redisUrl: string | undefined
   dataDir: string
   secretKey: string | undefined
-  /** The secret before the current one, while it is being rotated. */
+  /** The previous secret, while it is being rotated. */
   secretKeyPrevious: string | undefined
   messageDedupSeconds: number
   logLevel: string
-  /** Processes that serve one port together. */
+  /** Processes that share one port. */
   workers: number
   trustedProxies: BlockList
   requestIds: boolean
@@ -32,7 +32,7 @@ export interface Config {
   metricsToken: string | undefined
 }
 
-/** Settings that cannot be used; `problems` has one line per wrong name. */
+/** Settings that cannot be used; `problems` has one line per wrong setting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: string[]) {
@@ -40,18 +40,21 @@ export class ConfigError extends Error {
   }
 }
 
+/** Requests per minute that a key may be given. */
+export const rateLimitBounds = { minimum: 1, maximum: 1_000_000 } as const
+
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const mebibyte = 1024 * 1024
 
 type Environment = Record<string, string | undefined>
 
-/** What production cannot do without. */
+/** Settings that production requires. */
 const requiredInProduction = ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']
 
 /**
  * Reads the environment once.
  *
- * @param required names that production cannot do without
+ * @param required names that production requires
  * @throws ConfigError with every wrong setting, not only the first; never with the value of a secret
  */
 export function readConfig(environment: Environment, required = requiredInProduction): Config {
@@ -82,7 +85,12 @@ export function readConfig(environment: Environment, required = requiredInProduc
     requestIds: read.oneOf('REQUEST_IDS', ['on', 'off'], 'on') === 'on',
     maxBodyBytes: read.integer('MAX_BODY_BYTES', mebibyte, 1024, 64 * mebibyte),
     maxBulkBodyBytes: 10 * mebibyte,
-    rateLimitPerMinute: read.integer('RATE_LIMIT_PER_MINUTE', 60, 1, 1_000_000),
+    rateLimitPerMinute: read.integer(
+      'RATE_LIMIT_PER_MINUTE',
+      60,
+      rateLimitBounds.minimum,
+      rateLimitBounds.maximum,
+    ),
     authFailuresPerMinute: read.integer('AUTH_FAILURES_PER_MINUTE', 120, 1, 1_000_000),
     idempotencyTtlSeconds: read.integer('IDEMPOTENCY_TTL_SECONDS', 86_400, 1, 31_536_000),
     defaultCurrency: read.currency('DEFAULT_CURRENCY', 'EUR'),

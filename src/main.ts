@@ -1,48 +1,50 @@
 import { createApp } from './app.ts'
+import { compose } from './compose.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
-import { openDeps, openLog } from './deps.ts'
-import { isEmpty, seedDemo } from './seed.ts'
-import { drainServer, shutdownLimitMilliseconds, untilEnd } from './shutdown.ts'
-import { supervise, workerVariable } from './supervisor.ts'
-import { welcome } from './welcome.ts'
-import { tellSupervisor } from './worker-counts.ts'
+import { openLog } from './platform/log.ts'
+import { isEmpty, seedDemo } from './server/demo.ts'
+import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './server/shutdown.ts'
+import { supervise, workerVariable } from './server/supervisor.ts'
+import { welcome } from './server/welcome.ts'
+import { notifySupervisor } from './server/worker-metrics.ts'
 
-/** What the server itself refuses, without reading it; every route has a lower limit of its own. */
-const mostRequestBytes = 1024 ** 3
+/** The HTTP server's own limit; every route has a lower one. */
+const maximumRequestBytes = 1024 ** 3
 
-/** Serves until it is asked to end, and ends after the requests in flight, within 20 seconds. */
+/** Serves until asked to stop, then finishes the requests in progress, within 20 seconds. */
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
-  const ending = untilEnd(worker !== undefined)
+  const ending = whenAskedToStop(worker !== undefined)
   ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())
-  const { deps, sandbox, close } = await openDeps(config)
-  if (worker !== undefined) deps.metrics.joinWorkers()
+  const context = await compose(config)
+  const { live, metrics } = context
+  if (worker !== undefined) metrics.joinWorkers()
   const isFirstWorker = (worker ?? '0') === '0'
-  const demo = isFirstWorker && !config.mongodbUrl && (await isEmpty(deps)) ? await seedDemo(deps) : null
+  const demo = isFirstWorker && !config.mongodbUrl && (await isEmpty(live)) ? await seedDemo(live) : null
   const drain = new AbortController()
-  const app = createApp(deps, sandbox, drain.signal)
+  const app = createApp(context, drain.signal)
   try {
     app.listen({
       hostname: config.host,
       port: config.port,
       reusePort: config.workers > 1,
-      maxRequestBodySize: mostRequestBytes,
+      maxRequestBodySize: maximumRequestBytes,
     })
   } catch (error) {
     console.error(`Cannot listen on ${config.host}:${config.port}: ${(error as Error).message}`)
-    await close()
+    await context.close()
     process.exit(1)
   }
   const address = `http://${config.host}:${app.server?.port}`
-  deps.log.info({ address }, 'Listening')
+  live.log.info({ address }, 'Listening')
   if (isFirstWorker) process.stdout.write(welcome(address, demo))
-  tellSupervisor('listening')
+  notifySupervisor('listening')
 
   const end = await ending
   drain.abort()
   if (app.server) await drainServer(app.server, end)
-  await deps.metrics.leaveWorkers()
-  await close()
+  await metrics.leaveWorkers()
+  await context.close()
   process.exit(0)
 }
 
@@ -58,7 +60,7 @@ function fail(error: unknown): never {
 try {
   const config = readConfig(process.env)
   const isSupervisor = config.workers > 1 && process.env[workerVariable] === undefined
-  if (isSupervisor) process.exit(await supervise(config.workers, openLog(config)))
+  if (isSupervisor) process.exit(await supervise(config.workers, openLog(config.logLevel)))
   await serve(config)
 } catch (error) {
   fail(error)

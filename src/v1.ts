@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { availabilityRoutes } from './availability/routes.ts'
 import { bookingRoutes } from './bookings/routes.ts'
-import type { Deps } from './deps.ts'
+import type { AppContext } from './context.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { hostRoutes } from './hosts/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
@@ -12,16 +12,16 @@ import { rateRoutes } from './rates/routes.ts'
 import { userRoutes } from './users/routes.ts'
 
 /** The routes of the contract, one `.use()` per feature. */
-export function v1Routes(deps: Deps) {
+export function v1Routes(app: AppContext) {
   return new Elysia()
-    .use(hostRoutes(deps))
-    .use(keyRoutes(deps))
-    .use(userRoutes(deps))
-    .use(listingRoutes(deps))
-    .use(bookingRoutes(deps))
-    .use(messageRoutes(deps))
-    .use(providerKeyRoutes(deps))
-    .use(availabilityRoutes(deps))
-    .use(rateRoutes(deps))
-    .use(feedRoutes(deps))
+    .use(hostRoutes(app))
+    .use(keyRoutes(app))
+    .use(userRoutes(app))
+    .use(listingRoutes(app))
+    .use(bookingRoutes(app))
+    .use(messageRoutes(app))
+    .use(providerKeyRoutes(app))
+    .use(availabilityRoutes(app))
+    .use(rateRoutes(app))
+    .use(feedRoutes(app))
 }

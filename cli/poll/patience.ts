@@ -1,4 +1,4 @@
-import { PartnerError, UnreachableError } from '../client.ts'
+import { PartnerError, UnreachableError } from '../client/client.ts'
 import { note } from '../output.ts'
 
 const longestPauseSeconds = 60
@@ -32,7 +32,7 @@ export function stopOnSignal(): StopSignal {
  *
  * @throws what no waiting mends
  */
-export async function patiently<T>(request: () => Promise<T>, stop: StopSignal): Promise<T | null> {
+export async function withRetries<T>(request: () => Promise<T>, stop: StopSignal): Promise<T | null> {
   for (let attempt = 0; !stop.requested; attempt += 1) {
     try {
       return await request()

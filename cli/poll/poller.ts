@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import type { FeedItem } from '../../src/feed/schema.ts'
-import type { PartnerClient } from '../client.ts'
+import type { PartnerClient } from '../client/client.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Handler } from './handlers.ts'
 import { pauseFor } from './pace.ts'
-import { patiently, type StopSignal } from './patience.ts'
+import { type StopSignal, withRetries } from './patience.ts'
 import type { Progress } from './progress.ts'
 
 export interface PollOptions {
@@ -44,7 +44,7 @@ export async function poll(options: PollOptions): Promise<void> {
   let after = checkpoint.version
   let handled = 0
   while (!stop.requested) {
-    const batch = await patiently(() => fetchBatch(options, after), stop)
+    const batch = await withRetries(() => fetchBatch(options, after), stop)
     if (!batch) break
     const { items, total, pauseSeconds } = batch
     requireForward(items, after)

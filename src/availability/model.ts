@@ -1,5 +1,5 @@
 import { Schema } from 'mongoose'
-import { modelOf } from '../infra/mongo.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
 import type { WrittenRow } from './overlay.ts'
 
 /**

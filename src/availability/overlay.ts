@@ -11,25 +11,25 @@ export interface AvailabilityRow {
   sequence: number
 }
 
-/** A row with its place among all rows of its host, whether or not later ones lie over it. */
+/** A row with its place among all rows of its host, whether or not later ones cover it. */
 export interface WrittenRow extends AvailabilityRow {
   /** Place within its write. */
   order: number
-  /** Id of the second half of the one row that this one may split. */
+  /** Id of the second half of the row that this one may split. */
   split_id: number
 }
 
 /**
- * Lays one row over the rows of a room type, which are in order and do not overlap: what lies under it is
- * trimmed or split, and everything else stays as it was, `updated_at` included.
+ * Overlays one row on the rows of a room type, which are in order and do not overlap: what it covers is trimmed or
+ * split, and everything else stays as it was, `updated_at` included.
  *
- * @param newId gives the id of the second half of a split
+ * @param newId returns the id of the second half of a split
  */
 export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () => number): T[] {
   const first = countWhile(rows, ({ end_date }) => end_date < row.start_date)
   const last = countWhile(rows, ({ start_date }) => start_date <= row.end_date) - 1
   if (first === rows.length) return [...rows, row]
-  // Under the row lie those from `first` to `last`; only these two can stick out of it.
+  // The row covers those from `first` to `last`; only these two can extend beyond it.
   const [left, right] = [rows[first] as T, rows[last]]
   const isCutLeft = left.start_date < row.start_date
   const before = isCutLeft ? [{ ...left, end_date: addDays(row.start_date, -1) }] : []
@@ -41,38 +41,38 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
 }
 
-/** How many rows at the beginning are like this, where none after them is. */
-function countWhile<T>(rows: T[], isLike: (row: T) => boolean): number {
+/** How many rows at the beginning satisfy a condition that none after them does. */
+function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
   let [from, to] = [0, rows.length]
   while (from < to) {
     const middle = (from + to) >> 1
-    if (isLike(rows[middle] as T)) from = middle + 1
+    if (isTrue(rows[middle] as T)) from = middle + 1
     else to = middle
   }
   return from
 }
 
 /**
- * The rows of a room type that are in force, ascending and without overlap: all that were written, laid over
- * each other in the order of their writing. A row under nothing comes back as the object it was.
+ * The rows of a room type that are in force, ascending and without overlap: all rows written, overlaid in the order
+ * of writing. A row that nothing covers is returned as the same object.
  *
- * Which parts of a row are in force, and under which ids, depends on the rows that overlap it alone: to know that
- * of some rows, lay them with these.
+ * Which parts of a row are in force, and under which ids, depends only on the rows that overlap it: to know it for
+ * some rows, pass them together with those.
  */
-export function layRows<T extends WrittenRow>(written: T[]): T[] {
-  const laid: T[] = []
-  let pile: T[] = []
-  let pileEnd = ''
+export function overlayRows<T extends WrittenRow>(written: T[]): T[] {
+  const result: T[] = []
+  let group: T[] = []
+  let groupEnd = ''
   for (const row of written.toSorted(byStart)) {
-    if (row.start_date > pileEnd) {
-      for (const part of layPile(pile)) laid.push(part)
-      pile = []
+    if (row.start_date > groupEnd) {
+      for (const part of overlayGroup(group)) result.push(part)
+      group = []
     }
-    pile.push(row)
-    if (row.end_date > pileEnd) pileEnd = row.end_date
+    group.push(row)
+    if (row.end_date > groupEnd) groupEnd = row.end_date
   }
-  for (const part of layPile(pile)) laid.push(part)
-  return laid
+  for (const part of overlayGroup(group)) result.push(part)
+  return result
 }
 
 function byStart({ start_date: one }: AvailabilityRow, { start_date: other }: AvailabilityRow): number {
@@ -80,10 +80,10 @@ function byStart({ start_date: one }: AvailabilityRow, { start_date: other }: Av
   return one < other ? -1 : 1
 }
 
-/** Rows that hang together by overlapping. */
-function layPile<T extends WrittenRow>(pile: T[]): T[] {
-  if (pile.length < 2) return pile
-  return pile
+/** Overlays rows that are connected by overlapping. */
+function overlayGroup<T extends WrittenRow>(group: T[]): T[] {
+  if (group.length < 2) return group
+  return group
     .toSorted((one, other) => one.sequence - other.sequence || one.order - other.order)
-    .reduce<T[]>((under, row) => overlay(under, row, () => row.split_id), [])
+    .reduce<T[]>((covered, row) => overlay(covered, row, () => row.split_id), [])
 }

@@ -1,28 +1,30 @@
 import { type DomainError, invalidField } from '../errors.ts'
-import { busy, type Db, inSnapshot } from '../infra/mongo.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { busy } from '../platform/mongo/errors.ts'
+import { inSnapshot } from '../platform/mongo/transactions.ts'
 import { compactRoomType } from './compaction.ts'
-import { layRows, type WrittenRow } from './overlay.ts'
+import { overlayRows, type WrittenRow } from './overlay.ts'
 import type { AvailabilityItem } from './schema.ts'
 import { extentOf, findCounts, findWrittenAround, type RoomTypeCount } from './store.ts'
 
-/** Rows that one room type can have in force: daily ranges for 27 years. */
-const mostRowsInForce = 10_000
+/** Rows that one room type may have in force: daily ranges for 27 years. */
+const maximumRowsInForce = 10_000
 
-/** Rows that one room type can have waiting for compaction; a write that would go beyond compacts first. */
-const mostLooseRows = 2000
+/** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
+const maximumLooseRows = 2000
 
-/** Other writes to a full room type may come in between this often. */
-const mostMeasurings = 20
+/** Gives up when other writes to a full room type came in between this often. */
+const maximumMeasurements = 20
 
-/** How many rows more a room type will have in force, found out at a place among the host's changes. */
+/** How many more rows a room type will have in force, measured at a place among the host's changes. */
 export interface Measured {
   growth: number
   sequence: number
 }
 
 /**
- * The count of a room type after as many rows were added. Each makes at most two more: itself, and the second half
- * of the one that it splits. What was measured counts instead, as long as nothing was written since.
+ * The count of a room type after adding rows. Each adds at most two: itself, and the second half of the row that it
+ * splits. A measurement is used instead as long as nothing has been written since.
  */
 export function grow(count: RoomTypeCount, added: number, measured: Measured | undefined): RoomTypeCount {
   const { written, mostRows, looseRows } = count
@@ -40,13 +42,13 @@ export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount
   return { written, mostRows: 0, looseRows: 0 }
 }
 
-/** True when a room type may have too many rows; whether it has is to be measured. */
+/** True when a room type may have too many rows; only a measurement tells whether it has. */
 export function mayBeFull({ mostRows, looseRows }: RoomTypeCount): boolean {
-  return mostRows > mostRowsInForce || looseRows > mostLooseRows
+  return mostRows > maximumRowsInForce || looseRows > maximumLooseRows
 }
 
 /**
- * Finds out by how much a room type that may be full grows by some items; compacts it where that makes room.
+ * Measures by how much some items make a room type grow that may be full; compacts it where that makes room.
  *
  * @throws DomainError `validation` at `data`, `max`, when it would have too many rows; `conflict` when other writes
  * to it come in between again and again
@@ -57,7 +59,7 @@ export async function measureGrowth(
   roomTypeId: number,
   items: AvailabilityItem[],
 ): Promise<Measured> {
-  for (let measurings = 0; measurings < mostMeasurings; measurings += 1) {
+  for (let measurements = 0; measurements < maximumMeasurements; measurements += 1) {
     const { count, growth } = await measure(db, hostId, roomTypeId, items)
     const measured = { growth, sequence: count.written.sequence }
     if (!mayBeFull(grow(count, items.length, measured))) return measured
@@ -67,7 +69,7 @@ export async function measureGrowth(
   throw busy()
 }
 
-/** Reads only what the items touch: the rest of the room type stays as it is. */
+/** Reads only what the items touch: the rest of the room type does not change. */
 function measure(db: Db, hostId: number, roomTypeId: number, items: AvailabilityItem[]) {
   return inSnapshot(db, async (session) => {
     const counts = await findCounts(db, session, hostId, [roomTypeId])
@@ -79,11 +81,11 @@ function measure(db: Db, hostId: number, roomTypeId: number, items: Availability
         sequence: Number.MAX_SAFE_INTEGER,
       }),
     )
-    const growth = layRows([...written, ...added]).length - layRows(written).length
+    const growth = overlayRows([...written, ...added]).length - overlayRows(written).length
     return { count: counts.get(roomTypeId) ?? emptyCount(hostId, roomTypeId), growth }
   })
 }
 
 function tooManyRows(): DomainError {
-  return invalidField('data', `A room type must have at most ${mostRowsInForce} ranges`, 'max')
+  return invalidField('data', `A room type must have at most ${maximumRowsInForce} ranges`, 'max')
 }

@@ -1,45 +1,39 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
-import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
+import type { AppContext } from '../context.ts'
+import { Envelope, Message, ok, PageEnvelope } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { respondInPieces } from '../http/pieces.ts'
+import { streamJson } from '../http/streaming.ts'
+import { requestObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { requestObject } from '../schema/types.ts'
-import { findAvailabilityPage } from './read.ts'
-import {
-  Accepted,
-  Availabilities,
-  AvailabilityPagination,
-  AvailabilityWrite,
-  availabilityFilters,
-} from './schema.ts'
-import { serializeAvailability } from './serialize.ts'
+import { findAvailabilityPage } from './page.ts'
+import { Availabilities, AvailabilityPagination, AvailabilityWrite, availabilityFilters } from './schema.ts'
+import { streamAvailability } from './stream.ts'
 import { writeAvailability } from './write.ts'
 
 const defaultPerPage = 100
 
 /** Reads and writes the availability of room types (contract, Endpoints; decisions §8). */
-export function availabilityRoutes(deps: Deps) {
+export function availabilityRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
-    .use(door(deps))
+    .use(guard(app))
     .get(
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
         const { listings, total } = await findAvailabilityPage(
-          deps,
+          app.db,
           context.caller.hostId,
           context.query,
           page,
         )
         const { from: _, to: __, ...pages } = pagination(page, total, 0)
         const { meta } = ok(context, null, { pagination: pages })
-        const pieces = serializeAvailability(deps.db, context.caller.hostId, listings, context.query, meta)
-        return respondInPieces(context, pieces, deps.log)
+        const chunks = streamAvailability(app.db, context.caller.hostId, listings, context.query, meta)
+        return streamJson(context, chunks, app.log)
       },
       {
-        access: { permission: 'listings.read', provider: true },
+        access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
         query: requestObject({ ...pageQuery(defaultPerPage, 500), ...availabilityFilters }),
         response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
         detail: { summary: 'Read availability' },
@@ -49,13 +43,13 @@ export function availabilityRoutes(deps: Deps) {
       '',
       async (context) => {
         const { data } = normalize(AvailabilityWrite, context.body)
-        await writeAvailability(deps, context.caller.hostId, data)
+        await writeAvailability(app, context.caller.hostId, data)
         return ok(context, { message: 'Availability updated' })
       },
       {
-        access: { permission: 'listings.write', provider: true, body: 'bulk' },
+        access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
         body: AvailabilityWrite,
-        response: { 200: Envelope(Accepted) },
+        response: { 200: Envelope(Message) },
         detail: { summary: 'Write availability in bulk' },
       },
     )

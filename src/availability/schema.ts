@@ -1,21 +1,7 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../errors.ts'
-import {
-  answerObject,
-  count,
-  dateInQuery,
-  idInBody,
-  idInQuery,
-  type Refinement,
-  requestObject,
-  requiredDate,
-} from '../schema/types.ts'
-
-const longestBulk = 1000
-
-/** The `data` list of a bulk write (decisions §8). */
-export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: Static<T>[] }>) =>
-  requestObject({ data: Type.Array(item, { minItems: 1, maxItems: longestBulk }) }, refine)
+import { bulkOf } from '../schema/bulk.ts'
+import { count, dateInQuery, idInBody, idInQuery, requiredDate, responseObject } from '../schema/fields.ts'
 
 const AvailabilityItem = Type.Object({
   listing_id: idInBody(),
@@ -37,7 +23,7 @@ function orderProblems(item: AvailabilityItem, at: string, isSound: (path: strin
   return [{ path, code: 'invalid', message: `"${path}" must not be before "start_date"` }]
 }
 
-/** Query of `GET …/availability`, beside the page. */
+/** Query of `GET …/availability`, apart from the page. */
 export const availabilityFilters = {
   listing_id: idInQuery(),
   room_type_id: idInQuery(),
@@ -45,7 +31,7 @@ export const availabilityFilters = {
   end_date: dateInQuery(),
 }
 
-const Row = answerObject({
+const Row = responseObject({
   id: Type.Integer(),
   listing_id: Type.Integer(),
   room_type_id: Type.Integer(),
@@ -54,20 +40,17 @@ const Row = answerObject({
   end_date: Type.String(),
   updated_at: Type.String(),
 })
-export type AvailabilityRowOnWire = Static<typeof Row>
+export type AvailabilityRowResponse = Static<typeof Row>
 
 /** Rows by listing id, then by room type id; the key is fixed by the contract. */
-export const Availabilities = answerObject({
+export const Availabilities = responseObject({
   availabilities: Type.Record(Type.String(), Type.Record(Type.String(), Type.Array(Row))),
 })
 
 /** The four pagination fields of this endpoint. */
-export const AvailabilityPagination = answerObject({
+export const AvailabilityPagination = responseObject({
   current_page: Type.Integer(),
   per_page: Type.Integer(),
   total: Type.Integer(),
   last_page: Type.Integer(),
 })
-
-/** Answer of a bulk write. */
-export const Accepted = answerObject({ message: Type.String() })

@@ -1,4 +1,5 @@
-import type { Db, Session } from '../infra/mongo.ts'
+import type { Types } from 'mongoose'
+import type { Db, Session } from '../platform/mongo/connection.ts'
 import {
   availabilityCompactedModel,
   availabilityRowModel,
@@ -7,7 +8,7 @@ import {
   type RoomTypeWritten,
   type StoredRow,
 } from './model.ts'
-import { type AvailabilityRow, layRows } from './overlay.ts'
+import { type AvailabilityRow, overlayRows } from './overlay.ts'
 
 /** Days from `from` to `to`, both included; open-ended without. */
 export interface DateWindow {
@@ -30,7 +31,7 @@ export async function findRowsCovering(
   { host_id, room_type_id }: { host_id: number; room_type_id: number },
   window: Required<DateWindow>,
 ): Promise<AvailabilityRow[]> {
-  return layRows(await findWritten(db, session, overlapping(host_id, room_type_id, window)))
+  return overlayRows(await findWritten(db, session, overlapping(host_id, room_type_id, window)))
 }
 
 /**
@@ -45,7 +46,7 @@ export async function findRows(
 ): Promise<Map<number, StoredRow[]>> {
   const written = await findWrittenAround(db, session, hostId, roomTypeIds, window)
   const isInside = isOverlapping(window)
-  return new Map([...written].map(([id, rows]) => [id, layRows(rows).filter(isInside)]))
+  return new Map([...written].map(([id, rows]) => [id, overlayRows(rows).filter(isInside)]))
 }
 
 /**
@@ -69,6 +70,26 @@ export async function findWrittenAround(
   if (wider.length === 0) return byRoomType
   const around = await findWritten(db, session, { $or: wider })
   return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
+}
+
+/** Stores the rows of a write. */
+export async function insertRows(db: Db, session: Session, rows: StoredRow[]): Promise<void> {
+  if (rows.length > 0) await availabilityRowModel(db).collection.insertMany(rows, { session, ordered: false })
+}
+
+/** Deletes rows of a room type. */
+export async function deleteRows(
+  db: Db,
+  session: Session,
+  host_id: number,
+  room_type_id: number,
+  ids: Types.ObjectId[],
+): Promise<void> {
+  if (ids.length === 0) return
+  await availabilityRowModel(db).collection.deleteMany(
+    { host_id, room_type_id, _id: { $in: ids } },
+    { session },
+  )
 }
 
 /** Everything that is stored of a room type. */

@@ -1,22 +1,25 @@
-import type { Deps } from '../deps.ts'
+import type { AppContext } from '../context.ts'
 import { DomainError } from '../errors.ts'
-import { hostQueue, nextSequence } from '../infra/host-clock.ts'
-import { busy, inTransaction, type Session } from '../infra/mongo.ts'
-import { findOwnedListings, foreignListings, hasRoomType, type OwnedListings } from '../listings/ownership.ts'
-import { leaveCompaction, needsCompaction } from './compaction.ts'
-import { availabilityRowModel, type RoomTypeWritten, type StoredRow } from './model.ts'
+import { hostQueue, nextSequence } from '../host-clock/store.ts'
+import { foreignListings } from '../listings/ownership.ts'
+import { findOwnedListings, hasRoomType, type OwnedListings } from '../listings/room-types-store.ts'
+import type { Session } from '../platform/mongo/connection.ts'
+import { busy } from '../platform/mongo/errors.ts'
+import { inTransaction } from '../platform/mongo/transactions.ts'
+import { enqueueCompaction, needsCompaction } from './compaction.ts'
+import type { RoomTypeWritten, StoredRow } from './model.ts'
 import { emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './room.ts'
 import type { AvailabilityItem } from './schema.ts'
-import { findCounts, type RoomTypeCount, saveWritten } from './store.ts'
+import { findCounts, insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 
-type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
+type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
-/** A write whose room types were full this often, and had room when it was measured, gives up. */
-const mostAttempts = 20
+/** Gives up when room types that had room when measured were full again this often. */
+const maximumAttempts = 20
 
 /**
- * Lays the items, in their order, over the availability of a host: all of them or, also after a crash, none.
- * However much is stored, the transaction adds the items and moves the counts of their room types, no more.
+ * Writes the items, in their order, over the availability of a host: all of them or, even after a crash, none.
+ * However much is stored, the transaction only adds the items and updates the counts of their room types.
  *
  * @throws DomainError `forbidden` (listings of others), `invalid_ids`, `validation` (a room type with too many rows)
  */
@@ -30,9 +33,9 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
   requireOwned(items, listings)
   const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
   const measured = new Map<number, Measured>()
-  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+  for (let attempt = 0; attempt < maximumAttempts; attempt += 1) {
     const full = await inTransaction(db, hostQueue(hostId), async (session) => {
-      // First, so that of two processes the later one starts over before it has read or written anything.
+      // First, so that the later of two processes starts over before it has read or written anything.
       const sequence = await nextSequence(db, session, hostId)
       const counts = await findCounts(db, session, hostId, [...byRoomType.keys()])
       const grown = [...byRoomType].map(([id, { length }]) =>
@@ -50,7 +53,7 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
 }
 
 /** A write that is ready: its rows take their ids from `firstId` on, two each. */
-interface ReadyWrite {
+interface PreparedWrite {
   items: AvailabilityItem[]
   firstId: number
   sequence: number
@@ -62,7 +65,7 @@ async function addRows(
   { db, clock }: Store,
   session: Session,
   hostId: number,
-  { items, firstId, sequence, grown }: ReadyWrite,
+  { items, firstId, sequence, grown }: PreparedWrite,
 ): Promise<void> {
   const updated_at = clock()
   const rows = items.map(
@@ -72,14 +75,14 @@ async function addRows(
       return { host_id: hostId, listing_id, room_type_id, available, start_date, end_date, ...place }
     },
   )
-  await availabilityRowModel(db).collection.insertMany(rows, { session, ordered: false })
+  await insertRows(db, session, rows)
   await saveWritten(
     db,
     session,
     grown.map((count) => atSequence(count, sequence)),
   )
   const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
-  await leaveCompaction(db, session, updated_at, hostId, due)
+  await enqueueCompaction(db, session, updated_at, hostId, due)
 }
 
 function atSequence(count: RoomTypeCount, sequence: number): RoomTypeWritten {
@@ -93,10 +96,10 @@ function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListin
       foreign.map((id, index) => ({ path: `unauthorized_listing_ids.${index}`, message: String(id) })),
     )
   }
-  const strangers = items.filter((item) => !hasRoomType(owned, item))
-  if (strangers.length === 0) return
+  const unknown = items.filter((item) => !hasRoomType(owned, item))
+  if (unknown.length === 0) return
   const reason = 'Room type not found or does not belong to listing'
-  const entries = strangers.map(({ listing_id, room_type_id }) =>
+  const entries = unknown.map(({ listing_id, room_type_id }) =>
     JSON.stringify({ listing_id, room_type_id, reason }),
   )
   const message = `[${[...new Set(entries)].join(',')}]`

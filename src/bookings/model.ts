@@ -1,18 +1,8 @@
 import { Schema } from 'mongoose'
-import { modelOf } from '../infra/mongo.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
+import type { StatusNumber } from './status.ts'
 
-/** Integer statuses of a booking (decisions §6). */
-export const bookingStatus = { pending: 1, confirmed: 2, cancelled: 3 } as const
-export type StatusWord = keyof typeof bookingStatus
-export type StatusNumber = (typeof bookingStatus)[StatusWord]
-
-const words: Record<StatusNumber, StatusWord> = { 1: 'pending', 2: 'confirmed', 3: 'cancelled' }
-
-export function toStatusWord(status: StatusNumber): StatusWord {
-  return words[status]
-}
-
-export interface Booking {
+export interface StoredBooking {
   id: number
   host_id: number
   user_id: number
@@ -33,7 +23,7 @@ export interface Booking {
   cancellation_reason: string | null
   confirmed_at: Date | null
   canceled_at: Date | null
-  /** Place among the host's changes of bookings and availability; tells what a count of units covers. */
+  /** Place among the host's changes of bookings and availability; decides which availability rows it counts against. */
   created_sequence: number
   created_at: Date
   /** The version: a whole second, unique among the host's bookings. */
@@ -45,7 +35,7 @@ const requiredText = { type: String, required: true }
 const text = { type: String, default: null }
 const moment = { type: Date, default: null }
 
-const schema = new Schema<Booking>({
+const schema = new Schema<StoredBooking>({
   id: number,
   host_id: number,
   user_id: number,
@@ -74,4 +64,4 @@ schema.index({ host_id: 1, listing_id: 1, updated_at: 1 }, { name: 'booking_list
 schema.index({ host_id: 1, room_type_id: 1, checkout_at: 1 }, { name: 'booking_stay' })
 schema.index({ id: 1 }, { name: 'booking_number' })
 
-export const bookingModel = modelOf<Booking>('bookings', schema)
+export const bookingModel = modelOf<StoredBooking>('bookings', schema)

@@ -1,5 +1,5 @@
 import { addDays } from '../clock.ts'
-import { months } from '../listings/shape.ts'
+import { months } from '../listings/fields.ts'
 
 /** What a stay is priced from: a room type's monthly prices and the listing's fees, in major units. */
 export interface Tariff {

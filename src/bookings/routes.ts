@@ -1,31 +1,45 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
+import type { AppContext } from '../context.ts'
 import { Envelope, ok } from '../http/envelope.ts'
-import { answerOnce } from '../http/idempotency.ts'
+import { guard } from '../http/guard.ts'
+import { withIdempotency } from '../http/idempotency/idempotency.ts'
+import { parsePathId, responseObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { Booking, BookingCreate } from './schema.ts'
-import { prepareBooking } from './store.ts'
-import { toWire } from './wire.ts'
+import { prepareBooking } from './create.ts'
+import { readBookingDetail } from './detail.ts'
+import { Booking, BookingCreate, BookingDetail } from './schema.ts'
+import { serializeBooking } from './serialize.ts'
 
-/** Creates bookings of the key's host (contract, `POST /v1/bookings`). */
-export function bookingRoutes(deps: Deps) {
-  return new Elysia({ prefix: '/bookings', tags: ['Bookings'] }).use(door(deps)).post(
-    '',
-    (context) => {
-      const input = normalize(BookingCreate, context.body)
-      return answerOnce(
-        deps,
-        context,
-        () => prepareBooking(deps, context.caller.hostId, input),
-        (booking) => ({ status: 201, envelope: ok(context, toWire(booking)) }),
-      )
-    },
-    {
-      access: { permission: 'bookings.write', body: 'json', idempotent: true },
-      body: BookingCreate,
-      response: { 201: Envelope(Booking) },
-      detail: { summary: 'Create a booking' },
-    },
-  )
+/** Creates bookings of the key's host and reads them in full (contract, Endpoints). */
+export function bookingRoutes(app: AppContext) {
+  return new Elysia()
+    .use(guard(app))
+    .post(
+      '/bookings',
+      (context) =>
+        withIdempotency(
+          app,
+          context,
+          () => prepareBooking(app, context.caller.hostId, normalize(BookingCreate, context.body)),
+          (booking) => ({ status: 201, envelope: ok(context, serializeBooking(booking)) }),
+        ),
+      {
+        access: { permission: 'bookings.write', body: 'json', idempotent: true },
+        body: BookingCreate,
+        response: { 201: Envelope(Booking) },
+        detail: { tags: ['Bookings'], summary: 'Create a booking' },
+      },
+    )
+    .get(
+      '/integrations/:provider/bookings/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(context, { Booking: await readBookingDetail(app.db, context.caller.hostId, id) })
+      },
+      {
+        access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
+        response: { 200: Envelope(responseObject({ Booking: BookingDetail })) },
+        detail: { tags: ['Booking feed'], summary: 'Read one booking in full' },
+      },
+    )
 }

@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
-  answerObject,
   idInBody,
   nullable,
   optional,
   requestObject,
   requiredDate,
+  responseObject,
   text,
-} from '../schema/types.ts'
+} from '../schema/fields.ts'
 import { stayProblems } from './stay.ts'
 
 const longestMessage = 5000
@@ -32,8 +32,8 @@ const number = Type.Number()
 const string = Type.String()
 const stringOrNull = nullable(Type.String())
 
-/** A booking as the contract writes it in the answer of create. */
-export const Booking = answerObject({
+/** A booking as the contract writes it in the response of create. */
+export const Booking = responseObject({
   booking_id: integer,
   booking_no: string,
   user_id: integer,
@@ -77,8 +77,38 @@ export const Booking = answerObject({
   missed_at: stringOrNull,
   confirmed_at: stringOrNull,
   extended_at: stringOrNull,
-  meta: answerObject({ source: string, api_created: Type.Boolean(), special_requests: stringOrNull }),
+  meta: responseObject({ source: string, api_created: Type.Boolean(), special_requests: stringOrNull }),
   created_at: string,
   updated_at: string,
 })
 export type Booking = Static<typeof Booking>
+
+/** A booking in full (contract, Booking detail). */
+export const BookingDetail = responseObject({
+  booking_id: Type.Integer(),
+  booking_reference: Type.String(),
+  listing_id: Type.Integer(),
+  room_type_id: Type.Integer(),
+  room_type_name: stringOrNull,
+  room_id: nullable(Type.Integer()),
+  status: Type.String(),
+  checkin_at: Type.String(),
+  checkout_at: Type.String(),
+  nights: Type.Integer(),
+  guests: responseObject({ total: Type.Integer(), rooms: Type.Integer() }),
+  guest: responseObject({
+    name: stringOrNull,
+    email: stringOrNull,
+    phone: stringOrNull,
+    country: stringOrNull,
+  }),
+  pricing: responseObject({
+    currency: Type.String(),
+    total: Type.Number(),
+    total_local: nullable(Type.Number()),
+    security_deposit: Type.Number(),
+  }),
+  notes: stringOrNull,
+  meta: responseObject({ version: Type.String(), created_at: Type.String(), updated_at: Type.String() }),
+})
+export type BookingDetail = Static<typeof BookingDetail>

@@ -1,11 +1,11 @@
-import answers from '../../fixtures/examples/answers.json' with { type: 'json' }
 import requests from '../../fixtures/examples/requests.json' with { type: 'json' }
+import responses from '../../fixtures/examples/responses.json' with { type: 'json' }
 import { DomainError, type ErrorKind, invalidField } from '../errors.ts'
-import { describeRefusal, unexpected } from '../http/error-mapping.ts'
+import { describeError, unexpected } from '../http/error-response.ts'
 
-/** Example bodies and answers by operation, such as `POST /users`; the tests check every one of them. */
+/** Example bodies and responses by operation, such as `POST /users`; the tests check every one of them. */
 export const exampleRequests: Record<string, unknown> = requests
-export const exampleAnswers: Record<string, { status: number; body: unknown }> = answers
+export const exampleResponses: Record<string, { status: number; body: unknown }> = responses
 
 const problems: Partial<Record<ErrorKind, DomainError>> = {
   validation: invalidField('email', '"email" must be an e-mail address'),
@@ -25,22 +25,20 @@ const messages: Record<ErrorKind, string> = {
   auth: 'API key is required',
   forbidden: 'Unauthorized access to listings',
   not_found: 'Listing not found or unauthorized',
-  unsupported_provider: 'Unsupported provider; the supported one is "provider_one"',
+  unsupported_provider: 'Unsupported provider; the only supported one is "provider_one"',
   conflict: 'The conversation is closed',
   listing_conflict: 'The listing matches one that is inactive',
   idempotency_mismatch: 'This "Idempotency-Key" was used with another body',
   rate_limit: 'Too many requests',
 }
 
-/** A kind of refusal, or a failure of our own. */
+/** A kind of error, or a failure of our own. */
 export type FailureKind = ErrorKind | 'internal'
 
-/** Status and example envelope of one kind of failure, written by the same mapping that answers requests. */
-export function exampleFailure(kind: FailureKind): { status: number; body: object } {
+/** Status and example envelope of one kind of error, from the same mapping that responds to requests. */
+export function exampleError(kind: FailureKind): { status: number; body: object } {
   const { status, type, message, errors } =
-    kind === 'internal'
-      ? unexpected
-      : describeRefusal(problems[kind] ?? new DomainError(kind, messages[kind]))
+    kind === 'internal' ? unexpected : describeError(problems[kind] ?? new DomainError(kind, messages[kind]))
   return {
     status,
     body: { error: { type, message, request_id: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11', errors } },

@@ -3,15 +3,17 @@ import { toOpenAPISchema } from '@elysiajs/openapi/openapi'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
+import { supportedProvider } from '../http/provider.ts'
+import { roots, splitRoot } from '../http/roots.ts'
 import { type FormatName, formats } from '../schema/formats.ts'
-import { exampleAnswers, exampleFailure, exampleRequests, type FailureKind } from './examples.ts'
+import { exampleError, exampleRequests, exampleResponses, type FailureKind } from './examples.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain trees of JSON
 type Json = any
 
 const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 
-/** Words that our own checks use in schemas and that mean nothing to others. */
+/** Keywords of our own in schemas, which mean nothing to other tools. */
 const ownKeywords = new Set([
   'readAs',
   'answerAs',
@@ -23,8 +25,8 @@ const ownKeywords = new Set([
 ])
 
 /**
- * The OpenAPI document of all routes: from the same schemas that check requests and answers, with the
- * examples of `examples.ts` and, for each operation, every failure it can answer.
+ * The OpenAPI document of all routes: from the same schemas that check requests and responses, with the examples of
+ * `examples.ts` and, for each operation, every error it can respond with.
  */
 export function openApiDocument(app: AnyElysia, config: Config) {
   const { paths } = toOpenAPISchema(app)
@@ -78,7 +80,7 @@ const errorSchema = {
   },
 }
 
-/** Body schemas by operation: the generator leaves them out where a route reads its body itself. */
+/** Body schemas by operation: the generator omits them when a route reads its body itself. */
 function bodySchemas(app: AnyElysia): Map<string, Json> {
   return new Map(
     app.routes.map(({ method, path, hooks }) => [
@@ -94,11 +96,10 @@ function documentOperation(
   operation: Json,
   bodies: Map<string, Json>,
 ): Json {
-  const [, plot = '', path = ''] = /^\/(v1|sandbox)(.*)$/.exec(fullPath) ?? []
+  const { environment, rest: path } = splitRoot(fullPath)
   const name = `${method} ${path}`
-  const failures = failuresOf(operation, path)
-  const isSandbox = plot === 'sandbox'
-  const { requestBody, parameters, ...rest } = operation
+  const isSandbox = environment === 'sandbox'
+  const { requestBody, parameters, 'x-errors': _, ...rest } = operation
   return forReaders({
     ...rest,
     tags: isSandbox ? ['Sandbox'] : operation.tags,
@@ -109,8 +110,8 @@ function documentOperation(
       ? { requestBody: documentBody(bodies.get(`${method} ${fullPath}`), exampleRequests[name]) }
       : {}),
     responses: {
-      ...documentAnswers(operation, name, isSandbox),
-      ...documentFailures(failures),
+      ...documentResponses(operation, name, isSandbox),
+      ...documentErrors(errorsOf(operation)),
     },
   })
 }
@@ -133,7 +134,7 @@ function pathParameters(path: string): Json[] {
     in: 'path',
     required: true,
     schema:
-      name === 'provider' ? { type: 'string', enum: ['provider_one'] } : { type: 'integer', minimum: 1 },
+      name === 'provider' ? { type: 'string', enum: [supportedProvider] } : { type: 'integer', minimum: 1 },
   }))
 }
 
@@ -141,14 +142,16 @@ function documentBody(schema: Json, example: unknown): Json {
   return { required: true, content: { 'application/json': { schema, example } } }
 }
 
-function documentAnswers(operation: Json, name: string, isSandbox: boolean): Json {
+function documentResponses(operation: Json, name: string, isSandbox: boolean): Json {
   const headers = takesIdempotencyKey(operation)
-    ? { ...answerHeaders, ...headersOf('Idempotent-Replayed') }
-    : answerHeaders
+    ? { ...responseHeaders, ...headersOf('Idempotent-Replayed') }
+    : responseHeaders
   return mapValues(operation.responses, ({ content }, status) => {
-    const recorded = exampleAnswers[name]
+    const recorded = exampleResponses[name]
     const example =
-      recorded && String(recorded.status) === status ? { example: withPlot(recorded.body, isSandbox) } : {}
+      recorded && String(recorded.status) === status
+        ? { example: inEnvironment(recorded.body, isSandbox) }
+        : {}
     return {
       description: 'Success',
       headers,
@@ -157,35 +160,15 @@ function documentAnswers(operation: Json, name: string, isSandbox: boolean): Jso
   })
 }
 
-function withPlot(body: Json, isSandbox: boolean): Json {
+function inEnvironment(body: Json, isSandbox: boolean): Json {
   return isSandbox ? { ...body, meta: { ...body.meta, sandbox: true } } : body
 }
 
-/** The refusals that a route can answer follow from what it asks for. */
-function failuresOf(
-  { parameters = [], requestBody, 'x-permission': permission }: Json,
-  path: string,
-): FailureKind[] {
-  const isBulk = path.endsWith('/rates') || (path.endsWith('/availability') && Boolean(requestBody))
-  const takes = (name: string) => parameters.some((one: Json) => one.name === name)
-  const isMove = /\/(confirm|cancel)$/.test(path)
+/** What a route declares, what follows from its query, and our own failure. */
+function errorsOf({ parameters = [], 'x-errors': declared }: Json): FailureKind[] {
+  const takesQuery = parameters.some((one: Json) => one.in === 'query')
   return [
-    ...(isBulk ? (['invalid_ids'] as const) : []),
-    'auth',
-    ...(permission === 'any' ? [] : (['forbidden'] as const)),
-    ...(path.includes('{provider}') ? (['unsupported_provider'] as const) : []),
-    ...(path.includes('_id}') || path.includes('{id}') || takes('listing_id')
-      ? (['not_found'] as const)
-      : []),
-    ...(takes('Idempotency-Key') ? (['idempotency_mismatch'] as const) : []),
-    ...(path.startsWith('/listings') && requestBody ? (['listing_conflict'] as const) : []),
-    ...(isMove || path.endsWith('/provider-key') || (path.endsWith('/messages') && requestBody)
-      ? (['conflict'] as const)
-      : []),
-    ...(requestBody ? (['body_too_large', 'body_too_slow'] as const) : []),
-    ...(requestBody || takes('page') ? (['validation'] as const) : []),
-    'rate_limit',
-    'internal',
+    ...new Set<FailureKind>([...declared, ...(takesQuery ? (['validation'] as const) : []), 'internal']),
   ]
 }
 
@@ -197,7 +180,7 @@ const headerSchemas = {
     example: '"default";q=60;w=60',
   },
   RateLimit: {
-    description: 'What is left: `r` requests, and `t` seconds until the window is free again',
+    description: 'What remains: `r` requests, and `t` seconds until the window is free again',
     schema: { type: 'string' },
     example: '"default";r=59;t=60',
   },
@@ -207,7 +190,7 @@ const headerSchemas = {
   },
   'Idempotent-Replayed': {
     description:
-      '`true` when this is the stored answer of an earlier request with the same `Idempotency-Key`',
+      '`true` when this is the stored response of an earlier request with the same `Idempotency-Key`',
     schema: { type: 'string', enum: ['true'] },
   },
 } as const
@@ -216,27 +199,27 @@ function headersOf(...names: (keyof typeof headerSchemas)[]): Json {
   return Object.fromEntries(names.map((name) => [name, headerSchemas[name]]))
 }
 
-const answerHeaders = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
+const responseHeaders = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
-/** Headers of a failure: an unknown key has no limit yet, and only some failures pass by themselves. */
-function failureHeaders(status: string): Json {
+/** Headers of an error: an unknown key has no limit yet, and only some errors are worth a retry. */
+function errorHeaders(status: string): Json {
   const passing = ['409', '429', '500'].includes(status) ? headersOf('Retry-After') : {}
-  return status === '401' ? headersOf('X-Request-Id') : { ...answerHeaders, ...passing }
+  return status === '401' ? headersOf('X-Request-Id') : { ...responseHeaders, ...passing }
 }
 
-function documentFailures(kinds: FailureKind[]): Json {
-  const byStatus = Map.groupBy(kinds, (kind) => exampleFailure(kind).status)
+function documentErrors(kinds: FailureKind[]): Json {
+  const byStatus = Map.groupBy(kinds, (kind) => exampleError(kind).status)
   return Object.fromEntries(
     [...byStatus].map(([status, sameStatus]) => {
       const examples = Object.fromEntries(
-        sameStatus.map((kind) => [kind, { value: exampleFailure(kind).body }]),
+        sameStatus.map((kind) => [kind, { value: exampleError(kind).body }]),
       )
       const content = { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } }
       return [
         status,
         {
           description: sameStatus.map((kind) => kind.replaceAll('_', ' ')).join(', or '),
-          headers: failureHeaders(String(status)),
+          headers: errorHeaders(String(status)),
           content,
         },
       ]
@@ -245,20 +228,23 @@ function documentFailures(kinds: FailureKind[]): Json {
 }
 
 function tagsOf(paths: Json): { name: string; description: string }[] {
-  const live = Object.entries(paths).filter(([path]) => path.startsWith('/v1'))
+  const live = Object.entries(paths).filter(([path]) => path.startsWith(roots.live))
   const names = live.flatMap(([, item]) => Object.values(item as Json).flatMap(({ tags }: Json) => tags))
   const described = [...new Set(names)].map((name) => ({
     name,
     description: `${name} of the host that the key belongs to`,
   }))
-  return [...described, { name: 'Sandbox', description: 'The same on mock data, to be tried without harm' }]
+  return [
+    ...described,
+    { name: 'Sandbox', description: 'The same on mock data, where nothing can be harmed' },
+  ]
 }
 
 function mapValues(object: Json, map: (value: Json, key: string) => Json): Json {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
 }
 
-/** A schema as others read it: a format of ours becomes a pattern, and keywords of ours are left out. */
+/** A schema for other tools: our formats become patterns, and our keywords are omitted. */
 function forReaders(value: Json): Json {
   if (Array.isArray(value)) return value.map(forReaders)
   if (typeof value !== 'object' || value === null) return value

@@ -1,20 +1,20 @@
 import { invalidField } from '../errors.ts'
 
-/** Where a cursor walk goes on: after a version, with the number of the page for the reader's comfort. */
+/** Where a cursor continues: after a version. The page number is only for `current_page`. */
 export interface CursorPosition {
   version: Date
   page: number
 }
 
-/** A position as an opaque word. */
+/** A position as an opaque string. */
 export function writeCursor({ version, page }: CursorPosition): string {
   return Buffer.from(`${version.getTime() / 1000}.${page}`).toString('base64url')
 }
 
 /**
- * The position behind a cursor.
+ * The position that a cursor stands for.
  *
- * @throws DomainError `validation` for a word that is none
+ * @throws DomainError `validation` for anything that is not a cursor
  */
 export function readCursor(cursor: string): CursorPosition {
   const text = Buffer.from(cursor, 'base64url').toString()

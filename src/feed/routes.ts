@@ -1,43 +1,31 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
-import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
+import type { AppContext } from '../context.ts'
+import { ok, PageEnvelope } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
 import { pageQuery, toPageRequest } from '../http/pagination.ts'
-import { answerObject, parsePathId, requestObject } from '../schema/types.ts'
-import { BookingDetail, FeedPage, FeedPagination, feedFilters } from './schema.ts'
-import { readBookingDetail, toFeedItem } from './store.ts'
-import { readFeedPage } from './walk.ts'
+import { requestObject } from '../schema/fields.ts'
+import { readFeedPage } from './page.ts'
+import { FeedPage, FeedPagination, feedFilters } from './schema.ts'
+import { serializeFeedItem } from './serialize.ts'
 
 const defaultPerPage = 50
 
-/** The booking feed and the booking detail (contract, Endpoints; decisions §9). */
-export function feedRoutes(deps: Deps) {
+/** The booking feed (contract, Endpoints; decisions §9). */
+export function feedRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/bookings', tags: ['Booking feed'] })
-    .use(door(deps))
+    .use(guard(app))
     .get(
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
-        const { bookings, pagination } = await readFeedPage(deps, context.caller, context.query, page)
-        return ok(context, { Bookings: bookings.map(toFeedItem) }, { pagination })
+        const { bookings, pagination } = await readFeedPage(app, context.caller, context.query, page)
+        return ok(context, { Bookings: bookings.map(serializeFeedItem) }, { pagination })
       },
       {
-        access: { permission: 'bookings.read', provider: true },
+        access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: { summary: 'Poll new and changed bookings' },
-      },
-    )
-    .get(
-      '/:id',
-      async (context) => {
-        const id = parsePathId(context.params.id)
-        return ok(context, { Booking: await readBookingDetail(deps, context.caller.hostId, id) })
-      },
-      {
-        access: { permission: 'bookings.read', provider: true },
-        response: { 200: Envelope(answerObject({ Booking: BookingDetail })) },
-        detail: { summary: 'Read one booking in full' },
       },
     )
 }

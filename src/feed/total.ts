@@ -1,36 +1,36 @@
-import { bookingModel } from '../bookings/model.ts'
-import { readHostClock } from '../infra/host-clock.ts'
-import type { Db } from '../infra/mongo.ts'
+import { type ChangeFilter, countChanges } from '../bookings/store.ts'
+import { readHostClock } from '../host-clock/store.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 
-interface Counted {
+interface CachedTotal {
   total: number
   /** The host's clock when it was counted. */
   version: number
   at: number
 }
 
-/** From here on a count that a moment ago was right is good enough; below it is always exact. */
-const large = 10_000
+/** Above this a slightly outdated total will do; below it the total is always exact. */
+const largeTotal = 10_000
 const staleAfterMilliseconds = 30_000
-const keptCounts = 1000
+const maximumCachedTotals = 1000
 
-const known = new WeakMap<Db, Map<string, Counted>>()
+const cache = new WeakMap<Db, Map<string, CachedTotal>>()
 
 /**
- * How many bookings a feed query matches. Counted once per state of the host's clock; a large count is
- * kept for up to 30 s while bookings go on changing, because it only tells how long a walk will be.
+ * How many bookings a feed query matches. Counted once per state of the host's clock; a large total is kept for up to
+ * 30 s while bookings go on changing, because it only tells how long a full read will be.
  */
-export async function countChanges(db: Db, filter: { host_id: number }, now: Date): Promise<number> {
-  const counts = known.get(db) ?? new Map<string, Counted>()
-  known.set(db, counts)
-  const key = JSON.stringify(filter)
-  const counted = counts.get(key)
-  const isFresh = counted && now.getTime() - counted.at < staleAfterMilliseconds
-  if (isFresh && counted.total > large) return counted.total
+export async function totalOf(db: Db, filter: ChangeFilter, after: Date | null, now: Date): Promise<number> {
+  const totals = cache.get(db) ?? new Map<string, CachedTotal>()
+  cache.set(db, totals)
+  const key = JSON.stringify([filter, after])
+  const cached = totals.get(key)
+  const isFresh = cached && now.getTime() - cached.at < staleAfterMilliseconds
+  if (isFresh && cached.total > largeTotal) return cached.total
   const version = (await readHostClock(db, filter.host_id)).getTime()
-  if (counted?.version === version) return counted.total
-  const total = await bookingModel(db).countDocuments(filter)
-  if (counts.size >= keptCounts) counts.clear()
-  counts.set(key, { total, version, at: now.getTime() })
+  if (cached?.version === version) return cached.total
+  const total = await countChanges(db, filter, after)
+  if (totals.size >= maximumCachedTotals) totals.clear()
+  totals.set(key, { total, version, at: now.getTime() })
   return total
 }

@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { toTimestamp } from '../clock.ts'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
+import type { AppContext } from '../context.ts'
 import { Envelope, ok } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
 import { HostProfile } from './schema.ts'
 
 /** The host profile check (contract, `GET /v1/me`). */
-export function hostRoutes(deps: Deps) {
-  return new Elysia({ tags: ['Host'] }).use(door(deps)).get(
+export function hostRoutes(app: AppContext) {
+  return new Elysia({ tags: ['Host'] }).use(guard(app)).get(
     '/me',
     (context) => {
       const { name, email, createdAt, lastLoginAt } = context.caller.host

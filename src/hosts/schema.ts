@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { answerObject } from '../schema/types.ts'
+import { responseObject } from '../schema/fields.ts'
 
 /** Answer of `GET /v1/me` (contract, Host profile). */
-export const HostProfile = answerObject({
+export const HostProfile = responseObject({
   name: Type.String(),
   email: Type.String(),
   created_at: Type.String(),

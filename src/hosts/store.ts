@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import { invalidField, notFound } from '../errors.ts'
-import { startHostClock } from '../infra/host-clock.ts'
-import { breaksUniqueIndex, type Db } from '../infra/mongo.ts'
-import { nextIds } from '../infra/sequences.ts'
+import { startHostClock } from '../host-clock/store.ts'
+import { nextIds } from '../platform/ids/sequences.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { breaksUniqueIndex } from '../platform/mongo/errors.ts'
 import { type Host, hostModel } from './model.ts'
 
 /**

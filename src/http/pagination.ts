@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { answerObject } from '../schema/types.ts'
+import { responseObject } from '../schema/fields.ts'
 
 /** `page` and `per_page` of a query (decisions §2); the digits of a query string are made numbers by `query.ts`. */
 export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
@@ -37,7 +37,7 @@ const integer = () => Type.Integer()
 const integerOrNull = () => Type.Union([Type.Integer(), Type.Null()])
 
 /** `meta.pagination` of the contract. */
-export const Pagination = answerObject({
+export const Pagination = responseObject({
   current_page: integer(),
   per_page: integer(),
   total: integer(),

@@ -1,8 +1,8 @@
 import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
-import type { Caller } from '../keys/caller.ts'
-import type { Metrics } from '../metrics.ts'
+import type { RequestMetrics } from '../context.ts'
 import { dropBody } from './body.ts'
+import type { Caller } from './caller.ts'
 
 interface LoggedContext {
   request: Request
@@ -14,7 +14,7 @@ interface LoggedContext {
 }
 
 /** One line and one observation per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
-export function requestLog(log: Logger, metrics: Metrics) {
+export function requestLog(log: Logger, metrics: RequestMetrics) {
   const startedAt = new WeakMap<Request, number>()
   // The line below has nothing to redact, and looking for it costs as much as writing it.
   const lines = log.child({}, { redact: [] })

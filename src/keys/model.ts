@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose'
-import { modelOf } from '../infra/mongo.ts'
-import type { Permission } from './permissions.ts'
+import type { Permission } from '../http/permissions.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
 
 /** One secret of a key; a key has two of them while a rotation overlaps. */
 export interface KeySecret {

@@ -1,19 +1,20 @@
-import { Type } from '@sinclair/typebox'
-import { answerObject, nullable } from '../schema/types.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { nullable, responseObject } from '../schema/fields.ts'
 
 /** Answer of `GET /v1/key` (decisions §18). */
-export const KeyView = answerObject({
+export const KeyView = responseObject({
   id: Type.Integer(),
   name: Type.String(),
-  host: answerObject({ name: Type.String(), email: Type.String() }),
+  host: responseObject({ name: Type.String(), email: Type.String() }),
   permissions: Type.Array(Type.String()),
   status: Type.String(),
   expires_at: nullable(Type.String()),
   previous_expires_at: nullable(Type.String()),
-  rate_limit: answerObject({
+  rate_limit: responseObject({
     limit: Type.Integer(),
     remaining: Type.Integer(),
     window_seconds: Type.Integer(),
   }),
-  usage: answerObject({ count: Type.Integer(), last_used_at: nullable(Type.String()) }),
+  usage: responseObject({ count: Type.Integer(), last_used_at: nullable(Type.String()) }),
 })
+export type KeyView = Static<typeof KeyView>

@@ -1,10 +1,10 @@
 import { type Clock, isCalendarDate } from '../clock.ts'
 import { DomainError, invalidField, notFound } from '../errors.ts'
 import { findHost } from '../hosts/store.ts'
-import type { Db } from '../infra/mongo.ts'
-import { nextIds } from '../infra/sequences.ts'
+import type { Permission } from '../http/permissions.ts'
+import { nextIds } from '../platform/ids/sequences.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import { type ApiKey, keyModel } from './model.ts'
-import type { Permission } from './permissions.ts'
 import { createApiKey, hashApiKey, shownLength } from './secret.ts'
 
 export interface NewKey {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Db } from '../infra/mongo.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import { addKeyUsage, type KeyUsage } from './store.ts'
 
 const flushEveryMilliseconds = 2000

@@ -1,7 +1,7 @@
 import { invalidFields, type Problem } from '../errors.ts'
 import { mostProblems } from '../schema/problems.ts'
+import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
-import type { ListingPatch } from './shape.ts'
 
 /**
  * How what a partner sends is laid over what is stored (decisions §5): objects merge field by field,

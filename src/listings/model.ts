@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose'
-import { indexKey, indexPrefix } from '../infra/index-key.ts'
-import { modelOf } from '../infra/mongo.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
+import { indexKey, indexPrefix } from '../platform/mongo/index-key.ts'
+import type { ListingPatch } from './fields.ts'
 import type { ListingStatus } from './schema.ts'
-import type { ListingPatch } from './shape.ts'
 
 type SentRoomType = NonNullable<ListingPatch['room_types']>[number]
 type SentRoom = NonNullable<SentRoomType['rooms']>[number]

@@ -1,30 +1,30 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
-import { type AnswerContext, Envelope, metaOf, ok, PageEnvelope } from '../http/envelope.ts'
-import { answerOnce } from '../http/idempotency.ts'
+import type { AppContext } from '../context.ts'
+import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
+import { withIdempotency } from '../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { parsePathId, requestObject } from '../schema/types.ts'
-import { listListings } from './list.ts'
+import { parsePathId, requestObject } from '../schema/fields.ts'
+import { ListingCreate, ListingPatch } from './fields.ts'
+import { listListings } from './list-store.ts'
 import { readListing } from './read.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
-import { ListingCreate, ListingPatch } from './shape.ts'
-import { toWire } from './store.ts'
+import { serializeListItem, serializeListing } from './serialize.ts'
 import { type ListingWrite, patchListing, prepareListing } from './write.ts'
 
 const defaultPerPage = 50
 
 /** Reads, creates and updates the listings of the key's host (contract, Endpoints). */
-export function listingRoutes(deps: Deps) {
+export function listingRoutes(app: AppContext) {
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
-    .use(door(deps))
+    .use(guard(app))
     .get(
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listListings(deps, context.caller.hostId, context.query, page)
-        return ok(context, rows, { pagination: pagination(page, total, rows.length) })
+        const { rows, total } = await listListings(app.db, context.caller.hostId, context.query, page)
+        return ok(context, rows.map(serializeListItem), { pagination: pagination(page, total, rows.length) })
       },
       {
         access: { permission: 'listings.read' },
@@ -37,10 +37,10 @@ export function listingRoutes(deps: Deps) {
       '/:id',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return ok(context, toWire(await readListing(deps, context.caller.hostId, id)))
+        return ok(context, serializeListing(await readListing(app.db, context.caller.hostId, id)))
       },
       {
-        access: { permission: 'listings.read' },
+        access: { permission: 'listings.read', errors: ['not_found'] },
         response: { 200: Envelope(Listing) },
         detail: { summary: 'Read a listing' },
       },
@@ -48,17 +48,22 @@ export function listingRoutes(deps: Deps) {
     .post(
       '',
       (context) =>
-        answerOnce(
-          deps,
+        withIdempotency(
+          app,
           context,
-          () => prepareListing(deps, context.caller.hostId, context.body),
+          () => prepareListing(app, context.caller.hostId, context.body),
           (write) => ({
             status: write.action === 'created' ? 201 : 200,
-            envelope: writeResult(deps, context, write),
+            envelope: writeResult(app, context, write),
           }),
         ),
       {
-        access: { permission: 'listings.write', body: 'json', idempotent: true },
+        access: {
+          permission: 'listings.write',
+          body: 'json',
+          idempotent: true,
+          errors: ['listing_conflict'],
+        },
         body: ListingCreate,
         response: { 200: ListingWriteResult, 201: ListingWriteResult },
         detail: { summary: 'Create a listing, or update the one that matches' },
@@ -68,10 +73,14 @@ export function listingRoutes(deps: Deps) {
       '/:id',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return writeResult(deps, context, await patchListing(deps, context.caller.hostId, id, context.body))
+        return writeResult(app, context, await patchListing(app, context.caller.hostId, id, context.body))
       },
       {
-        access: { permission: 'listings.write', body: 'json' },
+        access: {
+          permission: 'listings.write',
+          body: 'json',
+          errors: ['not_found', 'listing_conflict'],
+        },
         body: ListingPatch,
         response: { 200: ListingWriteResult },
         detail: { summary: 'Update a listing' },
@@ -79,8 +88,8 @@ export function listingRoutes(deps: Deps) {
     )
 }
 
-function writeResult(deps: Deps, context: AnswerContext, { action, listing }: ListingWrite) {
-  const preview = deps.config.previewUrl.replace('{id}', String(listing.id))
+function writeResult(app: AppContext, context: ResponseContext, { action, listing }: ListingWrite) {
+  const preview = app.config.previewUrl.replace('{id}', String(listing.id))
   const data = { id: listing.id, original_id: listing.content.original_id ?? null, links: { preview } }
   return { action, data, meta: metaOf(context) }
 }

@@ -1,21 +1,21 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { answerOf, type Whole } from '../schema/normalize.ts'
-import { answerObject, text } from '../schema/types.ts'
-import { ListingPatch } from './shape.ts'
+import { responseObject, text } from '../schema/fields.ts'
+import { type Complete, responseSchema } from '../schema/normalize.ts'
+import { ListingPatch } from './fields.ts'
 
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const
 export type ListingStatus = (typeof listingStatuses)[number]
 
-const { properties } = answerOf(ListingPatch) as unknown as { properties: Record<string, TSchema> }
+const { properties } = responseSchema(ListingPatch) as unknown as { properties: Record<string, TSchema> }
 
-/** Answer of `GET /v1/listings/{id}`. */
+/** Response of `GET /v1/listings/{id}`. */
 export const Listing = Type.Unsafe<
   { id: number; unique_id: string; listing_status: string; created_at: string; updated_at: string } & Omit<
-    Whole<ListingPatch>,
+    Complete<ListingPatch>,
     never
   >
 >(
-  answerObject({
+  responseObject({
     id: Type.Integer(),
     unique_id: Type.String(),
     listing_status: Type.String(),
@@ -29,14 +29,14 @@ export type Listing = Static<typeof Listing>
 const Named = { id: Type.Integer(), name: Type.Union([Type.String(), Type.Null()]) }
 
 /** One row of `GET /v1/listings`. */
-export const ListingListItem = answerObject({
+export const ListingListItem = responseObject({
   id: Type.Integer(),
   unique_id: Type.String(),
   original_id: Type.Union([Type.String(), Type.Null()]),
   name: Type.String(),
   listing_status: Type.String(),
   updated_at: Type.String(),
-  room_types: Type.Array(answerObject({ ...Named, rooms: Type.Array(answerObject(Named)) })),
+  room_types: Type.Array(responseObject({ ...Named, rooms: Type.Array(responseObject(Named)) })),
 })
 export type ListingListItem = Static<typeof ListingListItem>
 
@@ -45,7 +45,7 @@ const Status = Type.Union(listingStatuses.map((status) => Type.Literal(status)))
 export const listingSorts = ['id', 'name', 'updated_at', 'listing_status'] as const
 export type ListingSort = (typeof listingSorts)[number]
 
-/** Query of `GET /v1/listings`, beside the page. */
+/** Query of `GET /v1/listings`, apart from the page. */
 export const listingFilters = {
   sort: Type.Optional(Type.Union(listingSorts.map((sort) => Type.Literal(sort)))),
   order: Type.Optional(Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
@@ -53,15 +53,15 @@ export const listingFilters = {
   q: Type.Optional(text(255)),
 }
 
-/** Answer of create and update (contract, Listing write result). */
-export const ListingWriteResult = answerObject({
+/** Response of create and update (contract, Listing write result). */
+export const ListingWriteResult = responseObject({
   action: Type.Union([Type.Literal('created'), Type.Literal('updated')]),
-  data: answerObject({
+  data: responseObject({
     id: Type.Integer(),
     original_id: Type.Union([Type.String(), Type.Null()]),
-    links: answerObject({ preview: Type.String() }),
+    links: responseObject({ preview: Type.String() }),
   }),
-  meta: answerObject({
+  meta: responseObject({
     request_id: Type.Optional(Type.String()),
     sandbox: Type.Optional(Type.Literal(true)),
   }),

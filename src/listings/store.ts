@@ -1,9 +1,9 @@
-import { toTimestamp } from '../clock.ts'
-import type { Deps } from '../deps.ts'
+import type { AppContext } from '../context.ts'
 import { DomainError, notFound } from '../errors.ts'
-import { indexKey } from '../infra/index-key.ts'
-import { breaksUniqueIndex, failedWrites, type Session } from '../infra/mongo.ts'
-import { whole } from '../schema/normalize.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
+import { breaksUniqueIndex } from '../platform/mongo/errors.ts'
+import { indexKey } from '../platform/mongo/index-key.ts'
+import type { ListingPatch } from './fields.ts'
 import { bestMatch, type Match } from './match.ts'
 import {
   indexFieldsOf,
@@ -12,10 +12,9 @@ import {
   originalIdIndex,
   type StoredListing,
 } from './model.ts'
-import { type Listing, type ListingStatus, listingStatuses } from './schema.ts'
-import { ListingPatch } from './shape.ts'
+import { type ListingStatus, listingStatuses } from './schema.ts'
 
-type Store = Pick<Deps, 'db' | 'clock'>
+type Store = Pick<AppContext, 'db' | 'clock'>
 
 /** Queue and lock of all writes to a host's listings. */
 export function listingLock(hostId: number): string {
@@ -24,7 +23,7 @@ export function listingLock(hostId: number): string {
 
 /** The listing of this host with this id, or null. */
 export function findListingIfAny(
-  { db }: Pick<Store, 'db'>,
+  db: Db,
   hostId: number,
   id: number,
   session: Session | null = null,
@@ -35,22 +34,22 @@ export function findListingIfAny(
 /**
  * The listing of this host with this id.
  *
- * @throws DomainError `not_found`, also for an id that is none
+ * @throws DomainError `not_found`, also for an undefined id
  */
 export async function findListing(
-  store: Pick<Store, 'db'>,
+  db: Db,
   hostId: number,
   id: number | undefined,
   session: Session | null = null,
 ): Promise<StoredListing> {
-  const listing = id && (await findListingIfAny(store, hostId, id, session))
+  const listing = id && (await findListingIfAny(db, hostId, id, session))
   if (!listing) throw notFound('Listing')
   return listing
 }
 
-/** The listing of this host that a listing sent is taken to be, if any. */
+/** The listing of this host that a sent listing is taken to be, if any (decisions §5). */
 export async function findMatch(
-  { db }: Pick<Store, 'db'>,
+  db: Db,
   hostId: number,
   sent: ListingPatch,
   session: Session | null = null,
@@ -91,7 +90,7 @@ export async function insertListing(
 }
 
 /**
- * Stores what a listing has become.
+ * Stores the new content of a listing.
  *
  * @throws DomainError `listing_conflict` when another listing of the host has the `original_id`
  */
@@ -115,75 +114,6 @@ export async function replaceContent(
   return { ...listing, ...changed }
 }
 
-/** What {@link writePrices} needs to know of a listing. */
-export type PricedListing = Pick<StoredListing, 'id' | 'host_id' | 'rates_sequence'> & {
-  content: { room_types: { id: number }[] }
-}
-
-/** The listings of this host with these ids, as far as their prices are concerned. */
-export function findPricedListings(
-  { db }: Pick<Store, 'db'>,
-  hostId: number,
-  ids: number[],
-): Promise<PricedListing[]> {
-  const columns = { id: 1, host_id: 1, rates_sequence: 1, 'content.room_types.id': 1 }
-  return listingModel(db)
-    .find({ host_id: hostId, id: { $in: ids } }, columns)
-    .lean<PricedListing[]>()
-    .exec()
-}
-
-/** Prices to be written into one listing. */
-export interface PriceChange {
-  listing: PricedListing
-  /** By room type id. */
-  prices: Map<number, object>
-  /** The place of the last rates among them. */
-  sequence: number
-}
-
-/**
- * Writes prices into listings and nothing else of them; a listing into which rates were written since it was read
- * is left alone.
- *
- * @returns the errors of those that could not be written, by listing id
- */
-export async function writePrices(
-  { db, clock }: Store,
-  changes: PriceChange[],
-): Promise<Map<number, unknown>> {
-  const updated_at = clock()
-  const writes = changes.map(({ listing, prices, sequence }) => ({
-    updateOne: {
-      filter: {
-        ...{ host_id: listing.host_id, id: listing.id },
-        rates_sequence: listing.rates_sequence ?? { $exists: false },
-      },
-      update: { $set: { ...pricePaths(listing, prices), rates_sequence: sequence, updated_at } },
-    },
-  }))
-  try {
-    if (writes.length > 0) await listingModel(db).collection.bulkWrite(writes, { ordered: false })
-    return new Map()
-  } catch (error) {
-    return failedWrites(error).reduce(
-      (failed, { index, message }) => failed.set(changes[index]?.listing.id as number, message),
-      new Map<number, unknown>(),
-    )
-  }
-}
-
-function pricePaths({ content }: PricedListing, prices: Map<number, object>): Record<string, unknown> {
-  return Object.fromEntries(
-    content.room_types.flatMap((roomType, index) =>
-      Object.entries(prices.get(roomType.id) ?? {}).map(([month, price]) => [
-        `content.room_types.${index}.prices.${month}`,
-        price,
-      ]),
-    ),
-  )
-}
-
 function originalIdTaken(): DomainError {
   const message = 'Another listing has this "original_id"'
   return new DomainError('listing_conflict', message, [{ path: 'original_id', code: 'conflict', message }])
@@ -198,7 +128,7 @@ function statusFields(status: ListingStatus) {
 }
 
 /**
- * Moves a listing to another status: an administrator's act, of whatever host unless told.
+ * Moves a listing to another status: an administrative action, across hosts unless `host_id` is given.
  *
  * @throws DomainError `not_found`
  */
@@ -211,16 +141,4 @@ export async function setListingStatus(
   const listing = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
   if (!listing) throw notFound('Listing')
   return listing
-}
-
-/** A listing as the contract writes it, whole. */
-export function toWire(listing: StoredListing): Listing {
-  return {
-    id: listing.id,
-    unique_id: listing.unique_id,
-    listing_status: listing.listing_status,
-    ...whole(ListingPatch, listing.content),
-    created_at: toTimestamp(listing.created_at),
-    updated_at: toTimestamp(listing.updated_at),
-  }
 }

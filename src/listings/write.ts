@@ -1,19 +1,21 @@
-import type { Deps } from '../deps.ts'
+import type { AppContext } from '../context.ts'
 import { DomainError, invalidField } from '../errors.ts'
-import type { Effect } from '../http/idempotency.ts'
-import { takeLock } from '../infra/locks.ts'
-import { type Db, documentBytes, inTransaction, type Session } from '../infra/mongo.ts'
-import type { IdSource } from '../infra/sequences.ts'
-import { findWaitingRates } from '../rates/store.ts'
-import { withWaitingRates } from '../rates/waiting.ts'
+import type { UnitOfWork } from '../http/idempotency/idempotency.ts'
+import type { IdSource } from '../ids.ts'
+import { documentBytes } from '../platform/mongo/collections.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
+import { takeLock } from '../platform/mongo/locks.ts'
+import { inTransaction } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
+import { ListingCreate, ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
-import { ListingCreate, ListingPatch } from './shape.ts'
+import { findWaitingRates } from './rates-store.ts'
 import { findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
+import { withWaitingRates } from './waiting-rates.ts'
 
-type Store = Pick<Deps, 'db' | 'clock' | 'ids'>
+type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
 /** What a create or update did. */
 export interface ListingWrite {
@@ -21,30 +23,30 @@ export interface ListingWrite {
   listing: StoredListing
 }
 
-/** Stored documents may not pass 16 MiB; a listing stays well below. */
+/** Stored documents may have at most 16 MiB; a listing stays well below. */
 const maximumStoredBytes = 8 * 1024 * 1024
 
 /**
- * Readies `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
- * host take turns, so that equal creates at once make one listing.
+ * Prepares `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
+ * host take turns, so that identical creates at once make one listing.
  *
- * @throws DomainError `validation`; on running `listing_conflict` when the match is inactive
+ * @throws DomainError `validation`; when run, `listing_conflict` if the match is inactive
  */
 export async function prepareListing(
   { db, clock, ids: source }: Store,
   hostId: number,
   body: unknown,
-): Promise<Effect<ListingWrite>> {
+): Promise<UnitOfWork<ListingWrite>> {
   const sent = normalize(ListingCreate, body)
   const queue = listingLock(hostId)
-  const seen = await findMatch({ db }, hostId, sent)
+  const seen = await findMatch(db, hostId, sent)
   const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
   const newListingId = seen ? undefined : await source('listing')
   return {
     queue,
     async run(session) {
       await takeLock(db, session, listingLock(hostId))
-      const found = await findMatch({ db }, hostId, sent, session)
+      const found = await findMatch(db, hostId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
         const listing = await withRates(db, found.listing, session)
@@ -73,11 +75,11 @@ export async function patchListing(
 ): Promise<ListingWrite> {
   const sent = normalize(ListingPatch, body)
   const queue = listingLock(hostId)
-  const { content } = await findListing({ db }, hostId, id)
+  const { content } = await findListing(db, hostId, id)
   const ids = await reserveIds(source, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
     await takeLock(db, session, listingLock(hostId))
-    const listing = await withRates(db, await findListing({ db }, hostId, id, session), session)
+    const listing = await withRates(db, await findListing(db, hostId, id, session), session)
     const change = { sent, reading: 'internal', ids: ids() } as const
     const content = merge(listing.content, change)
     return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
@@ -89,7 +91,7 @@ async function withRates(db: Db, listing: StoredListing, session: Session): Prom
   return withWaitingRates(listing, await findWaitingRates(db, listing.host_id, listing.id, session))
 }
 
-/** What is laid over a listing, and the ids for what is new in it. */
+/** What is merged into a listing, and the ids for what is new in it. */
 interface Change {
   sent: ListingPatch
   reading: IdReading
@@ -105,9 +107,9 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
 }
 
 /**
- * Takes ids for the new room types and rooms before the transaction, where no id may be taken: none when a
- * merge with what is stored now shows nothing new, else one for every element sent. The function it gives
- * starts over at the first of them, once for every try of the transaction.
+ * Takes ids for new room types and rooms before the transaction, in which no id may be taken: none when a
+ * merge with what is stored now shows nothing new, else one for every element sent. The returned function
+ * starts over at the first of them, once for every attempt of the transaction.
  */
 async function reserveIds(
   source: IdSource,
@@ -133,7 +135,7 @@ function counter(first: number, amount: number): () => number {
   }
 }
 
-/** Between the look before the transaction and the transaction itself, another request changed what matches. */
+/** Between the look-up before the transaction and the transaction itself, another request changed what matches. */
 function changedMeanwhile(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
 }

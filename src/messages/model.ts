@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose'
-import { modelOf } from '../infra/mongo.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
 
-export interface Message {
+export interface StoredMessage {
   id: number
   host_id: number
   booking_id: number
@@ -12,7 +12,7 @@ export interface Message {
   created_at: Date
 }
 
-const schema = new Schema<Message>({
+const schema = new Schema<StoredMessage>({
   id: { type: Number, required: true },
   host_id: { type: Number, required: true },
   booking_id: { type: Number, required: true },
@@ -25,7 +25,7 @@ const schema = new Schema<Message>({
 schema.index({ host_id: 1, booking_id: 1, created_at: 1, id: 1 }, { name: 'message_order' })
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })
 
-export const messageModel = modelOf<Message>('messages', schema)
+export const messageModel = modelOf<StoredMessage>('messages', schema)
 
 /** The state of a booking's conversation. None is stored until the first message is sent or it is closed. */
 export interface Conversation {

@@ -1,36 +1,42 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
+import type { AppContext } from '../context.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { parsePathId, requestObject, responseObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { answerObject, parsePathId, requestObject } from '../schema/types.ts'
+import { listMessages, sendMessage } from './conversation.ts'
 import { Message, MessageCreate } from './schema.ts'
-import { listMessages, sendMessage, toWire } from './store.ts'
+import { serializeMessage } from './serialize.ts'
 
 const defaultPerPage = 50
 
 /** Reads and sends the messages of a booking (contract, Endpoints; decisions §10). */
-export function messageRoutes(deps: Deps) {
+export function messageRoutes(app: AppContext) {
   return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
-    .use(door(deps))
+    .use(guard(app))
     .get(
       '',
       async (context) => {
         const { booking_id } = context.params as { booking_id: string }
         const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listMessages(deps, context.caller.hostId, parsePathId(booking_id), page)
+        const { rows, total } = await listMessages(
+          app.db,
+          context.caller.hostId,
+          parsePathId(booking_id),
+          page,
+        )
         return ok(
           context,
-          { messages: rows.map(toWire) },
+          { messages: rows.map(serializeMessage) },
           { pagination: pagination(page, total, rows.length) },
         )
       },
       {
-        access: { permission: 'bookings.read' },
+        access: { permission: 'bookings.read', errors: ['not_found'] },
         query: requestObject(pageQuery(defaultPerPage, 100)),
-        response: { 200: PageEnvelope(answerObject({ messages: Type.Array(Message) })) },
+        response: { 200: PageEnvelope(responseObject({ messages: Type.Array(Message) })) },
         detail: { summary: 'Read the messages of a booking' },
       },
     )
@@ -40,13 +46,13 @@ export function messageRoutes(deps: Deps) {
         const { booking_id } = context.params as { booking_id: string }
         const { text } = normalize(MessageCreate, context.body).message
         const host = { hostId: context.caller.hostId, name: context.caller.host.name }
-        const message = await sendMessage(deps, host, parsePathId(booking_id), text)
-        return context.status(201, ok(context, { message: toWire(message) }))
+        const message = await sendMessage(app, host, parsePathId(booking_id), text)
+        return context.status(201, ok(context, { message: serializeMessage(message) }))
       },
       {
-        access: { permission: 'bookings.write', body: 'json' },
+        access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
-        response: { 201: Envelope(answerObject({ message: Message })) },
+        response: { 201: Envelope(responseObject({ message: Message })) },
         detail: { summary: 'Send a message to the guest' },
       },
     )

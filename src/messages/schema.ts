@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { answerObject, requestObject, requiredText } from '../schema/types.ts'
+import { requestObject, requiredText, responseObject } from '../schema/fields.ts'
 
 const longestText = 5000
 
@@ -9,7 +9,7 @@ export const MessageCreate = requestObject({
 })
 
 /** A message as the contract writes it. */
-export const Message = answerObject({
+export const Message = responseObject({
   id: Type.Integer(),
   sender: Type.String(),
   sender_name: Type.String(),

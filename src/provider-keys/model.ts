@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose'
-import { modelOf } from '../infra/mongo.ts'
-import type { Sealed } from '../infra/secret-box.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
+import type { Sealed } from '../platform/secrets/secret-box.ts'
 
 /** The key of a host at an integration provider, encrypted. */
 export interface ProviderKey extends Sealed {

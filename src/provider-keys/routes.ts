@@ -1,17 +1,17 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
+import type { AppContext } from '../context.ts'
 import { Envelope, ok } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
+import { requestObject, requiredText, responseObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { answerObject, requestObject, requiredText } from '../schema/types.ts'
 import { type Outcome, storeProviderKey } from './store.ts'
 
 const ProviderKeyWrite = requestObject({
   provider_api_key: requiredText(255, { trims: true, errorCode: 'required' }),
 })
 
-const ProviderKeyResult = answerObject({
+const ProviderKeyResult = responseObject({
   status: Type.Union([Type.Literal('created'), Type.Literal('updated'), Type.Literal('unchanged')]),
   message: Type.String(),
 })
@@ -23,15 +23,15 @@ const messages: Record<Outcome, string> = {
 }
 
 /** Stores the host's key at the provider (contract, `POST …/provider-key`). */
-export function providerKeyRoutes(deps: Deps) {
+export function providerKeyRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/provider-key', tags: ['Provider key'] })
-    .use(door(deps))
+    .use(guard(app))
     .post(
       '',
       async (context) => {
         const { provider } = context.params as { provider: string }
         const status = await storeProviderKey(
-          deps,
+          app,
           context.caller.hostId,
           provider,
           normalize(ProviderKeyWrite, context.body).provider_api_key,

@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
-import type { Deps } from '../deps.ts'
+import type { AppContext } from '../context.ts'
 import { DomainError } from '../errors.ts'
-import { type Db, isDuplicate } from '../infra/mongo.ts'
-import type { SecretBox } from '../infra/secret-box.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { isDuplicate } from '../platform/mongo/errors.ts'
+import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import { type ProviderKey, providerKeyModel } from './model.ts'
 
 /** What storing a provider key did (contract, Provider key outcome). */
@@ -18,7 +19,7 @@ const retry = Symbol('retry')
  * @throws DomainError `conflict` when another account has it
  */
 export async function storeProviderKey(
-  deps: Pick<Deps, 'db' | 'clock' | 'secrets'>,
+  app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
   hostId: number,
   provider: string,
   key: string,
@@ -26,13 +27,13 @@ export async function storeProviderKey(
 ): Promise<Outcome> {
   const fingerprinted = realm === undefined ? key : `${realm}/${key}`
   for (;;) {
-    const outcome = await tryToStore(deps, { host_id: hostId, provider }, key, fingerprinted)
+    const outcome = await tryToStore(app, { host_id: hostId, provider }, key, fingerprinted)
     if (outcome !== retry) return outcome
   }
 }
 
 async function tryToStore(
-  { db, clock, secrets }: Pick<Deps, 'db' | 'clock' | 'secrets'>,
+  { db, clock, secrets }: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
   owner: Pick<ProviderKey, 'host_id' | 'provider'>,
   key: string,
   fingerprinted: string,

@@ -1,25 +1,24 @@
 import { Elysia } from 'elysia'
-import { Accepted } from '../availability/schema.ts'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
-import { Envelope, ok } from '../http/envelope.ts'
+import type { AppContext } from '../context.ts'
+import { Envelope, Message, ok } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
 import { normalize } from '../schema/normalize.ts'
+import { acceptRates } from './accept.ts'
 import { RatesWrite } from './schema.ts'
-import { acceptRates } from './store.ts'
 
 /** Accepts rates of room types for background processing (contract, Endpoints; decisions §8). */
-export function rateRoutes(deps: Deps) {
-  return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] }).use(door(deps)).post(
+export function rateRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] }).use(guard(app)).post(
     '',
     async (context) => {
-      await acceptRates(deps, context.caller.hostId, normalize(RatesWrite, context.body).data)
-      deps.outbox.wake()
+      await acceptRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data)
+      app.outbox.wake()
       return ok(context, { message: 'Rates update accepted for background processing' })
     },
     {
-      access: { permission: 'listings.write', provider: true, body: 'bulk' },
+      access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
       body: RatesWrite,
-      response: { 200: Envelope(Accepted) },
+      response: { 200: Envelope(Message) },
       detail: { summary: 'Write rates in bulk' },
     },
   )

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { bulkOf } from '../availability/schema.ts'
-import { monthlyPrices } from '../listings/shape.ts'
-import { idInBody, money, optional, text } from '../schema/types.ts'
+import { monthlyPrices } from '../listings/fields.ts'
+import { bulkOf } from '../schema/bulk.ts'
+import { idInBody, money, optional, text } from '../schema/fields.ts'
 
 /** Body of `POST …/rates` (contract, Endpoints; decisions §8). */
 export const RatesWrite = bulkOf(

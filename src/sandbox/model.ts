@@ -1,17 +1,17 @@
 import { Schema } from 'mongoose'
-import { modelOf } from '../infra/mongo.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
 
 /**
- * One sandbox. Its record is written before anything is put into it and removed after everything is gone, so that
- * nothing of it can be forgotten, whenever a process dies.
+ * One sandbox. Its record is written before anything is put into it and deleted after everything in it, so that
+ * nothing is left behind, whenever a process dies.
  */
 export interface Sandbox {
-  /** Scope: stands in the place of a host id, and everything in this sandbox belongs to it. */
+  /** The scope: takes the place of a host id, and everything in this sandbox belongs to it. */
   _id: number
   key_id: number
-  /** `filling` until the fixtures are in it, `open` while requests find it, `ended` until it is swept away. */
+  /** `filling` until the data is in it, `open` while requests find it, `ended` until it is deleted. */
   state: 'filling' | 'open' | 'ended'
-  /** When it ends, or was given up; of an ended one, when it is swept for the last time. */
+  /** When it ends, or was given up; for an ended one, when it is swept for the last time. */
   due_at: Date
 }
 

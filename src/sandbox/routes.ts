@@ -1,54 +1,54 @@
 import { Elysia } from 'elysia'
-import { Accepted } from '../availability/schema.ts'
-import { moveBooking } from '../bookings/moves.ts'
-import type { Deps } from '../deps.ts'
-import { BookingDetail } from '../feed/schema.ts'
-import { findBooking, readBookingDetail } from '../feed/store.ts'
-import { type Access, door } from '../http/door.ts'
-import { Envelope, ok } from '../http/envelope.ts'
-import { answerObject, parsePathId } from '../schema/types.ts'
-import { clearSandbox } from './store.ts'
+import { readBookingDetail } from '../bookings/detail.ts'
+import { BookingDetail } from '../bookings/schema.ts'
+import { findBooking } from '../bookings/store.ts'
+import { transitionBooking } from '../bookings/transitions.ts'
+import type { AppContext } from '../context.ts'
+import type { Access } from '../http/access.ts'
+import { Envelope, Message, ok } from '../http/envelope.ts'
+import { guard } from '../http/guard.ts'
+import { parsePathId, responseObject } from '../schema/fields.ts'
 
 /**
- * What the sandbox has beside the routes of `/v1`: it can be cleared, and bookings can be moved there, so that
- * a partner sees changes arrive in the feed (decisions §13).
+ * What the sandbox has beyond the routes of `/v1`: it can be cleared, and its bookings can be confirmed and cancelled,
+ * so that a partner sees changes arrive in the feed (decisions §13).
  */
-export function sandboxRoutes(deps: Deps) {
-  const access: Access = { permission: 'bookings.write' }
-  const moving = (to: 'confirmed' | 'cancelled') => async (context: MoveContext) => {
+export function sandboxRoutes(app: AppContext) {
+  const access: Access = { permission: 'bookings.write', errors: ['not_found', 'conflict'] }
+  const transition = (to: 'confirmed' | 'cancelled') => async (context: TransitionContext) => {
     const { hostId } = context.caller
     const id = parsePathId(context.params.booking_id)
-    await moveBooking(deps, () => findBooking(deps, hostId, id), to)
-    return ok(context, { Booking: await readBookingDetail(deps, hostId, id) })
+    await transitionBooking(app, () => findBooking(app.db, hostId, id), to)
+    return ok(context, { Booking: await readBookingDetail(app.db, hostId, id) })
   }
-  const answer = { 200: Envelope(answerObject({ Booking: BookingDetail })) }
+  const response = { 200: Envelope(responseObject({ Booking: BookingDetail })) }
   return new Elysia({ tags: ['Sandbox'] })
-    .use(door(deps))
+    .use(guard(app))
     .delete(
       '',
       async (context) => {
-        await clearSandbox(deps, context.caller.keyId)
+        await app.environment.clearSandbox?.(context.caller.keyId)
         return ok(context, { message: 'The sandbox was cleared; the next request finds a fresh one' })
       },
       {
         access: { permission: 'any', opensSandbox: false },
-        response: { 200: Envelope(Accepted) },
+        response: { 200: Envelope(Message) },
         detail: { summary: 'Clear the sandbox of this key' },
       },
     )
-    .post('/bookings/:booking_id/confirm', moving('confirmed'), {
+    .post('/bookings/:booking_id/confirm', transition('confirmed'), {
       access,
-      response: answer,
+      response,
       detail: { summary: 'Confirm a sandbox booking' },
     })
-    .post('/bookings/:booking_id/cancel', moving('cancelled'), {
+    .post('/bookings/:booking_id/cancel', transition('cancelled'), {
       access,
-      response: answer,
+      response,
       detail: { summary: 'Cancel a sandbox booking' },
     })
 }
 
-interface MoveContext {
+interface TransitionContext {
   params: { booking_id: string }
   caller: { hostId: number; isSandbox: boolean }
   set: { headers: Record<string, string | number | undefined> }

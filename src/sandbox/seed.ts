@@ -1,27 +1,27 @@
-import type { StatusWord } from '../bookings/model.ts'
-import { moveBooking } from '../bookings/moves.ts'
-import { prepareBooking } from '../bookings/store.ts'
+import { prepareBooking } from '../bookings/create.ts'
+import type { StatusWord } from '../bookings/status.ts'
+import { findBooking } from '../bookings/store.ts'
+import { transitionBooking } from '../bookings/transitions.ts'
 import { addDays, toDay } from '../clock.ts'
-import type { Deps } from '../deps.ts'
-import { findBooking } from '../feed/store.ts'
-import { startHostClock } from '../infra/host-clock.ts'
-import { inTransaction } from '../infra/mongo.ts'
-import type { IdSource, SequenceName } from '../infra/sequences.ts'
+import type { AppContext } from '../context.ts'
+import { startHostClock } from '../host-clock/store.ts'
+import type { IdSource, SequenceName } from '../ids.ts'
 import type { ListingStatus } from '../listings/schema.ts'
 import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
+import { inTransaction } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
+import { prepareUser } from '../users/create.ts'
 import { UserCreate } from '../users/schema.ts'
-import { prepareUser } from '../users/store.ts'
 
-type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
+type Store = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
-interface UserFixture {
+interface UserData {
   id: number
   body: object
 }
 
-interface ListingFixture {
+interface ListingData {
   id: number
   status: ListingStatus
   /** Id of its first room type; the others follow. */
@@ -30,7 +30,7 @@ interface ListingFixture {
   body: object
 }
 
-interface BookingFixture {
+interface BookingData {
   id: number
   user_id: number
   listing_id: number
@@ -42,50 +42,50 @@ interface BookingFixture {
 }
 
 /**
- * Fills a fresh sandbox from `fixtures/sandbox`, through the same stores that serve requests, with the ids of
- * the contract and dates relative to today.
+ * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the ids of the
+ * contract and dates relative to today.
  */
 export async function seedSandbox(store: Store, scope: number, keyId: number): Promise<void> {
   await startHostClock(store.db, scope)
   const [users, listings, bookings] = await Promise.all([
-    readFixture<UserFixture>('users'),
-    readFixture<ListingFixture>('listings'),
-    readFixture<BookingFixture>('bookings'),
+    readData<UserData>('users'),
+    readData<ListingData>('listings'),
+    readData<BookingData>('bookings'),
   ])
   for (const { id, body } of users) {
-    const effect = await prepareUser(
+    const work = await prepareUser(
       { ...store, ids: withIds(store.ids, { user: id }) },
       { hostId: scope, keyId, address: '127.0.0.1' },
       normalize(UserCreate, body),
     )
-    await inTransaction(store.db, effect.queue, effect.run)
+    await inTransaction(store.db, work.queue, work.run)
   }
   for (const listing of listings) await seedListing(store, scope, listing)
   for (const booking of bookings) await seedBooking(store, scope, booking)
 }
 
-async function seedListing(store: Store, scope: number, fixture: ListingFixture): Promise<void> {
-  const { id, first_room_type_id, first_room_id, status, body } = fixture
+async function seedListing(store: Store, scope: number, data: ListingData): Promise<void> {
+  const { id, first_room_type_id, first_room_id, status, body } = data
   const ids = withIds(store.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
-  const effect = await prepareListing({ ...store, ids }, scope, body)
-  await inTransaction(store.db, effect.queue, effect.run)
+  const work = await prepareListing({ ...store, ids }, scope, body)
+  await inTransaction(store.db, work.queue, work.run)
   await setListingStatus(store, { id, host_id: scope }, status)
 }
 
-async function seedBooking(store: Store, scope: number, fixture: BookingFixture): Promise<void> {
-  const { id, checkin_in_days, nights, status, ...rest } = fixture
+async function seedBooking(store: Store, scope: number, data: BookingData): Promise<void> {
+  const { id, checkin_in_days, nights, status, ...rest } = data
   const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
-  const effect = await prepareBooking({ ...store, ids: withIds(store.ids, { booking: id }) }, scope, input)
-  await inTransaction(store.db, effect.queue, effect.run)
-  if (status !== 'pending') await moveBooking(store, () => findBooking(store, scope, id), status)
+  const work = await prepareBooking({ ...store, ids: withIds(store.ids, { booking: id }) }, scope, input)
+  await inTransaction(store.db, work.queue, work.run)
+  if (status !== 'pending') await transitionBooking(store, () => findBooking(store.db, scope, id), status)
 }
 
-/** An id source that gives these ids where it has them. */
+/** An id source that gives out these ids first. */
 function withIds(ids: IdSource, given: Partial<Record<SequenceName, number>>): IdSource {
   return async (name, amount) => given[name] ?? ids(name, amount)
 }
 
-async function readFixture<T>(name: string): Promise<T[]> {
-  return Bun.file(new URL(`../../fixtures/sandbox/${name}.json`, import.meta.url)).json()
+async function readData<T>(name: string): Promise<T[]> {
+  return Bun.file(new URL(`./data/${name}.json`, import.meta.url)).json()
 }

@@ -1,18 +1,20 @@
 import type { FilterQuery } from 'mongoose'
-import type { Deps } from '../deps.ts'
-import { answerModel } from '../infra/answers.ts'
-import { hostClockModel } from '../infra/host-clock.ts'
-import { lockModel } from '../infra/locks.ts'
-import { type Db, isDuplicate } from '../infra/mongo.ts'
-import { sequenceModel, sequenceNames } from '../infra/sequences.ts'
+import type { AppContext } from '../context.ts'
+import { sequenceNames } from '../ids.ts'
 import { listingLock } from '../listings/store.ts'
-import { models } from '../models.ts'
+import { raiseSequences } from '../platform/ids/sequences.ts'
+import type { Preparable } from '../platform/mongo/collections.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { isDuplicate } from '../platform/mongo/errors.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 import { seedSandbox } from './seed.ts'
 
-type Store = Pick<Deps, 'db' | 'clock' | 'config' | 'ids'>
+/** A collection that holds documents of sandboxes. */
+export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
-/** An earlier version kept one record per key, which did not outlive a crash: its sandboxes end here. */
+type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'> & { models: ScopedModel[] }
+
+/** An earlier version kept one record per key, which did not survive a crash: its sandboxes end here. */
 async function endEarlierSandboxes(db: Db, now: Date): Promise<void> {
   const earlier = db.collection<{ _id: number; scope: number }>('sandboxes')
   for (const { _id: key_id, scope } of await earlier.find().toArray()) {
@@ -25,13 +27,13 @@ async function endEarlierSandboxes(db: Db, now: Date): Promise<void> {
 /** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
 
-/** A write in flight may commit this much later: a sandbox that ended is swept once more after it. */
+/** A write in progress may commit this much later: a sandbox that has ended is swept once more after it. */
 const longestRequestMilliseconds = 30_000
 
-/** A sandbox that is not filled by then belongs to a process that died. */
+/** A sandbox that is not filled by then belonged to a process that died. */
 const longestFillMilliseconds = 600_000
 
-/** Ids that the sandbox gives out begin above those of the contract and the fixtures. */
+/** Ids given out in the sandbox begin above those of the contract and the fixtures. */
 const firstFreeId = 10_000
 
 /** The database of all sandboxes, beside the live one. */
@@ -39,35 +41,31 @@ export function sandboxDatabase(live: Db): Db {
   return live.useDb(`${live.name}_sandbox`, { useCache: true })
 }
 
-/** Readies the sandbox database at start. */
+/** Prepares the sandbox database at start. */
 export async function prepareSandbox(db: Db, now: Date): Promise<void> {
   await endEarlierSandboxes(db, now)
-  await Promise.all(
-    sequenceNames.map((name) =>
-      sequenceModel(db).updateOne({ _id: name }, { $max: { value: firstFreeId } }, { upsert: true }),
-    ),
-  )
+  await raiseSequences(db, sequenceNames, firstFreeId)
 }
 
 /**
- * The scope of a key's sandbox; filled from the fixtures on first use, an hour after its last write, and after it
- * was cleared. An old scope is out of reach from that moment, and its documents are swept away.
+ * The scope of a key's sandbox; filled from `sandbox/data` on first use, an hour after its last write, and after it
+ * was cleared. An old scope is out of reach from then on, and its documents are deleted.
  *
  * @param isWrite the request may write: the sandbox lives for another hour
  */
-export async function openSandbox(store: Store, keyId: number, isWrite: boolean): Promise<number> {
-  const { db, clock } = store
+export async function openSandbox(store: Context, keyId: number, isWrite: boolean): Promise<number> {
+  const { db, clock, models } = store
   for (;;) {
     const now = clock()
     const scope = await findOpen(db, keyId, now, isWrite)
     if (scope !== null) return scope
-    await endSandboxes(db, { key_id: keyId, state: 'open', due_at: { $lte: now } }, now)
+    await endSandboxes({ db, models }, { key_id: keyId, state: 'open', due_at: { $lte: now } }, now)
     const filled = await fillSandbox(store, keyId)
     if (filled !== null) return filled
   }
 }
 
-/** One look-up; of a write it is at once the write of the new end. */
+/** One query, which for a write also extends the sandbox's life. */
 async function findOpen(db: Db, keyId: number, now: Date, isWrite: boolean): Promise<number | null> {
   const filter = { key_id: keyId, state: 'open', due_at: { $gt: now } } as const
   const found = isWrite
@@ -82,9 +80,9 @@ function endAfter(now: Date): Date {
   return new Date(now.getTime() + lifetimeMilliseconds)
 }
 
-/** Null when another first use was faster. */
-async function fillSandbox(store: Store, keyId: number): Promise<number | null> {
-  const { db, clock, ids } = store
+/** Null when a concurrent first use was faster. */
+async function fillSandbox(store: Context, keyId: number): Promise<number | null> {
+  const { db, clock, ids, models } = store
   const scope = await ids('host')
   const due_at = new Date(clock().getTime() + longestFillMilliseconds)
   await sandboxModel(db).create([{ _id: scope, key_id: keyId, state: 'filling', due_at }])
@@ -98,35 +96,50 @@ async function fillSandbox(store: Store, keyId: number): Promise<number | null> 
     return modifiedCount === 1 ? scope : null
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    await endSandboxes(db, { _id: scope }, clock())
+    await endSandboxes({ db, models }, { _id: scope }, clock())
     return null
   }
 }
 
 /** Clears the sandbox of one key: its next request finds a fresh one. */
-export async function clearSandbox({ db, clock }: Pick<Store, 'db' | 'clock'>, keyId: number): Promise<void> {
-  await endSandboxes(db, { key_id: keyId, state: 'open' }, clock())
+export async function clearSandbox(
+  { db, clock, models }: Pick<Context, 'db' | 'clock' | 'models'>,
+  keyId: number,
+): Promise<void> {
+  await endSandboxes({ db, models }, { key_id: keyId, state: 'open' }, clock())
 }
 
-/** Clears the sandboxes of all keys; gives how many there were. */
-export async function clearAllSandboxes({ db, clock }: Pick<Store, 'db' | 'clock'>): Promise<number> {
-  return endSandboxes(db, { state: 'open' }, clock())
+/** Clears the sandboxes of all keys; returns how many there were. */
+export async function clearAllSandboxes({
+  db,
+  clock,
+  models,
+}: Pick<Context, 'db' | 'clock' | 'models'>): Promise<number> {
+  return endSandboxes({ db, models }, { state: 'open' }, clock())
 }
 
-/** Sweeps away the sandboxes whose hour is over, and what writes in flight left in those that ended before. */
-export async function sweepSandboxes({ db, clock }: Pick<Store, 'db' | 'clock'>): Promise<void> {
+/** Deletes the sandboxes whose hour is over, and what late writes left in those that ended before. */
+export async function sweepSandboxes({
+  db,
+  clock,
+  models,
+}: Pick<Context, 'db' | 'clock' | 'models'>): Promise<void> {
   const now = clock()
-  await endSandboxes(db, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)
+  await endSandboxes({ db, models }, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)
   for (const { _id } of await sandboxModel(db)
     .find({ state: 'ended', due_at: { $lte: now } })
     .lean()) {
-    await deleteScope(db, _id)
+    await deleteScope({ db, models }, _id)
     await sandboxModel(db).deleteOne({ _id, state: 'ended' })
   }
 }
 
-/** Puts sandboxes out of reach and empties them; gives how many. */
-async function endSandboxes(db: Db, which: FilterQuery<Sandbox>, now: Date): Promise<number> {
+/** Puts sandboxes out of reach and empties them; returns how many. */
+async function endSandboxes(
+  { db, models }: Pick<Context, 'db' | 'models'>,
+  which: FilterQuery<Sandbox>,
+  now: Date,
+): Promise<number> {
   let ended = 0
   for (const { _id } of await sandboxModel(db).find(which).lean()) {
     const due_at = new Date(now.getTime() + longestRequestMilliseconds)
@@ -135,23 +148,27 @@ async function endSandboxes(db: Db, which: FilterQuery<Sandbox>, now: Date): Pro
       { $set: { state: 'ended', due_at } },
     )
     ended += modifiedCount
-    await deleteScope(db, _id)
+    await deleteScope({ db, models }, _id)
   }
   return ended
 }
 
 /** How the documents of a scope are found in each collection, always by an index. */
-export function scopeFilters(db: Db, scope: number): { collection: string; filter: object }[] {
+export function scopeFilters(
+  db: Db,
+  models: ScopedModel[],
+  scope: number,
+): { collection: string; filter: object }[] {
   const ofHost = models.map((model) => model(db)).filter(({ schema }) => 'host_id' in schema.paths)
   return [
     ...ofHost.map(({ collection }) => ({ collection: collection.name, filter: { host_id: scope } })),
-    { collection: answerModel(db).collection.name, filter: { key_id: scope } },
-    { collection: hostClockModel(db).collection.name, filter: { _id: scope } },
-    { collection: lockModel(db).collection.name, filter: { _id: listingLock(scope) } },
+    { collection: 'idempotency_answers', filter: { key_id: scope } },
+    { collection: 'host_clocks', filter: { _id: scope } },
+    { collection: 'locks', filter: { _id: listingLock(scope) } },
   ]
 }
 
-async function deleteScope(db: Db, scope: number): Promise<void> {
-  for (const { collection, filter } of scopeFilters(db, scope))
+async function deleteScope({ db, models }: Pick<Context, 'db' | 'models'>, scope: number): Promise<void> {
+  for (const { collection, filter } of scopeFilters(db, models, scope))
     await db.collection(collection).deleteMany(filter)
 }

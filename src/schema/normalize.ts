@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { answerObject } from './types.ts'
+import { responseObject } from './fields.ts'
 
 /**
  * Three readings of one request schema: what was sent, made plain (`normalize`); the same with nothing left
@@ -7,10 +7,10 @@ import { answerObject } from './types.ts'
  */
 
 /** `T` as an answer has it: every field present. */
-export type Whole<T> = T extends (infer Item)[]
-  ? Whole<Item>[]
+export type Complete<T> = T extends (infer Item)[]
+  ? Complete<Item>[]
   : T extends object
-    ? { [Key in keyof T]-?: Whole<Exclude<T[Key], undefined>> }
+    ? { [Key in keyof T]-?: Complete<Exclude<T[Key], undefined>> }
     : T
 
 const isNullable = (schema: TSchema) => (schema.anyOf as TSchema[] | undefined)?.some(isNull) ?? false
@@ -41,8 +41,8 @@ function plain(schema: TSchema, value: unknown): unknown {
 }
 
 /** A stored value with every field of the schema: scalars never sent are null, arrays empty. */
-export function whole<S extends TSchema>(schema: S, value: unknown): Whole<Static<S>> {
-  return filled(schema, value) as Whole<Static<S>>
+export function complete<S extends TSchema>(schema: S, value: unknown): Complete<Static<S>> {
+  return filled(schema, value) as Complete<Static<S>>
 }
 
 function filled(schema: TSchema, value: unknown): unknown {
@@ -54,8 +54,8 @@ function filled(schema: TSchema, value: unknown): unknown {
 }
 
 /** The schema of an answer: all fields present, scalars plain and nullable (a bound is for the way in). */
-export function answerOf<S extends TSchema>(schema: S) {
-  return Type.Unsafe<Whole<Static<S>>>(answer(schema))
+export function responseSchema<S extends TSchema>(schema: S) {
+  return Type.Unsafe<Complete<Static<S>>>(answer(schema))
 }
 
 function answer(schema: TSchema): TSchema {
@@ -69,5 +69,5 @@ function answer(schema: TSchema): TSchema {
 }
 
 function objectOf(properties: [string, TSchema][]): TObject {
-  return answerObject(Object.fromEntries(properties.map(([key, property]) => [key, answer(property)])))
+  return responseObject(Object.fromEntries(properties.map(([key, property]) => [key, answer(property)])))
 }

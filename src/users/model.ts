@@ -1,8 +1,8 @@
 import { Schema } from 'mongoose'
-import { indexKey } from '../infra/index-key.ts'
-import { modelOf } from '../infra/mongo.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
+import { indexKey } from '../platform/mongo/index-key.ts'
 
-export interface User {
+export interface StoredUser {
   id: number
   host_id: number
   email: string
@@ -33,7 +33,7 @@ export const emailIndex = 'user_email_key'
 const text = { type: String, default: null }
 const requiredText = { type: String, required: true }
 
-const schema = new Schema<User>({
+const schema = new Schema<StoredUser>({
   id: { type: Number, required: true },
   host_id: { type: Number, required: true },
   email: requiredText,
@@ -57,7 +57,7 @@ const schema = new Schema<User>({
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'user_id' })
 schema.index({ host_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
 
-export const userModel = modelOf<User>('users', schema, {
+export const userModel = modelOf<StoredUser>('users', schema, {
   fill: ({ email }) => ({ email_key: indexKey(email) as string }),
   retiredIndexes: ['user_email'],
 })

@@ -1,26 +1,26 @@
 import { Elysia } from 'elysia'
-import type { Deps } from '../deps.ts'
-import { door } from '../http/door.ts'
+import type { AppContext } from '../context.ts'
 import { Envelope, ok } from '../http/envelope.ts'
-import { answerOnce } from '../http/idempotency.ts'
+import { guard } from '../http/guard.ts'
+import { withIdempotency } from '../http/idempotency/idempotency.ts'
 import { normalize } from '../schema/normalize.ts'
+import { prepareUser } from './create.ts'
 import { User, UserCreate } from './schema.ts'
-import { prepareUser, toWire } from './store.ts'
+import { serializeUser } from './serialize.ts'
 
 /** Creates users of the key's host (contract, `POST /v1/users`). */
-export function userRoutes(deps: Deps) {
-  return new Elysia({ prefix: '/users', tags: ['Users'] }).use(door(deps)).post(
+export function userRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/users', tags: ['Users'] }).use(guard(app)).post(
     '',
     async (context) => {
-      const input = normalize(UserCreate, context.body)
-      const answer = await answerOnce(
-        deps,
+      const response = await withIdempotency(
+        app,
         context,
-        () => prepareUser(deps, context.caller, input),
-        (user) => ({ status: 201, envelope: ok(context, toWire(user)) }),
+        () => prepareUser(app, context.caller, normalize(UserCreate, context.body)),
+        (user) => ({ status: 201, envelope: ok(context, serializeUser(user)) }),
       )
-      deps.outbox.wake()
-      return answer
+      app.outbox.wake()
+      return response
     },
     {
       access: { permission: 'users.write', body: 'json', idempotent: true },

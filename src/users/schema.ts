@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { systemClock, toDay } from '../clock.ts'
-import { answerObject, date, optional, requestObject, requiredText, text, word } from '../schema/types.ts'
+import { date, optional, requestObject, requiredText, responseObject, text, word } from '../schema/fields.ts'
 
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
 export const UserCreate = requestObject(
@@ -28,7 +28,7 @@ const string = Type.String()
 const stringOrNull = Type.Union([Type.String(), Type.Null()])
 
 /** A user as the contract writes it. */
-export const User = answerObject({
+export const User = responseObject({
   user_id: Type.Integer(),
   name: string,
   email: string,

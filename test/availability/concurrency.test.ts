@@ -1,13 +1,13 @@
 import { afterAll, expect, inject, test } from 'vitest'
 import { availabilityRowModel } from '../../src/availability/model.ts'
-import { layRows } from '../../src/availability/overlay.ts'
+import { overlayRows } from '../../src/availability/overlay.ts'
 import { bookingModel } from '../../src/bookings/model.ts'
 import { addDays } from '../../src/clock.ts'
 import { type Actor, sender, testApp, testEnvironment } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 
 const service = await testApp()
-const { db } = service.deps
+const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
 const environment = { ...testEnvironment(), MONGODB_URL: inject('mongodbUrl') }
 const processes: ServiceProcess[] = await Promise.all([startService(environment), startService(environment)])
@@ -43,7 +43,7 @@ async function unitsOf(hostId: number): Promise<Record<string, number>> {
   const written = await availabilityRowModel(db).find({ host_id: hostId }).lean()
   const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
   const units = [...byRoomType.values()].flatMap((rows) =>
-    layRows(rows).map(({ available }) => String(available)),
+    overlayRows(rows).map(({ available }) => String(available)),
   )
   return Object.fromEntries(
     Object.entries(Object.groupBy(units, (unit) => unit)).map(([unit, all]) => [unit, all?.length ?? 0]),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { leaveCompaction } from '../../src/availability/compaction.ts'
+import { enqueueCompaction } from '../../src/availability/compaction.ts'
 import { availabilityRowModel } from '../../src/availability/model.ts'
 import { findCounts } from '../../src/availability/store.ts'
 import { writeAvailability } from '../../src/availability/write.ts'
 import { addDays } from '../../src/clock.ts'
-import { inSnapshot, inTransaction } from '../../src/infra/mongo.ts'
-import { jobModel } from '../../src/infra/outbox.ts'
+import { inSnapshot, inTransaction } from '../../src/platform/mongo/transactions.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { mongodbUrlOf, testApp, testEnvironment } from '../support/app.ts'
 import { fillRows } from '../support/availability.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
@@ -13,7 +13,7 @@ import { startService } from '../support/processes.ts'
 
 const MONGODB_URL = mongodbUrlOf('killed_compactions')
 const service = await testApp({ MONGODB_URL })
-const { db, clock, outbox } = service.deps
+const { db, clock, outbox } = service.live
 const path = '/v1/integrations/provider_one/availability'
 
 test('kill -9 in the middle of compactions changes nothing that is read, and the next process ends them', async () => {
@@ -33,10 +33,12 @@ test('kill -9 in the middle of compactions changes nothing that is read, and the
         return { ...pair, available: round, start_date, end_date: addDays(start_date, 3 + at) }
       }),
     )
-    await writeAvailability(service.deps, actor.hostId, items)
+    await writeAvailability(service.live, actor.hostId, items)
   }
   const roomTypes = pairs.map(({ room_type_id }) => room_type_id)
-  await inTransaction(db, 'test', (session) => leaveCompaction(db, session, clock(), actor.hostId, roomTypes))
+  await inTransaction(db, 'test', (session) =>
+    enqueueCompaction(db, session, clock(), actor.hostId, roomTypes),
+  )
   const read = async () => (await actor.send('GET', path)).body.data
   const before = await read()
   const loose = () =>

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { availabilityCompactedModel, availabilityRowModel } from '../../src/availability/model.ts'
 import { bookingModel } from '../../src/bookings/model.ts'
 import { addDays } from '../../src/clock.ts'
-import { jobModel } from '../../src/infra/outbox.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { type Actor, sender, testApp, testEnvironment } from '../support/app.ts'
 import { fillRows } from '../support/availability.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 import { startService } from '../support/processes.ts'
 
 const service = await testApp()
-const { db } = service.deps
+const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
 const days = 730
 /** Listings get ids that no other file of the run has. */

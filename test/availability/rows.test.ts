@@ -6,13 +6,13 @@ import { findCounts, findRows, findRowsCovering } from '../../src/availability/s
 import { writeAvailability } from '../../src/availability/write.ts'
 import { addDays } from '../../src/clock.ts'
 import { createHost } from '../../src/hosts/store.ts'
-import { inSnapshot, inTransaction } from '../../src/infra/mongo.ts'
+import { inSnapshot, inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { testApp } from '../support/app.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 
 let now = Date.parse('2026-11-20T12:00:00Z')
-const { deps } = await testApp({}, () => new Date(now))
-const { db } = deps
+const { live } = await testApp({}, () => new Date(now))
+const { db } = live
 const day = (offset: number) => addDays('2027-01-01', offset)
 const horizon = 45
 /** Listings get ids that no other file of the run has. */
@@ -20,7 +20,7 @@ let nextListing = 7_000_000
 
 async function hostWithRoomType() {
   const email = `${crypto.randomUUID()}@example.com`
-  const { id: hostId } = await createHost(db, deps.clock, { name: 'Rows', email })
+  const { id: hostId } = await createHost(db, live.clock, { name: 'Rows', email })
   const listing_id = nextListing++
   await fillPortfolio(db, hostId, 1, listing_id)
   return { hostId, pair: { listing_id, room_type_id: listing_id * 10 } }
@@ -42,7 +42,7 @@ async function write({ hostId, pair }: Owner, ranges: Range[]) {
   const items = ranges.map(({ start, length, available }) => {
     return { ...pair, available, start_date: day(start), end_date: day(start + length - 1) }
   })
-  await writeAvailability(deps, hostId, items)
+  await writeAvailability(live, hostId, items)
 }
 
 /** Rows as a partner sees them. */
@@ -160,7 +160,7 @@ test('compactions and writes at once neither lose a row nor wait for each other'
     await Promise.all([
       write(owner, [{ start, length: 10, available: round }]),
       compactRoomType(db, owner.hostId, owner.pair.room_type_id),
-      compactRoomType(deps.db, owner.hostId, owner.pair.room_type_id),
+      compactRoomType(live.db, owner.hostId, owner.pair.room_type_id),
     ])
   }
   const rows = await read(owner)

@@ -2,7 +2,7 @@ import { availabilityRowModel } from '../../src/availability/model.ts'
 import { writeAvailability } from '../../src/availability/write.ts'
 import { addDays, systemClock } from '../../src/clock.ts'
 import { createHost } from '../../src/hosts/store.ts'
-import { sequenceIds } from '../../src/infra/sequences.ts'
+import { sequenceIds } from '../../src/ids.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 import { atMost, medianMilliseconds, type Row, times, withDatabase } from './measure.ts'
 

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { MongoClient } from 'mongodb'
-import { hitScript, type WindowCommands } from '../../src/infra/redis-windows.ts'
+import { hitScript, type RateLimitCommands } from '../../src/platform/redis/rate-limiter.ts'
 
 /**
  * What the service is measured against: nothing but `Bun.serve` and the native driver, doing the same query
@@ -17,7 +17,7 @@ const client = new MongoClient(MONGODB_URL, {
 })
 const db = (await client.connect()).db()
 const redis = new Redis(REDIS_URL, { scripts: { hitWindow: { lua: hitScript, numberOfKeys: 2 } } }) as Redis &
-  WindowCommands
+  RateLimitCommands
 const json = { headers: { 'content-type': 'application/json' } }
 const meta = () => ({ request_id: crypto.randomUUID() })
 const bookings = db.collection('bookings')

@@ -1,6 +1,6 @@
+import { toVersion } from '../../src/bookings/version.ts'
 import { systemClock } from '../../src/clock.ts'
-import { toVersion } from '../../src/feed/version.ts'
-import { type FeedQuery, readFeedPage } from '../../src/feed/walk.ts'
+import { type FeedQuery, readFeedPage } from '../../src/feed/page.ts'
 import { fillBookings } from '../support/many-bookings.ts'
 import { atMost, medianMilliseconds, type Row, times, withDatabase } from './measure.ts'
 

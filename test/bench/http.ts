@@ -1,5 +1,5 @@
+import { toVersion } from '../../src/bookings/version.ts'
 import { FeedPage, FeedPagination } from '../../src/feed/schema.ts'
-import { toVersion } from '../../src/feed/version.ts'
 import { PageEnvelope } from '../../src/http/envelope.ts'
 import { databaseAndRedis, responseValidation } from './costs.ts'
 import { creates } from './creates.ts'

@@ -1,4 +1,4 @@
-import { listListings } from '../../src/listings/list.ts'
+import { listListings } from '../../src/listings/list-store.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 import { medianMilliseconds, noted, type Row, times, withDatabase } from './measure.ts'
 
@@ -7,8 +7,7 @@ export function listingsBench(): Promise<Row[]> {
   return withDatabase(async ({ db }) => {
     await fillPortfolio(db, 1, 20_000, 1)
     await fillPortfolio(db, 2, 200, 30_001)
-    const page = (hostId: number, page: number) => () =>
-      listListings({ db }, hostId, {}, { page, perPage: 50 })
+    const page = (hostId: number, page: number) => () => listListings(db, hostId, {}, { page, perPage: 50 })
     const { small, first, last } = await medianMilliseconds(
       { small: page(2, 1), first: page(1, 1), last: page(1, 400) },
       60,

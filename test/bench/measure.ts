@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openDatabase } from '../../src/compose.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/deps.ts'
-import type { Db } from '../../src/infra/mongo.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
 
 /** One line of the table: what was measured, as a ratio, beside what it should be. */
 export interface Row {

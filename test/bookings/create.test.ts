@@ -60,7 +60,7 @@ test('POST /v1/bookings answers 201 with every field of the contract', async () 
 })
 
 test('the message becomes the first message of the guest', async () => {
-  const stored = await messageModel(service.deps.db)
+  const stored = await messageModel(service.live.db)
     .find({ host_id: actor.hostId, booking_id: seeded.booking_id })
     .lean()
   expect(stored).toMatchObject([{ sender: 'guest', sender_name: 'María José García-López', is_seen: false }])
@@ -100,11 +100,11 @@ test.each([
   [{ message: 'm'.repeat(5001) }, 'message', 'max'],
   [{ message: 5 }, 'message', 'invalid'],
 ])('POST /v1/bookings with %j is 422 at %s, %s, and changes nothing', async (change, path, code) => {
-  const before = await bookingModel(service.deps.db).countDocuments({ host_id: actor.hostId })
+  const before = await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })
   const { status, body } = await create(change)
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path, code }])
-  expect(await bookingModel(service.deps.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+  expect(await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
 })
 
 test('another host’s user, listing and room type read like ids that nobody has', async () => {
@@ -122,12 +122,12 @@ test('another host’s user, listing and room type read like ids that nobody has
 
 test('an inactive listing takes no bookings', async () => {
   const own = await seedBooking(await service.actor())
-  await listingModel(service.deps.db).updateOne({ id: own.listing_id }, { listing_status: 'inactive' })
+  await listingModel(service.live.db).updateOne({ id: own.listing_id }, { listing_status: 'inactive' })
   const other = await service.actor()
   expect(other.hostId).not.toBe(actor.hostId)
-  await listingModel(service.deps.db).updateOne({ id: listing_id }, { listing_status: 'inactive' })
+  await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'inactive' })
   const refused = await create({})
-  await listingModel(service.deps.db).updateOne({ id: listing_id }, { listing_status: 'draft' })
+  await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'draft' })
   expect(refused.body.error.errors).toMatchObject([{ path: 'listing_id', code: 'invalid' }])
 })
 

@@ -2,7 +2,6 @@ import { mkdtemp, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { examples } from '../../cli/examples.ts'
 import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
@@ -134,13 +133,13 @@ async function commandsBelow(path: string[] = []): Promise<string[]> {
   return (await Promise.all(names.map((name) => commandsBelow([...path, name])))).flat()
 }
 
-test('every command has help with examples, and no example is of a command that is not there', async () => {
+test('every command shows examples of itself in its help', async () => {
   const commands = await commandsBelow()
-  expect(Object.keys(examples).sort()).toEqual(commands.sort())
+  expect(commands.length).toBeGreaterThan(30)
   for (const command of commands) {
     const { code, stdout } = await partnerctl([...command.split(' '), '--help'], {})
     expect([command, code]).toEqual([command, 0])
-    for (const example of examples[command] as string[]) expect(stdout).toContain(example)
+    expect(stdout).toMatch(new RegExp(`EXAMPLES\\n\\n(  .*partnerctl ${command}( .*)?\\n)+$`))
     expect(stdout).not.toContain('\u001b')
   }
 })

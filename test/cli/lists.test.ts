@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
+import { recordAction } from '../../src/admin/store.ts'
+import { openDatabase } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/deps.ts'
 import { createHost } from '../../src/hosts/store.ts'
-import { recordAct } from '../../src/infra/audit.ts'
-import { inTransaction } from '../../src/infra/mongo.ts'
-import { leaveJob } from '../../src/infra/outbox.ts'
 import { mintKey } from '../../src/keys/store.ts'
+import { inTransaction } from '../../src/platform/mongo/transactions.ts'
+import { enqueueJob } from '../../src/platform/outbox/outbox.ts'
 import { mongodbUrlOf, testEnvironment } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -16,9 +16,9 @@ const clock = () => new Date()
 for (let at = 0; at < 5; at += 1) {
   const host = await createHost(db, clock, { name: `Host ${at}`, email: `h${at}@example.com` })
   await mintKey(db, clock, { host: host.id, name: `Key ${at}`, permissions: ['bookings.read'] })
-  await recordAct(db, new Date(at * 1000), 'test', `act ${at}`)
+  await recordAction(db, new Date(at * 1000), 'test', `act ${at}`)
   await inTransaction(db, 'test', (session) =>
-    leaveJob(db, session, new Date(at * 1000), { topic: 'Test', host_id: host.id, payload: { at } }),
+    enqueueJob(db, session, new Date(at * 1000), { topic: 'Test', host_id: host.id, payload: { at } }),
   )
 }
 await close()

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { pauseFor } from '../../cli/poll/pace.ts'
 import { bookingModel } from '../../src/bookings/model.ts'
-import { moveBooking } from '../../src/bookings/moves.ts'
 import { findBookingOfAnyHost } from '../../src/bookings/store.ts'
-import { toVersion } from '../../src/feed/version.ts'
+import { transitionBooking } from '../../src/bookings/transitions.ts'
+import { toVersion } from '../../src/bookings/version.ts'
 import { type Actor, seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
 const service = await testApp()
-const { db, clock } = service.deps
+const { db, clock } = service.live
 const server = await startService(testEnvironment())
 afterAll(() => server.stop())
 const root = new URL('../..', import.meta.url).pathname
@@ -58,9 +58,9 @@ test('killed a hundred times with SIGKILL against a changing feed: every change 
       const { body: answer } = await actor.send('POST', '/v1/bookings', { body })
       ids.push(answer.data.booking_id)
       const id = ids[Math.floor(Math.random() * ids.length)] as number
-      await moveBooking(
+      await transitionBooking(
         { db, clock },
-        () => findBookingOfAnyHost({ db }, id),
+        () => findBookingOfAnyHost(db, id),
         Math.random() < 0.5 ? 'confirmed' : 'cancelled',
       ).catch(() => {})
       await Bun.sleep(40)

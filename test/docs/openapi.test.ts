@@ -4,7 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
-import { exampleAnswers, exampleRequests } from '../../src/docs/examples.ts'
+import { exampleRequests, exampleResponses } from '../../src/docs/examples.ts'
 import { type Format, formats } from '../../src/schema/formats.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
@@ -62,7 +62,7 @@ test('every example is what the schemas accept', () => {
   for (const [name, body] of Object.entries(exampleRequests)) {
     expect([name, [...TypeCompiler.Compile(hooksOf(name)?.body as TSchema).Errors(body)]]).toEqual([name, []])
   }
-  for (const [name, { status, body }] of Object.entries(exampleAnswers)) {
+  for (const [name, { status, body }] of Object.entries(exampleResponses)) {
     const answers = hooksOf(name)?.response as Record<number, TSchema> | undefined
     expect([name, [...TypeCompiler.Compile(answers?.[status] as TSchema).Errors(body)]]).toEqual([name, []])
   }
@@ -124,7 +124,7 @@ test('every example request is accepted by the sandbox', async () => {
       .replace('{id}', '2001')
       .replace('{booking_id}', '5002')
     const { status } = await actor.send(method, `/sandbox${target}`, { body })
-    expect([name, status]).toEqual([name, exampleAnswers[name]?.status])
+    expect([name, status]).toEqual([name, exampleResponses[name]?.status])
   }
 })
 

@@ -36,7 +36,7 @@ test(`one of three processes killed ${kills} times under load: partners go on wi
   await poller.poll()
   for (const service of living) expect(await service.end('SIGTERM')).toBe(0)
 
-  const truth = await truthOf(observer.deps.db, actor.hostId)
+  const truth = await truthOf(observer.live.db, actor.hostId)
   const lost = [...load.acknowledged.values()].filter((id) => !truth.has(id))
   expect(lost).toEqual([])
   expect(truth.size).toBe(load.acknowledged.size + 1)

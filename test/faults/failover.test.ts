@@ -52,7 +52,7 @@ test(`the primary of three killed ${kills} times under load and frozen once: no 
   await poller.poll()
   expect(await service.end('SIGTERM')).toBe(0)
 
-  const truth = await truthOf(observer.deps.db, actor.hostId)
+  const truth = await truthOf(observer.live.db, actor.hostId)
   const lost = [...load.acknowledged.values()].filter((id) => !truth.has(id))
   expect(lost).toEqual([])
   expect(truth.size).toBe(load.acknowledged.size + 1)

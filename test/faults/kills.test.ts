@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bookingModel } from '../../src/bookings/model.ts'
-import { jobModel } from '../../src/infra/outbox.ts'
 import { listingModel } from '../../src/listings/model.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { userModel } from '../../src/users/model.ts'
 import { type Actor, mongodbUrlOf, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
@@ -28,8 +28,8 @@ test(`the service killed ${rounds} times in a burst of keyed creates: every retr
     LOG_LEVEL: 'silent',
   }
   const observer = await testApp({ MONGODB_URL, LOG_LEVEL: 'silent' })
-  await observer.deps.outbox.stop()
-  const { db } = observer.deps
+  await observer.live.outbox.stop()
+  const { db } = observer.live
   const all: Sent[] = []
 
   for (let round = 0; round < rounds; round += 1) {

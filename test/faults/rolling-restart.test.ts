@@ -23,7 +23,7 @@ async function restartUnderLoad(
   await Bun.sleep(500)
   await load.stop()
   await proxy.stop()
-  const stored = await userModel(observer.deps.db).countDocuments({ host_id: hostId })
+  const stored = await userModel(observer.live.db).countDocuments({ host_id: hostId })
   console.log(
     `${name}, nginx ${keepsAlive ? 'keeping connections' : 'with a connection for each request'}: ${load.answered} POSTs answered, ${load.created} writes acknowledged, ${stored} stored, other answers ${JSON.stringify(load.failures)}, slowest ${Math.round(load.slowestMilliseconds)} ms`,
   )

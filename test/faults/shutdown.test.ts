@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { isAlive } from '../../src/infra/process.ts'
+import { isAlive } from '../../src/platform/process.ts'
 import { userModel } from '../../src/users/model.ts'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
 import { startService, workersOf } from '../support/processes.ts'
@@ -48,7 +48,7 @@ test.each(['1', '2'])(
     await trickled
     const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
     expect(statuses).toEqual(Array(10).fill(201))
-    expect(await userModel(observer.deps.db).countDocuments({ host_id: hostId })).toBe(10)
+    expect(await userModel(observer.live.db).countDocuments({ host_id: hostId })).toBe(10)
     console.log(`Shutdown of ${WORKERS} worker(s) with a body that trickles: ${took} ms`)
   },
 )

@@ -106,9 +106,9 @@ test('a tag manager that never answers delays no rates', { timeout: 60_000 }, as
     expect((await sendTo('POST', users.path, { key: actor.key, body: users.body() })).status).toBe(201)
   const rates = bodies['POST /v1/integrations/:provider/rates'] as (typeof bodies)[string]
   expect((await sendTo('POST', rates.path, { key: actor.key, body: rates.body() })).status).toBe(200)
-  const { waitingRatesModel } = await import('../../src/rates/model.ts')
+  const { waitingRatesModel } = await import('../../src/listings/waiting-rates-model.ts')
   const deadline = Date.now() + 5000
-  while (await waitingRatesModel(observer.deps.db).exists({ host_id: actor.hostId })) {
+  while (await waitingRatesModel(observer.live.db).exists({ host_id: actor.hostId })) {
     expect(Date.now()).toBeLessThan(deadline)
     await Bun.sleep(50)
   }

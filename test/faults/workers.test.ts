@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isAlive } from '../../src/infra/process.ts'
+import { isAlive } from '../../src/platform/process.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService, workersOf } from '../support/processes.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { toCountryCode } from '../../src/feed/country.ts'
+import { toCountryCode } from '../../src/bookings/country.ts'
 import { type Actor, seedBooking, testApp } from '../support/app.ts'
 
 const service = await testApp()

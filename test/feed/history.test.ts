@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { moveBooking } from '../../src/bookings/moves.ts'
 import { findBookingOfAnyHost } from '../../src/bookings/store.ts'
-import { toVersion } from '../../src/feed/version.ts'
+import { transitionBooking } from '../../src/bookings/transitions.ts'
+import { toVersion } from '../../src/bookings/version.ts'
 import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
 import { type Feed, httpFeed, Poller, type SeenItem, seededRandom, truthOf } from '../support/history.ts'
 import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
 
 const service = await testApp()
-const { db } = service.deps
+const { db } = service.live
 
 async function runHistory(seed: number, changes: number, isKilled: boolean) {
   const random = seededRandom(seed)
@@ -48,7 +48,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
     const id = movable[Math.floor(random() * movable.length)] as number
     const to = random() < 0.5 ? 'confirmed' : 'cancelled'
     // Illegal moves are part of the play.
-    await moveBooking({ db, clock: service.deps.clock }, () => findBookingOfAnyHost({ db }, id), to).catch(
+    await transitionBooking({ db, clock: service.live.clock }, () => findBookingOfAnyHost(db, id), to).catch(
       () => {},
     )
   }

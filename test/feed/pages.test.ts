@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { moveBooking } from '../../src/bookings/moves.ts'
 import { findBookingOfAnyHost } from '../../src/bookings/store.ts'
-import { readHostClock } from '../../src/infra/host-clock.ts'
+import { transitionBooking } from '../../src/bookings/transitions.ts'
+import { readHostClock } from '../../src/host-clock/store.ts'
 import { mongodbUrlOf, seedBooking, testApp } from '../support/app.ts'
 
 let offset = 0
@@ -9,7 +9,7 @@ const service = await testApp(
   { MONGODB_URL: mongodbUrlOf(`pages_${crypto.randomUUID().slice(0, 8)}`) },
   () => new Date(Date.now() + offset),
 )
-const { db, clock } = service.deps
+const { db, clock } = service.live
 const path = '/v1/integrations/provider_one/bookings'
 
 async function hostWith(count: number) {
@@ -28,7 +28,7 @@ async function hostWith(count: number) {
     }
   }
   const confirm = (id: number) =>
-    moveBooking({ db, clock }, () => findBookingOfAnyHost({ db }, id), 'confirmed')
+    transitionBooking({ db, clock }, () => findBookingOfAnyHost(db, id), 'confirmed')
   return { actor, ids, page, confirm }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { permissions } from '../../src/keys/permissions.ts'
+import { permissions } from '../../src/http/permissions.ts'
 import { createApiKey } from '../../src/keys/secret.ts'
 import { mintKey, setKeyActive } from '../../src/keys/store.ts'
 import { seedBooking, testApp } from '../support/app.ts'
@@ -35,6 +35,7 @@ test('the route table holds every endpoint of the contract built so far', () => 
     'POST /v1/listings',
     'PATCH /v1/listings/:id',
     'POST /v1/bookings',
+    'GET /v1/integrations/:provider/bookings/:id',
     'GET /v1/bookings/:booking_id/messages',
     'POST /v1/bookings/:booking_id/messages',
     'POST /v1/integrations/:provider/provider-key',
@@ -42,7 +43,6 @@ test('the route table holds every endpoint of the contract built so far', () => 
     'POST /v1/integrations/:provider/availability',
     'POST /v1/integrations/:provider/rates',
     'GET /v1/integrations/:provider/bookings',
-    'GET /v1/integrations/:provider/bookings/:id',
   ])
 })
 
@@ -69,9 +69,9 @@ describe.each(routes)('$method $path', (route) => {
 
   test('answers 401 to an inactive and to an expired key', async () => {
     const input = { host: actor.hostId, name: 'k', permissions: [...permissions] }
-    const inactive = await mintKey(service.deps.db, service.deps.clock, input)
-    await setKeyActive(service.deps.db, String(inactive.record.id), false)
-    const expired = await mintKey(service.deps.db, service.deps.clock, { ...input, expiresAt: new Date(0) })
+    const inactive = await mintKey(service.live.db, service.live.clock, input)
+    await setKeyActive(service.live.db, String(inactive.record.id), false)
+    const expired = await mintKey(service.live.db, service.live.clock, { ...input, expiresAt: new Date(0) })
     const answers = await Promise.all(
       [inactive.key, expired.key].map((key) => service.send(method, target, { ...anyBody(route), key })),
     )

@@ -51,7 +51,7 @@ test('unknown keys beyond the failure limit hardly reach the database, and a kno
   const headers = { 'x-forwarded-for': `198.51.100.${Date.now() % 250}` }
   expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
   let reads = 0
-  strict.deps.db.set('debug', (collection: string, method: string) => {
+  strict.live.db.set('debug', (collection: string, method: string) => {
     if (collection === 'api_keys' && method === 'findOne') reads += 1
   })
   for (let count = 0; count < 50; count += 1)
@@ -63,7 +63,7 @@ test('unknown keys beyond the failure limit hardly reach the database, and a kno
 
 test('two rotations of one key at once lose none of the secrets', async () => {
   const service = await testApp()
-  const { db, clock } = service.deps
+  const { db, clock } = service.live
   const actor = await service.actor()
   const rotations = await Promise.all(
     Array.from({ length: 5 }, () => rotateKey(db, clock, String(actor.keyId), 3600)),

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { permissions } from '../../src/keys/permissions.ts'
+import { permissions } from '../../src/http/permissions.ts'
 import { rotateKey } from '../../src/keys/store.ts'
 import { testApp } from '../support/app.ts'
 
 const service = await testApp()
-const { db, clock } = service.deps
+const { db, clock } = service.live
 
 test('GET /v1/key tells a key of itself, the same to both secrets of a rotated one', async () => {
   const actor = await service.actor({ rateLimit: 5 })
   await actor.send('GET', '/v1/me')
-  await service.deps.usage.flush()
+  await service.live.usage.flush()
   const { status, body } = await actor.send('GET', '/v1/key')
   expect([status, body.data]).toEqual([
     200,

@@ -5,21 +5,21 @@ import { mongodbUrlOf, testApp } from '../support/app.ts'
 test('1,000 requests are counted with a handful of database writes, and the last 20 addresses are kept', async () => {
   const url = mongodbUrlOf(`usage_${crypto.randomUUID().slice(0, 8)}`)
   let now = Date.now()
-  const { deps, actor } = await testApp(
+  const { live, actor } = await testApp(
     { TRUSTED_PROXIES: '127.0.0.1', MONGODB_URL: url },
     () => new Date(now++),
   )
   const someone = await actor()
   const start = now
-  await deps.db.db?.command({ profile: 2 })
+  await live.db.db?.command({ profile: 2 })
   for (let count = 0; count < 1000; count += 1) {
     await someone.send('GET', '/v1/me', { headers: { 'x-forwarded-for': `10.0.0.${count % 30}` } })
   }
-  await deps.usage.flush()
-  await deps.db.db?.command({ profile: 0 })
-  const profile = deps.db.collection('system.profile')
+  await live.usage.flush()
+  await live.db.db?.command({ profile: 0 })
+  const profile = live.db.collection('system.profile')
   const writes = await profile.countDocuments({ ns: /api_keys$/, op: { $in: ['update', 'insert'] } })
-  const key = await findKey(deps.db, String(someone.keyId))
+  const key = await findKey(live.db, String(someone.keyId))
   expect(key.usage_count).toBe(1000)
   expect(key.last_used_at?.getTime()).toBeGreaterThanOrEqual(start)
   expect(key.addresses.map(({ address }) => address)).toEqual(

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { listingQuery } from '../../src/listings/list.ts'
+import { listingQuery } from '../../src/listings/list-store.ts'
 import { listingModel } from '../../src/listings/model.ts'
 import { mongodbUrlOf, testApp } from '../support/app.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 
 const service = await testApp({ MONGODB_URL: mongodbUrlOf(`portfolio_${crypto.randomUUID().slice(0, 8)}`) })
-const { db } = service.deps
+const { db } = service.live
 const [host, neighbour] = [1, 2]
 const listings = 20_000
 

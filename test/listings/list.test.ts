@@ -23,7 +23,7 @@ beforeAll(async () => {
   await stranger.send('POST', '/v1/listings', { body: { name: 'foreign' } })
   for (const [index, [name, status, minute]] of portfolio.entries()) {
     const { body } = await actor.send('POST', '/v1/listings', { body: { name, original_id: `l${index}` } })
-    await listingModel(service.deps.db).updateOne(
+    await listingModel(service.live.db).updateOne(
       { id: body.data.id },
       {
         listing_status: status,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { ListingCreate, ListingPatch } from '../../src/listings/fields.ts'
 import { type IdReading, mergeListing } from '../../src/listings/merge.ts'
 import type { ListingContent } from '../../src/listings/model.ts'
-import { ListingCreate, ListingPatch } from '../../src/listings/shape.ts'
-import { normalize, whole } from '../../src/schema/normalize.ts'
+import { complete, normalize } from '../../src/schema/normalize.ts'
 import { valuesOf } from '../support/schema-arbitrary.ts'
 
 /** Ids that no other element of the test has. */
@@ -141,7 +141,7 @@ function withoutNullName<T extends object>(element: T): T {
   return (element as { name?: unknown }).name === null ? { ...element, name: 'Named' } : element
 }
 
-const read = (content: ListingContent) => whole(ListingPatch, content)
+const read = (content: ListingContent) => complete(ListingPatch, content)
 const post = (current: ListingContent | null, body: object) =>
   mergeListing(current, normalize(ListingCreate, body), 'partner', newIds())
 const runs = { numRuns: 300 }

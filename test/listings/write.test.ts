@@ -204,7 +204,7 @@ test('writes at once, over two processes: equal creates make one listing, PATCHe
         'created',
         ...Array(19).fill('updated'),
       ])
-      const stored = await listingModel(service.deps.db).find({ host_id: hostId }).lean()
+      const stored = await listingModel(service.live.db).find({ host_id: hostId }).lean()
       expect(stored.map(({ content }) => content.room_types.map(({ rooms }) => rooms.length))).toEqual([[1]])
     }
     const actor = await service.actor()

@@ -22,7 +22,7 @@ beforeAll(async () => {
 const pathOf = (id: number) => `/v1/bookings/${id}/messages`
 const send = (text: unknown, id = booking_id, by = actor) =>
   by.send('POST', pathOf(id), { body: { message: { text } } })
-const stored = (text: string) => messageModel(service.deps.db).countDocuments({ host_id: actor.hostId, text })
+const stored = (text: string) => messageModel(service.live.db).countDocuments({ host_id: actor.hostId, text })
 
 test('a message is sent as the host with 201 and read back after the guest’s', async () => {
   const { status, body } = await send('  Welcome!  ')

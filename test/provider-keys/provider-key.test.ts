@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SecretBox } from '../../src/infra/secret-box.ts'
+import { SecretBox } from '../../src/platform/secrets/secret-box.ts'
 import { providerKeyModel } from '../../src/provider-keys/model.ts'
 import { mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
@@ -38,9 +38,9 @@ test('what is stored is encrypted and opens under the secret', async () => {
   const actor = await service.actor()
   const key = `pk-${crypto.randomUUID()}`
   await actor.send('POST', path, body(key))
-  const stored = await providerKeyModel(service.deps.db).findOne({ host_id: actor.hostId }).lean().orFail()
+  const stored = await providerKeyModel(service.live.db).findOne({ host_id: actor.hostId }).lean().orFail()
   expect(JSON.stringify(stored)).not.toContain(key)
-  expect(service.deps.secrets.open(stored)).toBe(key)
+  expect(service.live.secrets.open(stored)).toBe(key)
 })
 
 test('two hosts storing the same key at the same moment, over two processes: exactly one 409, twenty times', async () => {
@@ -112,7 +112,7 @@ test('secrets rotate encrypts again, and the uniqueness holds before, during and
   })
   const after = await testApp({ MONGODB_URL: url, SECRET_KEY: newSecret })
   expect(await conflictIn(after)).toBe(409)
-  const stored = await providerKeyModel(after.deps.db).findOne({ host_id: one.hostId }).lean().orFail()
-  expect(after.deps.secrets.open(stored)).toBe('shared-key')
+  const stored = await providerKeyModel(after.live.db).findOne({ host_id: one.hostId }).lean().orFail()
+  expect(after.live.secrets.open(stored)).toBe('shared-key')
   expect((await partnerctl(['secrets', 'rotate'], { MONGODB_URL: url })).code).toBe(2)
 })

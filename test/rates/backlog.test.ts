@@ -1,15 +1,15 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { jobModel } from '../../src/infra/outbox.ts'
 import { indexFieldsOf, listingModel } from '../../src/listings/model.ts'
-import { waitingRatesModel } from '../../src/rates/model.ts'
+import { waitingRatesModel } from '../../src/listings/waiting-rates-model.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { startService } from '../support/processes.ts'
 
 const url = mongodbUrlOf(`backlog_${crypto.randomUUID().slice(0, 8)}`)
 const service = await testApp({ MONGODB_URL: url })
-const { db } = service.deps
+const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'
 
 /** Passes bytes on to the database, each a millisecond late. */
@@ -47,9 +47,9 @@ async function fillListings(
   actor: Actor,
   count: number,
 ): Promise<{ listing_id: number; room_type_id: number }[]> {
-  const firstId = await service.deps.ids('listing', count)
-  const firstRoomType = await service.deps.ids('room_type', count)
-  const at = service.deps.clock()
+  const firstId = await service.live.ids('listing', count)
+  const firstRoomType = await service.live.ids('room_type', count)
+  const at = service.live.clock()
   const listings = Array.from({ length: count }, (_, index) => {
     const roomType = {
       id: firstRoomType + index,

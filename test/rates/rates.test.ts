@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { jobModel } from '../../src/infra/outbox.ts'
 import type { StoredListing } from '../../src/listings/model.ts'
-import { waitingRatesModel } from '../../src/rates/model.ts'
-import { withWaitingRates } from '../../src/rates/waiting.ts'
+import { withWaitingRates } from '../../src/listings/waiting-rates.ts'
+import { waitingRatesModel } from '../../src/listings/waiting-rates-model.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
 const service = await testApp()
-const { db } = service.deps
+const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'
 let actor: Actor
 let listing_id: number
@@ -54,7 +54,7 @@ test('rates are accepted and soon visible: months sent are set, null clears, oth
 test('a booking and a PATCH made after rates were accepted see them applied', async () => {
   const owner = await service.actor()
   const own = await listingOf(owner)
-  await service.deps.outbox.stop()
+  await service.live.outbox.stop()
   const user = await owner.send('POST', '/v1/users', {
     body: { email: 'u@example.com', first_name: 'A', last_name: 'B' },
   })
@@ -71,7 +71,7 @@ test('a booking and a PATCH made after rates were accepted see them applied', as
     body: { room_types: [{ id: own.room_type_id, prices: { base_price: 500 } }] },
   })
   expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 500, price_jan: 5 })
-  service.deps.outbox.start()
+  service.live.outbox.start()
 })
 
 test('rates sent one after the other end with the last, over two processes', async () => {
@@ -96,7 +96,7 @@ test('kill -9 of the worker, ten times: what was accepted is applied whole and i
     MONGODB_URL: mongodbUrlOf(`rates_${crypto.randomUUID().slice(0, 8)}`),
   }
   const apart = await testApp({ MONGODB_URL: environment.MONGODB_URL })
-  await apart.deps.outbox.stop()
+  await apart.live.outbox.stop()
   const owner = await apart.actor()
   const own = await listingOf(owner)
   let last = 0
@@ -121,7 +121,7 @@ test('kill -9 of the worker, ten times: what was accepted is applied whole and i
     await sending
   }
   const survivor = await startService(environment)
-  while (await waitingRatesModel(apart.deps.db).exists({})) await Bun.sleep(50)
+  while (await waitingRatesModel(apart.live.db).exists({})) await Bun.sleep(50)
   await survivor.stop()
   const { base_price } = await prices(owner, own.listing_id)
   expect(last).toBeGreaterThanOrEqual(50)
@@ -194,9 +194,9 @@ test('a parked job is seen in the metrics and in jobs list, and can be retried t
   const token = 'a-token-of-the-operator'
   const url = mongodbUrlOf(`jobs_${crypto.randomUUID().slice(0, 8)}`)
   const apart = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
-  await apart.deps.outbox.stop()
+  await apart.live.outbox.stop()
   const now = new Date()
-  await jobModel(apart.deps.db).create({
+  await jobModel(apart.live.db).create({
     topic: 'ApplyRates',
     host_id: 1,
     payload: { host_id: 1 },
@@ -216,9 +216,9 @@ test('a parked job is seen in the metrics and in jobs list, and can be retried t
   const retried = await partnerctl(['jobs', 'retry', job.id, '--json'], environment)
   expect(JSON.parse(retried.stdout)).toMatchObject({ id: job.id, state: 'pending', attempts: 0 })
   expect((await partnerctl(['jobs', 'retry', job.id], environment)).code).toBe(1)
-  apart.deps.outbox.start()
-  while (await jobModel(apart.deps.db).exists({})) await Bun.sleep(20)
+  apart.live.outbox.start()
+  while (await jobModel(apart.live.db).exists({})) await Bun.sleep(20)
   expect(inject('mongodbUrl')).not.toBe(url)
 })
 
-afterAll(() => service.deps.outbox.wake())
+afterAll(() => service.live.outbox.wake())

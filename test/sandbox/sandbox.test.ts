@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { jobModel } from '../../src/infra/outbox.ts'
+import { models } from '../../src/compose.ts'
 import { listingModel } from '../../src/listings/model.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { seedSandbox } from '../../src/sandbox/seed.ts'
 import { scopeFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
@@ -98,10 +99,10 @@ test('sandboxes are apart from each other, and from live data in both directions
 
 test('sandbox users fire no event, and the same key counts one limit over both', async () => {
   const limited = await service.actor({ rateLimit: 3 })
-  await service.deps.outbox.stop()
+  await service.live.outbox.stop()
   await limited.send('POST', '/sandbox/users', { body: await readFixture('users/maria') })
   expect(
-    await jobModel(service.deps.db).countDocuments({
+    await jobModel(service.live.db).countDocuments({
       topic: 'UserCreated',
       'payload.host_id': limited.hostId,
     }),
@@ -190,10 +191,10 @@ test('after an hour a sandbox is fresh again, and the old one is swept away', as
   offset = 3_600_001
   expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
   expect(await scopeOf(actor)).not.toBe(scope)
-  await sweepSandboxes(service.sandbox)
+  await sweepSandboxes({ ...service.sandbox, models })
   expect(await remainsOf(scope)).toEqual(['sandbox_scopes'])
   offset += 31_000
-  await sweepSandboxes(service.sandbox)
+  await sweepSandboxes({ ...service.sandbox, models })
   expect(await remainsOf(scope)).toEqual([])
   offset = 0
 })
@@ -206,7 +207,7 @@ test('a sandbox lives for an hour after its last write, whatever its age; a read
   offset = 59 * 60_000
   await actor.send('POST', '/sandbox/listings', { body: { name: 'Late' } })
   offset = 118 * 60_000
-  await sweepSandboxes(service.sandbox)
+  await sweepSandboxes({ ...service.sandbox, models })
   expect(await count()).toBe(1)
   offset = 119 * 60_000 + 1000
   expect(await count()).toBe(0)
@@ -220,7 +221,7 @@ test('a write that commits after its sandbox was cleared leaves nothing behind',
   await actor.send('DELETE', '/sandbox')
   await listingModel(service.sandbox.db).collection.insertOne({ host_id: scope, id: 1 } as never)
   offset = 31_000
-  await sweepSandboxes(service.sandbox)
+  await sweepSandboxes({ ...service.sandbox, models })
   offset = 0
   expect(await remainsOf(scope)).toEqual([])
 })
@@ -231,9 +232,9 @@ test('what a process that died while it filled a sandbox left behind is swept aw
   await sandboxModel(db).create([{ _id: scope, key_id: 999, state: 'filling', due_at: clock() }])
   await seedSandbox(service.sandbox, scope, 999)
   expect((await remainsOf(scope)).length).toBeGreaterThan(3)
-  await sweepSandboxes(service.sandbox)
+  await sweepSandboxes({ ...service.sandbox, models })
   offset = 31_000
-  await sweepSandboxes(service.sandbox)
+  await sweepSandboxes({ ...service.sandbox, models })
   offset = 0
   expect(await remainsOf(scope)).toEqual([])
 })
@@ -245,7 +246,7 @@ test('DELETE /sandbox fills none to clear it', async () => {
 })
 
 test('every collection is cleared by an index', async () => {
-  for (const { collection, filter } of scopeFilters(service.sandbox.db, 1)) {
+  for (const { collection, filter } of scopeFilters(service.sandbox.db, models, 1)) {
     const plan = await service.sandbox.db.collection(collection).find(filter).explain()
     expect([collection, JSON.stringify(plan)]).toEqual([collection, expect.not.stringContaining('COLLSCAN')])
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { seedBooking, testApp } from '../support/app.ts'
 
 const service = await testApp()
-const { db } = service.deps
+const { db } = service.live
 const [owner, thief] = [await service.actor(), await service.actor()]
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)

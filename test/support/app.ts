@@ -1,10 +1,11 @@
 import { afterAll, inject } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { Clock } from '../../src/clock.ts'
+import { compose } from '../../src/compose.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { type Deps, openDeps } from '../../src/deps.ts'
+import type { AppContext } from '../../src/context.ts'
 import { createHost } from '../../src/hosts/store.ts'
-import { type Permission, permissions } from '../../src/keys/permissions.ts'
+import { type Permission, permissions } from '../../src/http/permissions.ts'
 import { mintKey } from '../../src/keys/store.ts'
 import { readFixture } from './fixtures.ts'
 
@@ -34,8 +35,8 @@ export interface Actor {
 }
 
 export interface TestApp {
-  deps: Deps
-  sandbox: Deps
+  live: AppContext
+  sandbox: AppContext
   app: ReturnType<typeof createApp>
   /** A request without any key. */
   send(method: string, path: string, sending?: Sending): Promise<TestAnswer>
@@ -71,16 +72,17 @@ export async function testApp(
   wall?: () => number,
 ): Promise<TestApp> {
   const config: Config = readConfig(testEnvironment(environment))
-  const { deps, sandbox, close } = await openDeps(config, clock, wall)
-  afterAll(close)
-  const app = createApp(deps, sandbox)
+  const context = await compose(config, clock, wall)
+  const { live, sandbox } = context
+  afterAll(context.close)
+  const app = createApp(context)
   const send = sender((request) => app.handle(request))
   return {
-    deps,
+    live,
     sandbox,
     app,
     send: (method, path, sending) => send(method, path, { key: null, ...sending }),
-    actor: (options) => makeActor(deps, send, options),
+    actor: (options) => makeActor(live, send, options),
   }
 }
 
@@ -103,7 +105,7 @@ function parse(text: string): unknown {
   }
 }
 
-type Store = Pick<Deps, 'db' | 'clock'>
+type Store = Pick<AppContext, 'db' | 'clock'>
 
 export async function makeActor(
   { db, clock }: Store,

@@ -5,9 +5,9 @@ import {
   type StoredRow,
 } from '../../src/availability/model.ts'
 import { addDays } from '../../src/clock.ts'
-import { hostClockModel } from '../../src/infra/host-clock.ts'
-import type { Db } from '../../src/infra/mongo.ts'
-import { sequenceIds } from '../../src/infra/sequences.ts'
+import { hostClockModel } from '../../src/host-clock/model.ts'
+import { sequenceIds } from '../../src/ids.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
 
 const batch = 20_000
 

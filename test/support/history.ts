@@ -1,7 +1,8 @@
 import { expect } from 'vitest'
-import { bookingModel, toStatusWord } from '../../src/bookings/model.ts'
-import { toVersion } from '../../src/feed/version.ts'
-import type { Db } from '../../src/infra/mongo.ts'
+import { bookingModel } from '../../src/bookings/model.ts'
+import { toStatusWord } from '../../src/bookings/status.ts'
+import { toVersion } from '../../src/bookings/version.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
 import { sender } from './app.ts'
 
 /** One item as a poller sees it. */

@@ -1,6 +1,6 @@
 import { bookingModel } from '../../src/bookings/model.ts'
-import { hostClockModel } from '../../src/infra/host-clock.ts'
-import type { Db } from '../../src/infra/mongo.ts'
+import { hostClockModel } from '../../src/host-clock/model.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
 
 const batch = 10_000
 

@@ -1,6 +1,6 @@
-import type { Db } from '../../src/infra/mongo.ts'
 import { indexFieldsOf, listingModel, type StoredListing } from '../../src/listings/model.ts'
 import { listingStatuses } from '../../src/listings/schema.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
 
 /** Writes `count` listings of one room type straight into the database, names and statuses well mixed. */
 export async function fillPortfolio(db: Db, hostId: number, count: number, firstId: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { freePort } from '../../src/infra/free-port.ts'
+import { freePort } from '../../src/platform/free-port.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mongo } from 'mongoose'
-import { findMongod } from '../../src/infra/embedded-mongod.ts'
-import { freePort } from '../../src/infra/free-port.ts'
+import { freePort } from '../../src/platform/free-port.ts'
+import { findMongod } from '../../src/platform/mongo/embedded.ts'
 
 interface Member {
   port: number

@@ -1,4 +1,4 @@
-import type { Permission } from '../../src/keys/permissions.ts'
+import type { Permission } from '../../src/http/permissions.ts'
 import type { TestApp } from './app.ts'
 
 /** A route behind the door, as the route table tells it. */

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openEmbeddedMongod } from '../../src/infra/embedded-mongod.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
 import { startRedis } from './redis.ts'
 
 declare module 'vitest' {

@@ -41,7 +41,7 @@ test('POST /v1/users answers 201 with every field of the contract', async () => 
 
 test('POST /v1/users keeps a password as argon2id only', async () => {
   const { body } = await create({ ...(await readFixture('users/maria')), email: 'hash@example.com' })
-  const stored = await userModel(service.deps.db)
+  const stored = await userModel(service.live.db)
     .findOne({ host_id: actor.hostId, id: body.data.user_id })
     .lean()
   expect(stored?.password_hash).toMatch(/^\$argon2id\$/)
@@ -88,7 +88,7 @@ test.each([
   ['language', 'english please', 'invalid'],
   ['gender', 'g'.repeat(65), 'max'],
 ])('POST /v1/users with %s = %j is 422 %s there and nowhere else', async (field, value, code) => {
-  const before = await userModel(service.deps.db).countDocuments({ host_id: actor.hostId })
+  const before = await userModel(service.live.db).countDocuments({ host_id: actor.hostId })
   const { status, body, text } = await create({
     email: 'ok@example.com',
     first_name: 'A',
@@ -98,7 +98,7 @@ test.each([
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path: field, code }])
   expect(text).not.toContain('xxxxx')
-  expect(await userModel(service.deps.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+  expect(await userModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
 })
 
 test('POST /v1/users refuses an address of the same host, in any case, and tells other hosts nothing', async () => {
@@ -146,7 +146,7 @@ test.each([
 
 test('the meta attributes of the flow are stored with the user', async () => {
   const { body } = await create({ email: 'meta@example.com', first_name: 'A', last_name: 'B' })
-  const stored = await userModel(service.deps.db).findOne({ id: body.data.user_id }).lean().orFail()
+  const stored = await userModel(service.live.db).findOne({ id: body.data.user_id }).lean().orFail()
   expect(stored.meta).toEqual({ source: 'api', api_created: true, created_by_key: actor.keyId })
 })
 

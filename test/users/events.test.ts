@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { inTransaction } from '../../src/infra/mongo.ts'
-import { jobModel, leaveJob } from '../../src/infra/outbox.ts'
-import { OutboxWorker } from '../../src/infra/outbox-worker.ts'
+import { inTransaction } from '../../src/platform/mongo/transactions.ts'
+import { enqueueJob, jobModel } from '../../src/platform/outbox/outbox.ts'
+import { OutboxWorker } from '../../src/platform/outbox/worker.ts'
 import { mongodbUrlOf, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -35,31 +35,33 @@ test('creating a user posts UserCreated once, again after the tag manager failed
   expect(received).toEqual([
     { event: 'UserCreated', user_id, host_id: actor.hostId, source: 'api', created_at },
   ])
-  expect(await jobModel(service.deps.db).countDocuments()).toBe(0)
+  expect(await jobModel(service.live.db).countDocuments()).toBe(0)
   await tagManager.stop()
 })
 
 test('OutboxWorker parks a job that keeps failing and works on', async () => {
   const service = await testApp({ MONGODB_URL: separateDatabase(), LOG_LEVEL: 'silent' })
-  const { db, log } = service.deps
-  await service.deps.outbox.stop()
+  const { db, log } = service.live
+  await service.live.outbox.stop()
   let now = Date.now()
   const done: unknown[] = []
-  const handlers = {
-    bad: async () => {
-      throw new Error('no')
+  const topics = {
+    bad: {
+      run: async () => {
+        throw new Error('no')
+      },
     },
-    good: async (payload: unknown) => void done.push(payload),
+    good: { run: async (payload: unknown) => void done.push(payload) },
   }
   await inTransaction(db, 'test', async (session) => {
-    await leaveJob(db, session, new Date(now), { topic: 'bad', host_id: 1, payload: {} })
-    await leaveJob(db, session, new Date(now), { topic: 'good', host_id: 1, payload: { n: 1 } })
+    await enqueueJob(db, session, new Date(now), { topic: 'bad', host_id: 1, payload: {} })
+    await enqueueJob(db, session, new Date(now), { topic: 'good', host_id: 1, payload: { n: 1 } })
   })
   const hurriedClock = () => {
     now += 3_600_000
     return new Date(now)
   }
-  const worker = new OutboxWorker(db, handlers, hurriedClock, log)
+  const worker = new OutboxWorker(db, topics, hurriedClock, log)
   worker.start()
   while ((await jobModel(db).countDocuments({ parked: true })) === 0) {
     worker.wake()
@@ -75,21 +77,24 @@ test('OutboxWorker parks a job that keeps failing and works on', async () => {
 
 test('a topic whose jobs hang holds up no other, and a topic that nobody here knows is left alone', async () => {
   const apart = await testApp({ MONGODB_URL: separateDatabase() })
-  const { db, log, clock } = apart.deps
-  await apart.deps.outbox.stop()
+  const { db, log, clock } = apart.live
+  await apart.live.outbox.stop()
   const hanging = Promise.withResolvers<void>()
   const done: unknown[] = []
   const worker = new OutboxWorker(
     db,
-    { hangs: () => hanging.promise, works: async (payload) => void done.push(payload.n) },
+    {
+      hangs: { run: () => hanging.promise },
+      works: { run: async (payload) => void done.push(payload.n) },
+    },
     clock,
     log,
   )
   await inTransaction(db, 'test', async (session) => {
     for (const topic of ['hangs', 'hangs', 'of a later version'])
-      await leaveJob(db, session, clock(), { topic, host_id: 1, payload: {} })
+      await enqueueJob(db, session, clock(), { topic, host_id: 1, payload: {} })
     for (const n of [1, 2, 3])
-      await leaveJob(db, session, clock(), { topic: 'works', host_id: 1, payload: { n } })
+      await enqueueJob(db, session, clock(), { topic: 'works', host_id: 1, payload: { n } })
   })
   worker.start()
   while (done.length < 3) await Bun.sleep(10)
@@ -104,8 +109,8 @@ test('a topic whose jobs hang holds up no other, and a topic that nobody here kn
 test('jobs retry --all and jobs drop', async () => {
   const url = separateDatabase()
   const apart = await testApp({ MONGODB_URL: url })
-  const { db, clock } = apart.deps
-  await apart.deps.outbox.stop()
+  const { db, clock } = apart.live
+  await apart.live.outbox.stop()
   const at = clock()
   const job = (topic: string) => ({
     topic,

@@ -1,0 +1,39 @@
+import { Type } from '@sinclair/typebox'
+import { supportedProvider } from '../../src/http/provider.ts'
+import type { PartnerClient } from './client.ts'
+
+/** The booking feed below the versioned root. */
+export const feedPath = `/integrations/${supportedProvider}/bookings`
+
+/** The part of a key's own record that the commands need. */
+export interface KeyView {
+  id: number
+  name: string
+  host: { name: string; email: string }
+  permissions: string[]
+}
+
+const KeyView = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  host: Type.Object({ name: Type.String(), email: Type.String() }),
+  permissions: Type.Array(Type.String()),
+})
+
+/** The key that the client sends. */
+export async function readKey(client: PartnerClient): Promise<KeyView> {
+  return (await client.send<KeyView>('GET', '/key', { expects: KeyView })).data
+}
+
+/**
+ * Whose changes a poll follows (decisions §15): on live data the host's, in the sandbox the key's. A rotated key is
+ * the same key.
+ */
+export function accountOf({ isSandbox }: Pick<PartnerClient, 'isSandbox'>, { id, host }: KeyView): string {
+  return isSandbox ? `key ${id}` : `host ${host.email}`
+}
+
+/** {@link accountOf} the key that the client sends. */
+export async function readAccount(client: PartnerClient): Promise<string> {
+  return accountOf(client, await readKey(client))
+}

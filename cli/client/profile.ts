@@ -1,0 +1,61 @@
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { UsageError } from '../errors.ts'
+
+/** A named pair of address and key. */
+export interface Profile {
+  base_url: string
+  key: string
+  sandbox: boolean
+}
+
+interface Profiles {
+  current: string | null
+  profiles: Record<string, Profile>
+}
+
+function file(): string {
+  const base = process.env.XDG_CONFIG_HOME || join(homedir(), '.config')
+  return join(base, 'partnerctl', 'profiles.json')
+}
+
+/** All profiles of this user. */
+export async function readProfiles(): Promise<Profiles> {
+  const text = await readFile(file(), 'utf8').catch(() => undefined)
+  if (text === undefined) return { current: null, profiles: {} }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`"${file()}" is no file of profiles; remove it and log in again`)
+  }
+}
+
+/** Keeps the profiles in a file that only this user can read. */
+export async function writeProfiles(profiles: Profiles): Promise<void> {
+  await mkdir(dirname(file()), { recursive: true, mode: 0o700 })
+  const fresh = `${file()}.new`
+  await writeFile(fresh, JSON.stringify(profiles, null, 2), { mode: 0o600 })
+  await chmod(fresh, 0o600)
+  await rename(fresh, file())
+}
+
+/**
+ * The profile of this name or, without one, the current profile if there is any.
+ *
+ * @throws UsageError for a name that is not known
+ */
+export async function findProfile(
+  name: string | undefined,
+): Promise<(Profile & { name: string }) | undefined> {
+  const { current, profiles } = await readProfiles()
+  const wanted = name ?? current ?? undefined
+  if (wanted === undefined) return undefined
+  const profile = profiles[wanted]
+  if (!profile && name !== undefined) {
+    throw new UsageError(
+      `There is no profile "${name}"; known are ${Object.keys(profiles).join(', ') || 'none'}`,
+    )
+  }
+  return profile && { ...profile, name: wanted }
+}

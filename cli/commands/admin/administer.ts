@@ -1,0 +1,77 @@
+import { recordAction } from '../../../src/admin/store.ts'
+import { type Clock, systemClock } from '../../../src/clock.ts'
+import { openDatabase } from '../../../src/compose.ts'
+import { type Config, readConfig } from '../../../src/config.ts'
+import { type IdSource, sequenceIds } from '../../../src/ids.ts'
+import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
+import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
+import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { maximumSkewSeconds } from '../../../src/skew.ts'
+
+/** What an administrator's command works on. */
+export interface Administration {
+  db: Db
+  clock: Clock
+  config: Config
+  ids: IdSource
+}
+
+/** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
+export async function withDatabase<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
+  // Redis is only notified of changes, and few commands need the secret.
+  const config = readConfig(process.env, ['MONGODB_URL'])
+  const database = await openDatabase(config)
+  try {
+    return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
+  } finally {
+    await database.close()
+  }
+}
+
+/** @throws Error when this machine would write wrong dates */
+function requireSoundClock(skewSeconds: number): void {
+  if (Math.abs(skewSeconds) > maximumSkewSeconds)
+    throw new Error(
+      `The clock of this machine is ${skewSeconds.toFixed(0)} s off the database's: nothing was changed`,
+    )
+}
+
+/** How the audit entry of a command is written. */
+export interface Recording {
+  /**
+   * `with` the action, in one transaction that all its writes join; by the action `itself`, whose transaction calls
+   * `record`; `before` an action of many transactions.
+   */
+  record?: 'with' | 'itself' | 'before'
+}
+
+/** What a command that changes something works on. */
+export interface Act extends Administration {
+  /** Writes the audit entry in the action's own transaction. */
+  record(session: Session): Promise<void>
+}
+
+/**
+ * {@link withDatabase} for a command that changes something: no action is without its audit entry, and no entry
+ * without its action. `work` may run more than once, and prints nothing.
+ */
+export async function administer<T>(
+  action: string,
+  target: string,
+  work: (act: Act) => Promise<T>,
+  { record = 'with' }: Recording = {},
+): Promise<T> {
+  return withDatabase(async (administration) => {
+    const { db, clock } = administration
+    requireSoundClock(await measureSkew(db))
+    const write = (session: Session | null) => recordAction(db, clock(), action, target, session)
+    const act: Act = { ...administration, record: write }
+    if (record === 'before') await write(null)
+    if (record !== 'with') return work(act)
+    return inAmbientTransaction(db, async (session) => {
+      const done = await work(act)
+      await write(session)
+      return done
+    })
+  })
+}

@@ -1,0 +1,37 @@
+import { defineCommand } from 'citty'
+import { listActions } from '../../../src/admin/store.ts'
+import { toTimestamp } from '../../../src/clock.ts'
+import { command } from '../../command.ts'
+import { print, table } from '../../output.ts'
+import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'
+import { withDatabase } from './administer.ts'
+
+const list = command({
+  meta: { name: 'list', description: 'List what administrators did, latest first' },
+  examples: ['partnerctl audit list --limit 100'],
+  args: limitArgument('acts', 50),
+  async run({ args }) {
+    const limit = parseLimit(args.limit)
+    await withDatabase(async ({ db }) => {
+      const acts = cutToLimit(
+        await listActions(db, limit + 1),
+        limit,
+        () => 'raise --limit to see older acts',
+      )
+      const rows = acts.map(({ at, user, machine, action, target }) => {
+        return { at: toTimestamp(at), user, machine, action, target }
+      })
+      print(args, rows, () =>
+        table(
+          ['AT', 'USER', 'MACHINE', 'ACTION', 'TARGET'],
+          rows.map((row) => Object.values(row)),
+        ),
+      )
+    })
+  },
+})
+
+export const audit = defineCommand({
+  meta: { name: 'audit', description: 'See what administrators did (administrator)' },
+  subCommands: { list },
+})

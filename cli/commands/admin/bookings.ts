@@ -1,0 +1,83 @@
+import { defineCommand } from 'citty'
+import type { StoredBooking } from '../../../src/bookings/model.ts'
+import { bookingReference } from '../../../src/bookings/serialize.ts'
+import { toStatusWord } from '../../../src/bookings/status.ts'
+import { findBookingOfAnyHost } from '../../../src/bookings/store.ts'
+import { transitionBooking } from '../../../src/bookings/transitions.ts'
+import { toVersion } from '../../../src/bookings/version.ts'
+import { command } from '../../command.ts'
+import { confirm as ask, yesArgument } from '../../confirm.ts'
+import { UsageError } from '../../errors.ts'
+import { print, record } from '../../output.ts'
+import { parseId } from '../../values.ts'
+import { type Act, administer } from './administer.ts'
+
+const id = { type: 'positional', required: true, description: 'Id of the booking' } as const
+
+const reason = { type: 'string', description: 'Why, for the audit; kept with a cancelled booking' } as const
+
+const longestReason = 1000
+
+/** @throws UsageError for a reason that is too long */
+function readReason(text: string | undefined): string | null {
+  const trimmed = text?.trim() || null
+  if (trimmed && [...trimmed].length > longestReason)
+    throw new UsageError(`Option --reason takes at most ${longestReason} characters`)
+  return trimmed
+}
+
+function targetOf(bookingId: number, why: string | null): string {
+  return why ? `booking ${bookingId}: ${why}` : `booking ${bookingId}`
+}
+
+function toRecord(booking: StoredBooking) {
+  return {
+    booking_id: booking.id,
+    booking_reference: bookingReference(booking.id),
+    host_id: booking.host_id,
+    status: toStatusWord(booking.status),
+    cancellation_reason: booking.cancellation_reason,
+    version: toVersion(booking.updated_at),
+  }
+}
+
+function transition(
+  action: string,
+  target: string,
+  bookingId: number,
+  to: 'confirmed' | 'cancelled',
+  why: string | null,
+): Promise<StoredBooking> {
+  const find = (act: Act) => () => findBookingOfAnyHost(act.db, bookingId)
+  const work = (act: Act) => transitionBooking(act, find(act), to, why, act.record)
+  return administer(action, target, work, { record: 'itself' })
+}
+
+const confirm = command({
+  meta: { name: 'confirm', description: 'Confirm a pending booking' },
+  examples: ['partnerctl bookings confirm 5002'],
+  args: { id, reason },
+  async run({ args }) {
+    const bookingId = parseId(args.id)
+    const target = targetOf(bookingId, readReason(args.reason))
+    print(args, toRecord(await transition('bookings confirm', target, bookingId, 'confirmed', null)), record)
+  },
+})
+
+const cancel = command({
+  meta: { name: 'cancel', description: 'Cancel a pending or confirmed booking' },
+  examples: ['partnerctl bookings cancel 5002 --reason "Guest fell ill"'],
+  args: { id, reason, ...yesArgument },
+  async run({ args }) {
+    const bookingId = parseId(args.id)
+    const why = readReason(args.reason)
+    await ask(args, `Booking ${bookingId} will be cancelled.`)
+    const target = targetOf(bookingId, why)
+    print(args, toRecord(await transition('bookings cancel', target, bookingId, 'cancelled', why)), record)
+  },
+})
+
+export const bookings = defineCommand({
+  meta: { name: 'bookings', description: 'Confirm and cancel bookings (administrator)' },
+  subCommands: { confirm, cancel },
+})

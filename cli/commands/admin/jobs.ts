@@ -1,0 +1,83 @@
+import { defineCommand } from 'citty'
+import { toTimestamp } from '../../../src/clock.ts'
+import { outboxTopics } from '../../../src/compose.ts'
+import { dropJob, type Job, listJobs, retryAllJobs, retryJob } from '../../../src/platform/outbox/outbox.ts'
+import { command } from '../../command.ts'
+import { confirm, yesArgument } from '../../confirm.ts'
+import { UsageError } from '../../errors.ts'
+import { print, record, table } from '../../output.ts'
+import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'
+import { administer, withDatabase } from './administer.ts'
+
+function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
+  return {
+    id: String(_id),
+    topic,
+    state: parked ? 'parked' : 'pending',
+    attempts,
+    due_at: toTimestamp(due_at),
+    last_error,
+    created_at: toTimestamp(created_at),
+  }
+}
+
+const list = command({
+  meta: { name: 'list', description: 'List background jobs: parked ones first, then by age' },
+  examples: ['partnerctl jobs list'],
+  args: limitArgument('jobs'),
+  async run({ args }) {
+    const limit = parseLimit(args.limit)
+    await withDatabase(async ({ db }) => {
+      const found = await listJobs(db, limit + 1)
+      const rows = cutToLimit(found, limit, () => 'those shown are run first').map(toRecord)
+      print(args, rows, () =>
+        table(
+          ['ID', 'TOPIC', 'STATE', 'ATTEMPTS', 'DUE', 'LAST ERROR'],
+          rows.map((row) => [row.id, row.topic, row.state, row.attempts, row.due_at, row.last_error]),
+        ),
+      )
+    })
+  },
+})
+
+const retry = command({
+  meta: { name: 'retry', description: 'Give parked jobs all their attempts again' },
+  examples: ['partnerctl jobs retry 6561c0ffee00000000000001', 'partnerctl jobs retry --all'],
+  args: {
+    id: { type: 'positional', required: false, description: 'Id of the job' },
+    all: { type: 'boolean', description: 'All parked jobs' },
+  },
+  async run({ args }) {
+    const { id, all } = args
+    if (Boolean(id) === Boolean(all)) throw new UsageError('Name a job by its id, or use --all')
+    if (id) {
+      const job = await administer('jobs retry', `job ${id}`, ({ db, clock }) => retryJob(db, clock(), id))
+      return print(args, toRecord(job), record)
+    }
+    const retried = await administer('jobs retry', 'all parked jobs', ({ db, clock }) =>
+      retryAllJobs(db, clock()),
+    )
+    print(args, { retried }, () => `${retried} jobs will be tried again`)
+  },
+})
+
+const drop = command({
+  meta: { name: 'drop', description: 'Give a job up, together with what is waiting for it (such as rates)' },
+  examples: ['partnerctl jobs drop 6561c0ffee00000000000001 --yes'],
+  args: {
+    id: { type: 'positional', required: true, description: 'Id of the job' },
+    ...yesArgument,
+  },
+  async run({ args }) {
+    await confirm(args, `Job ${args.id} will never run.`)
+    const job = await administer('jobs drop', `job ${args.id}`, (act) =>
+      dropJob(act.db, args.id, outboxTopics(act)),
+    )
+    print(args, toRecord(job), record)
+  },
+})
+
+export const jobs = defineCommand({
+  meta: { name: 'jobs', description: 'See, retry and drop background jobs (administrator)' },
+  subCommands: { list, retry, drop },
+})

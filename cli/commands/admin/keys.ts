@@ -1,0 +1,205 @@
+import { defineCommand } from 'citty'
+import { toTimestampOrNull } from '../../../src/clock.ts'
+import { openRateLimiter } from '../../../src/compose.ts'
+import { rateLimitBounds, readConfig } from '../../../src/config.ts'
+import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
+import { rateLimitName } from '../../../src/keys/authorizer.ts'
+import type { ApiKey } from '../../../src/keys/model.ts'
+import { shownLength } from '../../../src/keys/secret.ts'
+import {
+  findKey,
+  listKeys,
+  mintKey,
+  parseExpiry,
+  revokeKey,
+  rotateKey,
+  setKeyActive,
+} from '../../../src/keys/store.ts'
+import { databaseNameOf } from '../../../src/platform/mongo/connection.ts'
+import { command } from '../../command.ts'
+import { confirm, yesArgument } from '../../confirm.ts'
+import { UsageError } from '../../errors.ts'
+import { note, print, table } from '../../output.ts'
+import { afterArgument, cutToLimit, limitArgument, parseDuration, parseId, parseLimit } from '../../values.ts'
+import { type Administration, administer, withDatabase } from './administer.ts'
+import { showMinted, showRecord, toRecord } from './key-record.ts'
+
+const keyArgument = {
+  key: { type: 'positional', required: true, description: 'Id of the key, or its first 12 characters' },
+} as const
+
+/**
+ * Id or beginning of a key. A whole key is refused: an argument is seen in the process list.
+ *
+ * @throws UsageError for anything longer than the part that is not secret
+ */
+function readKeyName(text: string): string {
+  if (text.length <= shownLength) return text
+  throw new UsageError(
+    `Name the key by its id or its first ${shownLength} characters, never by the whole key`,
+  )
+}
+
+const mint = command({
+  meta: { name: 'mint', description: 'Mint an API key; it is shown once' },
+  examples: [
+    'partnerctl keys mint --host host@example.com --name "Channel manager" --permission bookings.read,bookings.write',
+    'partnerctl keys mint --host 7 --name Feed --permission bookings.read --expires 2027-12-31 --rate-limit 120',
+  ],
+  args: {
+    host: { type: 'string', required: true, description: 'Id or e-mail address of the host' },
+    name: { type: 'string', required: true, description: 'What the key is for' },
+    permission: { type: 'string', required: true, description: `Comma-separated: ${permissions.join(', ')}` },
+    expires: { type: 'string', description: 'Date (lasts that whole UTC day) or ISO time' },
+    'rate-limit': { type: 'string', description: 'Requests per minute, instead of the default' },
+  },
+  async run({ args }) {
+    if (args.name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
+    const input = {
+      host: args.host,
+      name: args.name,
+      permissions: readPermissions(args.permission),
+      expiresAt: args.expires ? readExpiry(args.expires) : null,
+      rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
+    }
+    const minted = await administer('keys mint', `host ${args.host}`, ({ db, clock }) =>
+      mintKey(db, clock, input),
+    )
+    showMinted(args, minted)
+  },
+})
+
+const rotate = command({
+  meta: { name: 'rotate', description: 'Give a key a new secret; the old one goes on for the overlap' },
+  examples: ['partnerctl keys rotate 12 --overlap 24h'],
+  args: {
+    ...keyArgument,
+    overlap: { type: 'string', default: '24h', description: 'How long the old one still works' },
+  },
+  async run({ args }) {
+    const overlapSeconds = parseDuration(args.overlap)
+    const target = `key ${readKeyName(args.key)}`
+    const { previousExpiresAt, ...minted } = await administer('keys rotate', target, ({ db, clock }) =>
+      rotateKey(db, clock, args.key, overlapSeconds),
+    )
+    await invalidate(minted.record)
+    showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) })
+  },
+})
+
+const list = command({
+  meta: { name: 'list', description: 'List keys, lowest id first' },
+  examples: ['partnerctl keys list', 'partnerctl keys list --limit 100 --after 100'],
+  args: { ...limitArgument('keys'), ...afterArgument('keys') },
+  async run({ args }) {
+    const limit = parseLimit(args.limit)
+    const after = args.after ? parseId(args.after) : 0
+    await withDatabase(async ({ db }) => {
+      const found = await listKeys(db, { after, limit: limit + 1 })
+      const rows = cutToLimit(found, limit, ({ id }) => `go on with --after ${id}`).map(toRecord)
+      print(args, rows, () =>
+        table(
+          ['ID', 'KEY', 'HOST', 'NAME', 'STATUS', 'EXPIRES', 'USES', 'LAST USED'],
+          rows.map((row) => [
+            row.id,
+            row.prefix,
+            row.host_id,
+            row.name,
+            row.status,
+            row.expires_at,
+            row.usage_count,
+            row.last_used_at,
+          ]),
+        ),
+      )
+    })
+  },
+})
+
+const show = command({
+  meta: { name: 'show', description: 'Show the record of a key' },
+  examples: ['partnerctl keys show pis_aB3dE5fG'],
+  args: keyArgument,
+  run: ({ args }) =>
+    withDatabase(async ({ db }) => showRecord(args, await findKey(db, readKeyName(args.key)))),
+})
+
+/** A command that changes one key, tells the running processes and shows the key's record. */
+function changing(
+  name: string,
+  description: string,
+  example: string,
+  change: (act: Administration, key: string) => Promise<ApiKey>,
+) {
+  return command({
+    meta: { name, description },
+    examples: [example],
+    args: { ...keyArgument, ...yesArgument },
+    async run({ args }) {
+      const target = `key ${readKeyName(args.key)}`
+      if (name === 'revoke') await confirm(args, `The ${target} will end for good.`)
+      const key = await administer(`keys ${name}`, target, (act) => change(act, args.key))
+      await invalidate(key)
+      showRecord(args, key)
+    },
+  })
+}
+
+const activate = changing('activate', 'Switch a key on', 'partnerctl keys activate 12', ({ db }, key) =>
+  setKeyActive(db, key, true),
+)
+const deactivate = changing(
+  'deactivate',
+  'Switch a key off',
+  'partnerctl keys deactivate 12',
+  ({ db }, key) => setKeyActive(db, key, false),
+)
+const revoke = changing(
+  'revoke',
+  'End a key for good',
+  'partnerctl keys revoke 12 --yes',
+  ({ db, clock }, key) => revokeKey(db, clock, key),
+)
+
+export const keys = defineCommand({
+  meta: { name: 'keys', description: 'Mint and manage API keys (administrator)' },
+  subCommands: { mint, list, show, rotate, activate, deactivate, revoke },
+})
+
+function readPermissions(text: string) {
+  const { known, unknown } = normalizePermissions(text.split(','))
+  if (unknown.length > 0)
+    throw new UsageError(`"${unknown[0]}" is not a permission; choose from ${permissions.join(', ')}`)
+  if (known.length === 0) throw new UsageError('Option --permission needs at least one permission')
+  return known
+}
+
+function readExpiry(text: string): Date {
+  try {
+    return parseExpiry(text)
+  } catch {
+    throw new UsageError(`"${text}" is neither a date YYYY-MM-DD nor an ISO time`)
+  }
+}
+
+function readRateLimit(text: string): number {
+  const { minimum, maximum } = rateLimitBounds
+  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (limit < minimum || limit > maximum)
+    throw new UsageError(`Option --rate-limit must be an integer from ${minimum} to ${maximum}`)
+  return limit
+}
+
+/** Without Redis, or while it is down, processes notice the change by themselves within five seconds. */
+async function invalidate(key: ApiKey): Promise<void> {
+  const config = readConfig(process.env, ['MONGODB_URL'])
+  if (!config.redisUrl) return
+  const rateLimiter = await openRateLimiter(config, databaseNameOf(config.mongodbUrl ?? ''))
+  try {
+    await rateLimiter.invalidate(rateLimitName(key.id))
+  } catch {
+    note('Redis does not respond: running processes will notice within 5 s')
+  } finally {
+    await rateLimiter.close()
+  }
+}

@@ -1,0 +1,32 @@
+import { defineCommand } from 'citty'
+import { toTimestamp } from '../../../src/clock.ts'
+import { listingStatuses } from '../../../src/listings/schema.ts'
+import { setListingStatus } from '../../../src/listings/store.ts'
+import { command } from '../../command.ts'
+import { print, record } from '../../output.ts'
+import { oneOf, parseId } from '../../values.ts'
+import { administer } from './administer.ts'
+
+const status = command({
+  meta: { name: 'status', description: 'Move a listing to another status' },
+  examples: ['partnerctl listings status 2001 published'],
+  args: {
+    id: { type: 'positional', required: true, description: 'Id of the listing' },
+    status: { type: 'positional', required: true, description: listingStatuses.join(', ') },
+  },
+  async run({ args }) {
+    const id = parseId(args.id)
+    const wanted = oneOf(listingStatuses, args.status)
+    const listing = await administer('listings status', `listing ${id} ${wanted}`, (act) =>
+      setListingStatus(act, { id }, wanted),
+    )
+    const { host_id, listing_status, content, updated_at } = listing
+    const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }
+    print(args, shown, record)
+  },
+})
+
+export const listings = defineCommand({
+  meta: { name: 'listings', description: 'Move listings between statuses (administrator)' },
+  subCommands: { status },
+})

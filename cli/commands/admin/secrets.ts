@@ -1,0 +1,32 @@
+import { defineCommand } from 'citty'
+import { openSecrets } from '../../../src/compose.ts'
+import { reencryptProviderKeys } from '../../../src/provider-keys/store.ts'
+import { command } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { print } from '../../output.ts'
+import { type Act, administer } from './administer.ts'
+
+const rotate = command({
+  meta: {
+    name: 'rotate',
+    description: 'Encrypt everything again under SECRET_KEY; SECRET_KEY_PREVIOUS names the secret before',
+  },
+  examples: ['SECRET_KEY=… SECRET_KEY_PREVIOUS=… partnerctl secrets rotate'],
+  async run({ args }) {
+    if (!process.env.SECRET_KEY || !process.env.SECRET_KEY_PREVIOUS) {
+      throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the one before')
+    }
+    const rotateAll = async ({ db, clock, config }: Act) =>
+      reencryptProviderKeys(db, clock, await openSecrets(config, db))
+    const reencrypted = await administer('secrets rotate', 'provider keys', rotateAll, { record: 'before' })
+    print(args, { reencrypted }, () => `${reencrypted} provider keys were encrypted again`)
+  },
+})
+
+export const secrets = defineCommand({
+  meta: {
+    name: 'secrets',
+    description: 'Rotate the secret that provider keys are encrypted under (administrator)',
+  },
+  subCommands: { rotate },
+})

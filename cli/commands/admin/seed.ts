@@ -1,0 +1,15 @@
+import { seedDemo } from '../../../src/server/demo.ts'
+import { command } from '../../command.ts'
+import { note, print, record } from '../../output.ts'
+import { administer } from './administer.ts'
+
+export const seed = command({
+  meta: { name: 'seed', description: 'Create a demo host with a key, a user and a listing (administrator)' },
+  examples: ['partnerctl seed --json'],
+  async run({ args }) {
+    const { hostId, key, booking } = await administer('seed', 'demo host', seedDemo, { record: 'before' })
+    const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
+    print(args, shown, record)
+    note('Keep the key now: it is not shown again')
+  },
+})

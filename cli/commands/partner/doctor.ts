@@ -1,0 +1,84 @@
+import { describeSkew } from '../../../src/admin/finding.ts'
+import { permissions as allPermissions } from '../../../src/http/permissions.ts'
+import { maximumSkewSeconds } from '../../../src/skew.ts'
+import { accountOf, feedPath, type KeyView, readKey } from '../../client/account.ts'
+import { clientArgs, openClient, type PartnerClient, PartnerError } from '../../client/client.ts'
+import { command } from '../../command.ts'
+import { exitCode } from '../../errors.ts'
+import { type CommandFinding, showFindings } from '../../findings.ts'
+import { formatError } from '../../format-error.ts'
+import { readCheckpoint } from '../../poll/checkpoint.ts'
+
+export const doctor = command({
+  meta: {
+    name: 'doctor',
+    description: 'Check that a partner could work: reachability, key, permissions, clock, feed',
+  },
+  examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
+  args: clientArgs,
+  async run({ args }) {
+    const client = await openClient(args)
+    const findings = await check(client)
+    showFindings(
+      args,
+      findings,
+      (failed) => `A partner could not work like this; failed: ${failed.join(', ')}`,
+    )
+  },
+})
+
+async function check(client: PartnerClient): Promise<CommandFinding[]> {
+  const start = performance.now()
+  try {
+    const { headers } = await client.send('GET', '/me')
+    const milliseconds = Math.round(performance.now() - start)
+    const key = await readKey(client)
+    return [
+      { check: 'reach', state: 'ok', detail: `${client.root} in ${milliseconds} ms` },
+      { check: 'key', state: 'ok', detail: `"${key.name}" of ${key.host.name}` },
+      ...checkPermissions(key),
+      checkClock(headers),
+      await checkFeed(client, key),
+    ]
+  } catch (error) {
+    const isRefused = error instanceof PartnerError && error.status === 401
+    const check = error instanceof PartnerError ? 'key' : 'reach'
+    const detail = formatError(error).text.split('\n')[0] as string
+    return [{ check, state: 'failed', detail, ...(isRefused ? { code: exitCode.keyRefused } : {}) }]
+  }
+}
+
+/** Every partner needs the feed; other permissions may be missing on purpose. */
+function checkPermissions({ permissions }: KeyView): CommandFinding[] {
+  return allPermissions.map((permission) => {
+    if (permissions.includes(permission)) return { check: permission, state: 'ok', detail: 'granted' }
+    const state = permission === 'bookings.read' ? 'failed' : 'warning'
+    return { check: permission, state, detail: 'not granted; ask your administrator' }
+  })
+}
+
+function checkClock(headers: Headers): CommandFinding {
+  const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
+  if (Number.isNaN(skewSeconds))
+    return { check: 'clock', state: 'warning', detail: 'the service sends no date' }
+  const state = Math.abs(skewSeconds) > maximumSkewSeconds ? 'warning' : 'ok'
+  return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
+}
+
+/** How far this user's poll is behind the feed: pending changes, and the age of the oldest. */
+async function checkFeed(client: PartnerClient, key: KeyView): Promise<CommandFinding> {
+  const scope = { root: client.root, account: accountOf(client, key), filters: {} }
+  try {
+    const updated_after = await readCheckpoint(scope)
+    const { data, meta } = await client.send<{ Bookings: { version: string }[] }>('GET', feedPath, {
+      query: { updated_after, per_page: 1 },
+    })
+    const waiting = meta.pagination?.total ?? 0
+    const oldest = data.Bookings[0]?.version
+    const lag = oldest ? Math.max(0, Math.round((Date.now() - Date.parse(`${oldest}Z`)) / 1000)) : 0
+    const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'
+    return { check: 'feed', state: 'ok', detail: `lag ${lag} s: ${waiting} changes ${since}` }
+  } catch (error) {
+    return { check: 'feed', state: 'failed', detail: formatError(error).text.split('\n')[0] as string }
+  }
+}

@@ -1,0 +1,48 @@
+import { isCancel, password } from '@clack/prompts'
+import { clientFor, defaultBaseUrl } from '../../client/client.ts'
+import { readProfiles, writeProfiles } from '../../client/profile.ts'
+import { command } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { print, record } from '../../output.ts'
+
+export const login = command({
+  meta: {
+    name: 'login',
+    description: 'Check a key and keep it in a profile; the key is asked for, or read from standard input',
+  },
+  examples: [
+    'partnerctl login --sandbox',
+    'partnerctl login --profile production --base-url https://partners.example.com < key.txt',
+  ],
+  args: {
+    profile: { type: 'string', default: 'default', description: 'Name of the profile' },
+    'base-url': {
+      type: 'string',
+      description: 'Address of the service (PARTNER_BASE_URL)',
+      valueHint: 'url',
+    },
+    sandbox: { type: 'boolean', description: 'Let this profile use the sandbox' },
+  },
+  async run({ args }) {
+    const base_url = args['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
+    const sandbox = args.sandbox ?? false
+    const key = await askForKey()
+    const { data } = await clientFor(base_url, sandbox, key).send<{ name: string }>('GET', '/me')
+    const { profiles } = await readProfiles()
+    await writeProfiles({
+      current: args.profile,
+      profiles: { ...profiles, [args.profile]: { base_url, key, sandbox } },
+    })
+    print(
+      args,
+      { profile: args.profile, base_url, sandbox, host: data.name },
+      ({ sandbox: isSandbox, ...rest }) => record({ ...rest, sandbox: isSandbox ? 'yes' : 'no' }),
+    )
+  },
+})
+
+async function askForKey(): Promise<string> {
+  const answer = process.stdin.isTTY ? await password({ message: 'API key' }) : await Bun.stdin.text()
+  if (isCancel(answer) || !answer.trim()) throw new UsageError('No API key was given')
+  return answer.trim()
+}

@@ -1,0 +1,37 @@
+import { ConfigError } from '../src/config.ts'
+import { DomainError, type Problem } from '../src/errors.ts'
+import { PartnerError } from './client/client.ts'
+import { exitCode, UsageError } from './errors.ts'
+import { ChecksFailedError } from './findings.ts'
+
+/** What a failed command says on standard error, and its exit code (decisions §15). */
+export function formatError(error: unknown): { text: string; code: number } {
+  if (error instanceof UsageError || isParseError(error)) {
+    return { text: `${(error as Error).message}\nTry the command with --help`, code: exitCode.usage }
+  }
+  if (error instanceof ChecksFailedError) return { text: error.message, code: error.exitCode }
+  if (error instanceof ConfigError) return { text: error.message, code: exitCode.usage }
+  if (error instanceof DomainError)
+    return { text: withProblems(error.message, error.problems), code: exitCode.failed }
+  if (error instanceof PartnerError) return explainPartnerError(error)
+  return { text: error instanceof Error ? error.message : String(error), code: exitCode.failed }
+}
+
+function explainPartnerError(error: PartnerError): { text: string; code: number } {
+  const isRefused = error.status === 401 || error.status === 403
+  const lines = [
+    withProblems(`${error.message} (${error.status})`, error.problems),
+    ...(isRefused ? ['Check PARTNER_API_KEY, and the permissions with your administrator'] : []),
+    ...(error.requestId ? [`Request id: ${error.requestId}`] : []),
+  ]
+  return { text: lines.join('\n'), code: isRefused ? exitCode.keyRefused : exitCode.failed }
+}
+
+function withProblems(message: string, problems: Problem[]): string {
+  return [message, ...problems.map(({ path, message: detail }) => `  ${path}: ${detail}`)].join('\n')
+}
+
+/** citty's own refusals: a missing argument, an unknown command. */
+function isParseError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'CLIError'
+}

@@ -1,0 +1,33 @@
+import { invalidField } from '../errors.ts'
+import type { PageRequest } from '../http/pagination.ts'
+import { findRoomTypesPage, type ListingRoomTypes } from '../listings/room-types-store.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+
+/** The query of `GET …/availability`, apart from the page. */
+export interface AvailabilityQuery {
+  listing_id?: string
+  room_type_id?: string
+  start_date?: string
+  end_date?: string
+}
+
+/**
+ * One page of the host's listings with the room types that are asked for; their rows are read by `readRows`.
+ *
+ * @throws DomainError `validation` for dates in the wrong order; `not_found` for a listing or room type of others
+ */
+export async function findAvailabilityPage(
+  db: Db,
+  hostId: number,
+  query: AvailabilityQuery,
+  page: PageRequest,
+): Promise<{ listings: ListingRoomTypes[]; total: number }> {
+  if (query.start_date && query.end_date && query.start_date > query.end_date) {
+    throw invalidField('end_date', '"end_date" must not be before "start_date"')
+  }
+  const wanted = {
+    listingId: query.listing_id === undefined ? undefined : Number(query.listing_id),
+    roomTypeId: query.room_type_id === undefined ? undefined : Number(query.room_type_id),
+  }
+  return findRoomTypesPage(db, hostId, wanted, page)
+}

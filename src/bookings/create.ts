@@ -1,0 +1,138 @@
+import { findRowsCovering } from '../availability/store.ts'
+import { addDays, daysBetween } from '../clock.ts'
+import type { AppContext } from '../context.ts'
+import { invalidField, invalidFields, type Problem, type ProblemCode } from '../errors.ts'
+import { advanceHostClock, hostQueue } from '../host-clock/store.ts'
+import type { UnitOfWork } from '../http/idempotency/idempotency.ts'
+import type { StoredListing, StoredRoomType } from '../listings/model.ts'
+import { readListingIfAny } from '../listings/read.ts'
+import { insertFirstMessage } from '../messages/store.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
+import type { StoredUser } from '../users/model.ts'
+import { findUser } from '../users/store.ts'
+import type { StoredBooking } from './model.ts'
+import { priceStay, toCents } from './pricing.ts'
+import type { BookingCreate } from './schema.ts'
+import { bookingStatus } from './status.ts'
+import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
+import { firstFullNight } from './units.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
+
+/**
+ * Prepares a new booking of a host, with the guest's first message if there is one. Units are counted in the
+ * transaction, after the clock has advanced: no other booking or availability of this host can be written between
+ * the count and the booking.
+ *
+ * @throws DomainError `validation` at the field that names nothing of this host; when run, at `checkin_at` with
+ * `unavailable` (decisions §6)
+ */
+export async function prepareBooking(
+  { db, clock, config, ids }: Context,
+  hostId: number,
+  input: BookingCreate,
+): Promise<UnitOfWork<StoredBooking>> {
+  const [user, found] = await Promise.all([
+    findUser(db, hostId, input.user_id),
+    // With the rates that are waiting: what was pushed before is what the guest pays.
+    readListingIfAny(db, hostId, input.listing_id),
+  ])
+  const parts = requireParts(user, found, input.room_type_id)
+  const text = input.message ?? null
+  const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
+  const draft = draftOf(id, input, parts, config.defaultCurrency)
+  return {
+    queue: hostQueue(hostId),
+    async run(session) {
+      const now = clock()
+      const tick = await advanceHostClock(db, session, hostId, now)
+      await requireUnit(db, session, draft)
+      const booking = await insertBooking(db, session, draft, tick, now)
+      if (text !== null) await insertFirstMessage(db, session, messageId, booking, parts.guest.name, text)
+      return booking
+    },
+  }
+}
+
+/** What a booking is made of. */
+interface Parts {
+  guest: StoredUser
+  listing: StoredListing
+  roomType: StoredRoomType
+}
+
+/** Reports everything that is missing at once: the user is checked whatever became of the listing. */
+function requireParts(
+  guest: StoredUser | null,
+  listing: StoredListing | null,
+  roomTypeId: number | null | undefined,
+): Parts {
+  const problems: Problem[] = []
+  const report = (path: string, message: string, code: ProblemCode = 'invalid') =>
+    problems.push({ path, code, message })
+  if (!guest) report('user_id', '"user_id" is not a user created by this host')
+  if (!listing) report('listing_id', '"listing_id" is not a listing of this host')
+  else if (listing.listing_status === 'inactive')
+    report('listing_id', 'The listing is inactive and accepts no bookings')
+  const roomType = listing && chooseRoomType(listing, roomTypeId)
+  if (listing && !roomType) {
+    if (roomTypeId) report('room_type_id', '"room_type_id" is not a room type of the listing')
+    else report('room_type_id', '"room_type_id" is required unless the listing has exactly one', 'required')
+  }
+  if (!guest || !listing || !roomType || problems.length > 0) throw invalidFields(problems)
+  return { guest, listing, roomType }
+}
+
+function chooseRoomType({ content }: StoredListing, id: number | null | undefined) {
+  if (id) return content.room_types.find((roomType) => roomType.id === id)
+  return content.room_types.length === 1 ? content.room_types[0] : undefined
+}
+
+function draftOf(
+  id: number,
+  input: BookingCreate,
+  { guest, listing, roomType }: Parts,
+  defaultCurrency: string,
+): BookingDraft {
+  const { prices } = listing.content
+  const nights = daysBetween(input.checkin_at, input.checkout_at)
+  const price = priceStay(input.checkin_at, nights, roomType.prices ?? {}, prices?.extra_fees ?? [])
+  return {
+    id,
+    host_id: listing.host_id,
+    user_id: guest.id,
+    listing_id: listing.id,
+    room_type_id: roomType.id,
+    checkin_at: input.checkin_at,
+    checkout_at: input.checkout_at,
+    nights,
+    status: bookingStatus.pending,
+    currency: (prices?.currency ?? defaultCurrency).toUpperCase(),
+    price_cents: price.priceCents,
+    discount_cents: price.discountCents,
+    price_total_cents: price.totalCents,
+    security_deposit_cents: toCents(prices?.security_deposit),
+    special_requests: input.message ?? null,
+    cancellation_reason: null,
+    confirmed_at: null,
+    canceled_at: null,
+  }
+}
+
+/**
+ * Refuses a stay with a night on which no unit is left.
+ *
+ * @throws DomainError `validation` at `checkin_at` with `unavailable`
+ */
+async function requireUnit(
+  db: Db,
+  session: Session,
+  stay: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
+): Promise<void> {
+  const nights = { from: stay.checkin_at, to: addDays(stay.checkout_at, -1) }
+  const rows = await findRowsCovering(db, session, stay, nights)
+  if (rows.length === 0) return
+  const oldest = Math.min(...rows.map(({ sequence }) => sequence))
+  const night = firstFullNight(stay, rows, await findActiveStays(db, session, stay, oldest))
+  if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
+}

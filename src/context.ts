@@ -1,0 +1,84 @@
+import type { Logger } from 'pino'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Permission } from './http/permissions.ts'
+import type { EnvironmentName } from './http/roots.ts'
+import type { IdSource } from './ids.ts'
+import type { ClockWatch } from './platform/mongo/clock-watch.ts'
+import type { Db } from './platform/mongo/connection.ts'
+import type { OutboxWorker } from './platform/outbox/worker.ts'
+import type { RateDecision, RateLimiter } from './platform/rate-limiter.ts'
+import type { SecretBox } from './platform/secrets/secret-box.ts'
+
+/** Everything a route needs from outside; passed in, never imported. Routes cannot tell which environment it is. */
+export interface AppContext {
+  config: Config
+  clock: Clock
+  log: Logger
+  db: Db
+  /** Where hosts and keys are: the live database, also in the sandbox. */
+  accounts: Db
+  rateLimiter: RateLimiter
+  authorizer: Authorizer
+  usage: Usage
+  outbox: OutboxWorker
+  clockWatch: ClockWatch
+  secrets: SecretBox
+  ids: IdSource
+  metrics: RequestMetrics
+  environment: Environment
+}
+
+/** Live data, or the sandbox of the calling key. */
+export interface Environment {
+  name: EnvironmentName
+  /**
+   * Gives the scope of a key's sandbox, which takes the place of its host id; absent on live data.
+   *
+   * @param isWrite the request may write, which extends the life of the sandbox
+   */
+  openSandbox?(keyId: number, isWrite: boolean): Promise<number>
+  /** Clears a key's sandbox; absent on live data. */
+  clearSandbox?(keyId: number): Promise<void>
+}
+
+/** Which rate limit a request counts against: looking at the key itself uses none of what the key may do. */
+export type RateWindow = 'default' | 'insight'
+
+/** The key and host behind a request, and what the rate limit says of it. */
+export interface Authorization extends RateDecision {
+  key: { id: number; permissions: readonly Permission[] }
+  host: { id: number; name: string; email: string; created_at: Date; last_login_at: Date | null }
+  /** Requests per minute. */
+  limit: number
+  window: RateWindow
+}
+
+/** Recognizes API keys and counts their requests. */
+export interface Authorizer {
+  /**
+   * Checks a key and takes a place in its rate limit.
+   *
+   * @param mayLookUp false when the client has sent too many wrong keys to deserve another database query
+   * @throws DomainError `auth` with the messages of decisions §3
+   */
+  authorize(
+    apiKey: string,
+    now: Date,
+    mayLookUp: () => Promise<boolean>,
+    window?: RateWindow,
+  ): Promise<Authorization>
+}
+
+/** Counts the use of keys. */
+export interface Usage {
+  track(keyId: number, address: string, now: Date): void
+  /** Writes what was counted so far. */
+  flush(): Promise<void>
+}
+
+/** Counts what requests did. */
+export interface RequestMetrics {
+  observeRequest(method: string, route: string, status: number, seconds: number): void
+  countDecision(isAllowed: boolean, isShared: boolean): void
+}

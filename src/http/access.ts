@@ -1,0 +1,21 @@
+import type { RateWindow } from '../context.ts'
+import type { ErrorKind } from '../errors.ts'
+import type { Permission } from './permissions.ts'
+
+/** What a route requires of a request before its handler runs. */
+export interface Access {
+  /** Permission that the key must have; `any` for none. */
+  permission: Permission | 'any'
+  /** The request carries a JSON object; `bulk` for the larger size limit. */
+  body?: 'json' | 'bulk'
+  /** The path names an integration provider. */
+  provider?: true
+  /** The route takes an `Idempotency-Key`. */
+  idempotent?: true
+  /** The rate limit that the request counts against, unless it is the main one. */
+  window?: RateWindow
+  /** False when the route needs no sandbox to exist. */
+  opensSandbox?: false
+  /** Errors of the route's own, for the documentation; those that follow from the fields above are added. */
+  errors?: ErrorKind[]
+}

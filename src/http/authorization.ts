@@ -1,0 +1,66 @@
+import type { AppContext, Authorization, RateWindow } from '../context.ts'
+import { DomainError } from '../errors.ts'
+import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
+import { clientNetwork } from './client-address.ts'
+
+/**
+ * The API key sent in either header.
+ *
+ * @throws DomainError `auth` when there is none, or two different ones
+ */
+export function readApiKey(headers: Headers): string {
+  const plain = headers.get('x-api-key')?.trim()
+  const bearer = /^bearer\s+(.+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1]?.trim()
+  const key = plain || bearer
+  if (!key) throw new DomainError('auth', 'API key is required')
+  if (plain && bearer && plain !== bearer) throw new DomainError('auth', 'API key is invalid')
+  return key
+}
+
+/**
+ * Clients behind one address share its failures. Beyond their limit, keys that this process does not know yet are
+ * still looked up now and then, so that a neighbour locks nobody out, yet no flood of wrong keys reaches the database.
+ */
+const lookUps = new MemoryRateLimiter()
+const lookUpsPerSecondBeyondLimit = 10
+
+/**
+ * Authorizes a request by its headers and counts it; a failed check counts against the client's address.
+ *
+ * @throws DomainError `auth`, or `rate_limit` when the address has failed too often
+ */
+export async function authorize(
+  { rateLimiter, config, authorizer, clock }: AppContext,
+  headers: Headers,
+  address: string,
+  window?: RateWindow,
+): Promise<Authorization> {
+  const name = `failures:${clientNetwork(address)}`
+  const limit = config.authFailuresPerMinute
+  const mayLookUp = async () =>
+    (await rateLimiter.remaining(name, limit, minuteMilliseconds)) > 0 ||
+    lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed
+  try {
+    return await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error
+    const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)
+    if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
+    throw error
+  }
+}
+
+/** `RateLimit-Policy` and `RateLimit` of the IETF draft. */
+export function rateLimitHeaders({ window, limit, remaining, waitMilliseconds }: Authorization) {
+  return {
+    'ratelimit-policy': `"${window}";q=${limit};w=${minuteMilliseconds / 1000}`,
+    ratelimit: `"${window}";r=${remaining};t=${Math.ceil(waitMilliseconds / 1000)}`,
+  }
+}
+
+/** 429 with the whole seconds after which the next request is allowed (contract, Rate limits). */
+export function rateLimited(waitMilliseconds: number): DomainError {
+  const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000))
+  const problem = { path: 'retry_after', code: 'rate_limited', message: String(seconds) } as const
+  return new DomainError('rate_limit', `Too many requests; try again in ${seconds} s`, [problem], seconds)
+}

@@ -1,0 +1,22 @@
+import type { Permission } from './permissions.ts'
+
+/** Who sent a request, once the guard has authorized it. */
+export interface Caller {
+  readonly keyId: number
+  /** The host account, or the sandbox, that every query of this request is limited to. */
+  readonly hostId: number
+  /** What retries and page ends belong to: the key or, in the sandbox, the key's current sandbox. */
+  readonly scope: number
+  readonly isSandbox: boolean
+  readonly permissions: readonly Permission[]
+  /** Client address, for `login_ip` and the key's usage. */
+  readonly address: string
+  readonly host: { name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
+}
+
+/** What a request brought along, beside its path and query. */
+export interface Sent {
+  readonly idempotencyKey: string | undefined
+  /** The JSON body as sent, unknown fields included; undefined for a request without one. */
+  readonly body: Record<string, unknown> | undefined
+}

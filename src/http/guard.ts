@@ -1,0 +1,114 @@
+import { Elysia } from 'elysia'
+import type { AppContext, Authorization } from '../context.ts'
+import { DomainError } from '../errors.ts'
+import type { Access } from './access.ts'
+import { authorize, rateLimited, rateLimitHeaders } from './authorization.ts'
+import { isBodyToRefuse, readJsonObject } from './body.ts'
+import type { Caller, Sent } from './caller.ts'
+import { clientAddress } from './client-address.ts'
+import { readIdempotencyKey } from './idempotency/key.ts'
+import type { Permission } from './permissions.ts'
+import { requireProvider } from './provider.ts'
+import { readQuery } from './query.ts'
+import { documentAccess } from './route-documentation.ts'
+
+/** The request context as the guard finds it and leaves it behind. */
+interface GuardContext {
+  request: Request
+  params: Record<string, string> | undefined
+  query: unknown
+  body: unknown
+  set: { headers: Record<string, string | number | undefined> }
+  server: { requestIP(request: Request): { address: string } | null } | null
+  caller: Caller
+  sent: Sent
+}
+
+/**
+ * Guards every route below `/v1` and `/sandbox`: a route says `access: { … }`, and a request is checked in the order
+ * of decisions §1: key, rate limit, permission, provider, `Idempotency-Key`, body, query.
+ *
+ * It is a `transform` hook because that is the last moment before validation. The body is read here and not by
+ * Elysia's parser, so that a bad body is never reported before a bad key.
+ */
+export function guard(app: AppContext) {
+  return new Elysia({ name: 'guard', seed: app.environment.name })
+    .decorate('caller', undefined as unknown as Caller)
+    .decorate('sent', undefined as unknown as Sent)
+    .macro({
+      access: (access: Access) => ({
+        parse: () => unread,
+        detail: documentAccess(access),
+        transform: async (context: unknown) => guardRequest(app, access, context as GuardContext),
+      }),
+    })
+}
+
+/** Stands for a body until the guard has read it. */
+const unread = {}
+
+async function guardRequest(app: AppContext, access: Access, context: GuardContext): Promise<void> {
+  const { request, set } = context
+  const address = addressOf(app, context)
+  const authorization = await authorize(app, request.headers, address, access.window)
+  app.usage.track(authorization.key.id, address, app.clock())
+  app.metrics.countDecision(authorization.allowed, authorization.version !== null)
+  context.caller = toCaller(authorization, address, app.environment.name === 'sandbox')
+  Object.assign(set.headers, rateLimitHeaders(authorization))
+  if (!authorization.allowed) throw rateLimited(authorization.waitMilliseconds)
+  requirePermission(access.permission, authorization.key.permissions)
+  if (isWrite(request)) app.clockWatch.requireSound()
+  if (access.provider) requireProvider(context.params?.provider)
+  const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
+  context.caller = await inEnvironment(app, access, context.caller, isWrite(request))
+  const body = access.body && (await readJsonObject(request, bodyLimit(app, access.body)))
+  // Once it has been read to its end, the connection can be used again.
+  if (body && isBodyToRefuse(request)) delete set.headers.connection
+  context.sent = { idempotencyKey, body }
+  if (body) context.body = body
+  context.query = readQuery(request.url)
+}
+
+function addressOf({ config }: AppContext, { request, server }: GuardContext): string {
+  const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
+  return clientAddress(socketAddress, request.headers, config.trustedProxies)
+}
+
+function isWrite({ method }: Request): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
+
+function toCaller({ key, host }: Authorization, address: string, isSandbox: boolean): Caller {
+  return {
+    keyId: key.id,
+    hostId: host.id,
+    scope: key.id,
+    isSandbox,
+    permissions: key.permissions,
+    address,
+    host: { name: host.name, email: host.email, createdAt: host.created_at, lastLoginAt: host.last_login_at },
+  }
+}
+
+/** The caller as the environment sees it: in the sandbox, the sandbox takes the place of host and key. */
+async function inEnvironment(
+  { environment }: AppContext,
+  { opensSandbox }: Access,
+  caller: Caller,
+  isWriting: boolean,
+): Promise<Caller> {
+  if (!environment.openSandbox || opensSandbox === false) return caller
+  const scope = await environment.openSandbox(caller.keyId, isWriting)
+  return { ...caller, scope, hostId: scope }
+}
+
+function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {
+  if (permission === 'any' || granted.includes(permission)) return
+  throw new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [
+    { path: 'required_permission', code: 'forbidden', message: permission },
+  ])
+}
+
+function bodyLimit({ config }: AppContext, size: 'json' | 'bulk'): number {
+  return size === 'bulk' ? config.maxBulkBodyBytes : config.maxBodyBytes
+}

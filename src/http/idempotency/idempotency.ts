@@ -1,0 +1,133 @@
+import { stringify } from 'safe-stable-stringify'
+import type { AppContext } from '../../context.ts'
+import { DomainError } from '../../errors.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import { isUnreachable } from '../../platform/mongo/errors.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import type { Caller, Sent } from '../caller.ts'
+import type { Claim, StoredResponse } from './model.ts'
+import { findStoredResponse, saveResponse } from './store.ts'
+
+/** A change that is ready to be made: everything that can be read and checked beforehand has been. */
+export interface UnitOfWork<T> {
+  /** Writers that touch the same documents name the same queue. */
+  queue: string
+  /** Makes the change within the transaction; may run more than once. */
+  run(session: Session): Promise<T>
+}
+
+/** Status and whole envelope of the response to a unit of work. */
+export interface WorkResponse<Envelope extends object> {
+  status: 200 | 201
+  envelope: Envelope
+}
+
+interface RequestContext {
+  caller: Caller
+  sent: Sent
+  request: Request
+  route: string
+  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+}
+
+/**
+ * Carries out a create and responds to it. With an `Idempotency-Key` the work, its event and its response are one
+ * transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
+ * (decisions §11).
+ *
+ * @param prepare reads and checks outside of the transaction; not called for a replay
+ * @param toResponse builds the response from the result of the work
+ * @throws DomainError `idempotency_mismatch` when the key was used with another body
+ */
+export async function withIdempotency<T, Envelope extends object>(
+  app: AppContext,
+  context: RequestContext,
+  prepare: () => UnitOfWork<T> | Promise<UnitOfWork<T>>,
+  toResponse: (result: T) => WorkResponse<Envelope>,
+): Promise<Envelope> {
+  const { idempotencyKey, body } = context.sent
+  if (idempotencyKey === undefined) {
+    const { queue, run } = await prepare()
+    return respond(context, toResponse(await inTransaction(app.db, queue, run)))
+  }
+  const endpoint = `${context.request.method} ${context.route}`
+  const claim: Claim = { key_id: context.caller.scope, endpoint, idempotency_key: idempotencyKey }
+  // Keyed hashes, because a body may hold a password.
+  const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
+  const earlier = await findStoredResponse(app.db, claim, app.clock())
+  if (earlier) return replay(context, earlier, fingerprints) as Envelope
+  try {
+    const [fingerprint = ''] = fingerprints
+    return respond(context, await runOnce(app, { claim, fingerprint }, await prepare(), toResponse))
+  } catch (error) {
+    if (isUnreachable(error)) throw error
+    // An identical request may have finished since: what refuses this one is its response, or what it created.
+    const concurrent = await awaitResponse(app, claim)
+    if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
+    throw error
+  }
+}
+
+/** Does the work and stores its response, both or neither: when an identical request was faster, neither. */
+async function runOnce<T, Envelope extends object>(
+  { db, clock, config }: AppContext,
+  { claim, fingerprint }: { claim: Claim; fingerprint: string },
+  work: UnitOfWork<T>,
+  toResponse: (result: T) => WorkResponse<Envelope>,
+): Promise<WorkResponse<Envelope>> {
+  return inTransaction(db, work.queue, async (session) => {
+    const response = toResponse(await work.run(session))
+    const now = clock()
+    const expires_at = new Date(now.getTime() + config.idempotencyTtlSeconds * 1000)
+    const body = JSON.stringify(response.envelope)
+    await saveResponse(db, session, { ...claim, fingerprint, status: response.status, body, expires_at }, now)
+    return response
+  })
+}
+
+const majorityWaitMilliseconds = 4000
+const lookEveryMilliseconds = 20
+
+/**
+ * The response to an identical request that was faster. This process may see it before a majority has acknowledged
+ * it, and then waits: a response that a failover could take back is never sent.
+ *
+ * @throws DomainError `conflict` with a retry time when a majority does not acknowledge it in time
+ */
+async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<StoredResponse | null> {
+  const deadline = Date.now() + majorityWaitMilliseconds
+  while (await findStoredResponse(db, claim, clock(), 'local')) {
+    const response = await findStoredResponse(db, claim, clock())
+    if (response) return response
+    if (Date.now() > deadline) throw stillRunning()
+    await Bun.sleep(lookEveryMilliseconds)
+  }
+  return null
+}
+
+function stillRunning(): DomainError {
+  return new DomainError('conflict', 'An identical request is still in progress; try again', [], 1)
+}
+
+/** From here on Elysia checks the envelope against the schema of its status, like that of every other route. */
+function respond<Envelope extends object>(
+  { set }: RequestContext,
+  { status, envelope }: WorkResponse<Envelope>,
+): Envelope {
+  set.status = status
+  return envelope
+}
+
+/** The stored bytes: Elysia sends a `Response` as it is. */
+function replay({ set }: RequestContext, stored: StoredResponse, fingerprints: string[]): object {
+  if (!fingerprints.includes(stored.fingerprint)) {
+    throw new DomainError('idempotency_mismatch', 'This "Idempotency-Key" was used with another body')
+  }
+  const headers = {
+    ...(set.headers as Record<string, string>),
+    'content-type': 'application/json',
+    'idempotent-replayed': 'true',
+  }
+  set.status = stored.status
+  return new Response(stored.body, { status: stored.status, headers })
+}

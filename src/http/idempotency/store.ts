@@ -1,0 +1,32 @@
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
+
+/**
+ * The response stored for a claim. The database removes expired responses late, so expiry is checked here.
+ *
+ * @param readConcern `local` also finds what no majority has acknowledged yet, which must not be sent
+ */
+export async function findStoredResponse(
+  db: Db,
+  claim: Claim,
+  now: Date,
+  readConcern: 'majority' | 'local' = 'majority',
+): Promise<StoredResponse | null> {
+  const found = await storedResponseModel(db).findOne(claim).readConcern(readConcern).lean()
+  return found && found.expires_at > now ? found : null
+}
+
+/**
+ * Stores a response, replacing an expired one, in the transaction of the work it reports. Fails as a duplicate when
+ * the claim already has a response: the work is then rolled back with it.
+ */
+export async function saveResponse(
+  db: Db,
+  session: Session,
+  response: StoredResponse,
+  now: Date,
+): Promise<void> {
+  const { key_id, endpoint, idempotency_key } = response
+  const expired = { key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
+  await storedResponseModel(db).replaceOne(expired, response, { upsert: true, session })
+}

@@ -1,0 +1,33 @@
+import type { ErrorKind } from '../errors.ts'
+import type { Access } from './access.ts'
+import { idempotencyKeyLength } from './idempotency/key.ts'
+
+/** What the OpenAPI document says of a route because of its `access`. */
+export function documentAccess(access: Access) {
+  const idempotencyKey = {
+    name: 'Idempotency-Key',
+    in: 'header' as const,
+    required: false,
+    description: 'Makes a retry safe: the same key and body get the first response again',
+    schema: { type: 'string' as const, minLength: 1, maxLength: idempotencyKeyLength },
+  }
+  return {
+    'x-permission': access.permission,
+    'x-errors': errorsOf(access),
+    security: [{ apiKey: [] }, { bearer: [] }],
+    ...(access.idempotent ? { parameters: [idempotencyKey] } : {}),
+  }
+}
+
+/** A route's errors: those it declares, and those that follow from what it requires. */
+function errorsOf({ permission, body, provider, idempotent, errors = [] }: Access): ErrorKind[] {
+  return [
+    'auth',
+    ...(permission === 'any' ? [] : (['forbidden'] as const)),
+    ...(provider ? (['unsupported_provider'] as const) : []),
+    ...(idempotent ? (['idempotency_mismatch'] as const) : []),
+    ...(body ? (['body_too_large', 'body_too_slow', 'validation'] as const) : []),
+    'rate_limit',
+    ...errors,
+  ]
+}

@@ -1,0 +1,54 @@
+import type { Logger } from 'pino'
+import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { countGarbage } from './garbage.ts'
+
+/** An answer up to this size is sent whole, so that a failure on the way is still a proper error. */
+const mostHeldBytes = 1024 * 1024
+
+/**
+ * Answers 200 with JSON text that comes in pieces. A large answer is made while it is sent, no faster than the client
+ * takes it, so that it is never in memory as a whole; when a piece fails, the connection ends within the document.
+ *
+ * @throws what the pieces throw, as long as nothing was sent
+ */
+export async function streamJson(
+  context: ResponseContext,
+  pieces: AsyncGenerator<string>,
+  log: Logger,
+): Promise<Response> {
+  const headers = {
+    ...(context.set.headers as Record<string, string>),
+    'content-type': 'application/json',
+  }
+  const held: Uint8Array<ArrayBuffer>[] = []
+  let heldBytes = 0
+  while (heldBytes <= mostHeldBytes) {
+    const { done, value } = await pieces.next()
+    if (done) return new Response(new Blob(held), { headers })
+    const bytes = encoder.encode(value)
+    held.push(bytes)
+    heldBytes += bytes.length
+  }
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const early = held.shift()
+      if (early) return controller.enqueue(early)
+      try {
+        const { done, value } = await pieces.next()
+        if (done) return controller.close()
+        const bytes = encoder.encode(value)
+        countGarbage(bytes.length)
+        controller.enqueue(bytes)
+      } catch (error) {
+        log.error({ err: error, request_id: requestIdOf(context) }, 'An answer ends in the middle')
+        controller.error(error)
+      }
+    },
+    async cancel() {
+      await pieces.return(undefined)
+    },
+  })
+  return new Response(body, { headers })
+}
+
+const encoder = new TextEncoder()

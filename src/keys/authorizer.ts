@@ -1,0 +1,105 @@
+import type { AppContext, Authorization, Authorizer, RateWindow } from '../context.ts'
+import { DomainError } from '../errors.ts'
+import type { Host } from '../hosts/model.ts'
+import { findHost } from '../hosts/store.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { minuteMilliseconds, type RateLimiter } from '../platform/rate-limiter.ts'
+import type { ApiKey, KeySecret } from './model.ts'
+import { hashApiKey, isWellFormedApiKey } from './secret.ts'
+import { findKeyByHash, findKeyById } from './store.ts'
+
+/** A key's record as this process last read it. */
+interface CachedKey {
+  key: ApiKey
+  secret: KeySecret
+  host: Host
+  readAt: number
+  /** The version that had been announced of the key before its record was read. */
+  version: string | null
+}
+
+/** The longest a record is trusted when a change was made without an announcement: by a command without Redis. */
+const staleAfterMilliseconds = 5000
+const maximumCachedKeys = 10_000
+
+/** Requests per minute for looking at the key itself (decisions §18). */
+const insightLimit = 60
+
+/** Authorizes requests by their key: one round trip to the rate limiter, no database read when the key is cached. */
+export class KeyAuthorizer implements Authorizer {
+  private readonly cached = new Map<string, CachedKey>()
+
+  constructor(
+    private readonly db: Db,
+    private readonly rateLimiter: RateLimiter,
+    private readonly defaultLimit: number,
+  ) {}
+
+  async authorize(
+    apiKey: string,
+    now: Date,
+    mayLookUp: () => Promise<boolean>,
+    window: RateWindow = 'default',
+  ): Promise<Authorization> {
+    if (!isWellFormedApiKey(apiKey)) throw authError('API key is invalid')
+    const hash = hashApiKey(apiKey)
+    let cached = this.cached.get(hash)
+    if (!cached && !(await mayLookUp())) throw authError('API key is invalid')
+    cached ??= await this.read(hash, now, null)
+    const { id } = cached.key
+    const limit = window === 'default' ? limitOf(cached.key, this.defaultLimit) : insightLimit
+    const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
+    const decision = await this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
+    if (!isCurrent(cached, decision.version, now)) cached = await this.read(hash, now, decision.version)
+    requireUsable(cached, now)
+    return { ...decision, key: cached.key, host: cached.host, limit, window }
+  }
+
+  private async read(hash: string, now: Date, version: string | null): Promise<CachedKey> {
+    const key = await findKeyByHash(this.db, hash)
+    const secret = key?.secrets.find((candidate) => candidate.hash === hash)
+    if (!key || !secret) throw authError('API key is invalid')
+    const host = await findHost(this.db, key.host_id)
+    const cached = { key, secret, host, readAt: now.getTime(), version }
+    if (this.cached.size >= maximumCachedKeys) this.cached.clear()
+    this.cached.set(hash, cached)
+    return cached
+  }
+}
+
+/** A key as it is stored now, and what is left of its main rate limit; uses none of it. */
+export async function inspectKey(
+  { accounts, rateLimiter, config }: Pick<AppContext, 'accounts' | 'rateLimiter' | 'config'>,
+  keyId: number,
+): Promise<{ key: ApiKey; limit: number; remaining: number; windowSeconds: number }> {
+  const key = await findKeyById(accounts, keyId)
+  const limit = limitOf(key, config.rateLimitPerMinute)
+  const remaining = await rateLimiter.remaining(rateLimitName(keyId), limit, minuteMilliseconds)
+  return { key, limit, remaining, windowSeconds: minuteMilliseconds / 1000 }
+}
+
+/** The name under which a key's requests are counted and its changes announced. */
+export function rateLimitName(keyId: number): string {
+  return `key:${keyId}`
+}
+
+function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
+  return rate_limit ?? defaultLimit
+}
+
+/** Without announcements nothing cached is trusted: the record is read for every request. */
+function isCurrent(cached: CachedKey, version: string | null, now: Date): boolean {
+  return (
+    version !== null && version === cached.version && now.getTime() - cached.readAt < staleAfterMilliseconds
+  )
+}
+
+function requireUsable({ key, secret }: CachedKey, now: Date): void {
+  if (!key.active) throw authError('API key is inactive')
+  const isOver = (end: Date | null) => end !== null && end <= now
+  if (isOver(key.expires_at) || isOver(secret.expires_at)) throw authError('API key has expired')
+}
+
+function authError(message: string): DomainError {
+  return new DomainError('auth', message)
+}

@@ -1,0 +1,10 @@
+import type { ApiKey } from './model.ts'
+
+export type KeyStatus = 'active' | 'inactive' | 'expired' | 'revoked'
+
+/** What a key is worth now. */
+export function keyStatus({ active, revoked_at, expires_at }: ApiKey, now: Date): KeyStatus {
+  if (revoked_at) return 'revoked'
+  if (expires_at && expires_at <= now) return 'expired'
+  return active ? 'active' : 'inactive'
+}

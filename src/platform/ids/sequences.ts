@@ -1,0 +1,40 @@
+import { Schema } from 'mongoose'
+import { modelOf } from '../mongo/collections.ts'
+import type { Db } from '../mongo/connection.ts'
+import { isDuplicate } from '../mongo/errors.ts'
+
+interface Sequence {
+  _id: string
+  value: number
+}
+
+export const sequenceModel = modelOf<Sequence>(
+  'sequences',
+  new Schema<Sequence>({ _id: { type: String, required: true }, value: { type: Number, required: true } }),
+)
+
+/**
+ * Takes `amount` consecutive ids and returns the first. Never call it inside a transaction, where all writers would
+ * queue on the sequence; ids that are not used remain gaps.
+ */
+export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
+  for (;;) {
+    try {
+      const { value } = await sequenceModel(db)
+        .findOneAndUpdate({ _id: name }, { $inc: { value: amount } }, { upsert: true, new: true })
+        .lean()
+        .orFail()
+      return value - amount + 1
+    } catch (error) {
+      // When two first callers both try to insert, the loser finds the document on its next attempt.
+      if (!isDuplicate(error)) throw error
+    }
+  }
+}
+
+/** Raises sequences to at least `value`. */
+export async function raiseSequences(db: Db, names: readonly string[], value: number): Promise<void> {
+  await Promise.all(
+    names.map((name) => sequenceModel(db).updateOne({ _id: name }, { $max: { value } }, { upsert: true })),
+  )
+}

@@ -1,0 +1,81 @@
+import type { Logger } from 'pino'
+import { maximumSkewSeconds } from '../../skew.ts'
+import type { Db } from './connection.ts'
+
+const measureEveryMilliseconds = 5000
+
+/** How far this machine's clock is ahead of the database's, in seconds; negative when it is behind. */
+export async function measureSkew(db: Db, wall: () => number = Date.now): Promise<number> {
+  const before = wall()
+  const { localTime } = (await db.getClient().db('admin').command({ isMaster: 1 })) as { localTime: Date }
+  return ((before + wall()) / 2 - localTime.getTime()) / 1000
+}
+
+/** The clock of this process is off: another process, or this one later, can serve the request. */
+export class ClockSkewError extends Error {
+  override readonly name = 'ClockSkewError'
+  constructor(skewSeconds: number) {
+    super(`The clock of this process is ${skewSeconds.toFixed(0)} s off the database's: writes are refused`)
+  }
+}
+
+/**
+ * Compares the clock of this process with the database's at intervals. A step of the clock in between is noticed at
+ * once, by comparison with the monotonic clock.
+ */
+export class ClockWatch {
+  private skewSeconds = 0
+  /** Wall clock minus monotonic clock at the time of the measurement. */
+  private offset: number
+  private isReported = false
+  private readonly timer: ReturnType<typeof setInterval>
+
+  constructor(
+    private readonly db: Db,
+    private readonly log: Logger,
+    private readonly wall: () => number = Date.now,
+  ) {
+    this.offset = this.offsetNow()
+    this.timer = setInterval(() => this.measure().catch(() => {}), measureEveryMilliseconds)
+    this.timer.unref()
+  }
+
+  /** Measures now. */
+  async measure(): Promise<void> {
+    this.skewSeconds = await measureSkew(this.db, this.wall)
+    this.offset = this.offsetNow()
+    this.report()
+  }
+
+  /** True while this process can date what it writes. */
+  isSound(): boolean {
+    this.report()
+    return Math.abs(this.skew()) <= maximumSkewSeconds
+  }
+
+  /** @throws ClockSkewError unless {@link isSound} */
+  requireSound(): void {
+    if (!this.isSound()) throw new ClockSkewError(this.skew())
+  }
+
+  close(): void {
+    clearInterval(this.timer)
+  }
+
+  private skew(): number {
+    return this.skewSeconds + (this.offsetNow() - this.offset) / 1000
+  }
+
+  private offsetNow(): number {
+    return this.wall() - performance.now()
+  }
+
+  private report(): void {
+    const isOff = Math.abs(this.skew()) > maximumSkewSeconds
+    if (isOff === this.isReported) return
+    this.isReported = isOff
+    const skew_seconds = Math.round(this.skew())
+    if (isOff) this.log.error({ skew_seconds }, "The clock differs from the database's: writes are refused")
+    else this.log.info({ skew_seconds }, 'The clock agrees with the database again')
+  }
+}

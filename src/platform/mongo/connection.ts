@@ -1,0 +1,48 @@
+import mongoose, { type ClientSession, type Connection } from 'mongoose'
+import { majorityTimeoutMilliseconds } from './limits.ts'
+
+export type Db = Connection
+export type Session = ClientSession
+
+const defaultDatabase = 'partner'
+
+/** How long an operation waits for a connection and for its response. */
+const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
+
+/**
+ * Opens the database. Every write is acknowledged by a majority and journaled, every read sees only
+ * what such a write left, so that nothing once shown can be taken back by a failover.
+ *
+ * @param isPatient no operation has a time limit: for what grows with the data, such as building an index
+ */
+export async function openMongo(url: string, isPatient = false): Promise<Db> {
+  return mongoose
+    .createConnection(url, {
+      dbName: databaseNameOf(url),
+      autoCreate: false,
+      autoIndex: false,
+      bufferCommands: false,
+      maxPoolSize: 50,
+      serverSelectionTimeoutMS: 5000,
+      ...(isPatient ? {} : limits),
+      // A primary that neither answers nor closes is given up after the sum of both.
+      heartbeatFrequencyMS: 2000,
+      connectTimeoutMS: 5000,
+      readPreference: 'primary',
+      readConcern: { level: 'majority' },
+      writeConcern: {
+        w: 'majority',
+        journal: true,
+        ...(isPatient ? {} : { wtimeoutMS: majorityTimeoutMilliseconds }),
+      },
+    })
+    .asPromise()
+}
+
+/**
+ * The database that a connection string names, or the default one. Not parsed as an address: the hosts are several,
+ * and a password may hold almost anything.
+ */
+export function databaseNameOf(url: string): string {
+  return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '') || defaultDatabase
+}

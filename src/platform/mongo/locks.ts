@@ -1,0 +1,29 @@
+import { Schema } from 'mongoose'
+import { modelOf } from './collections.ts'
+import type { Db, Session } from './connection.ts'
+
+interface Lock {
+  _id: string
+  taken: number
+}
+
+export const lockModel = modelOf<Lock>(
+  'locks',
+  new Schema<Lock>({ _id: { type: String, required: true }, taken: { type: Number, required: true } }),
+)
+
+/**
+ * Puts a transaction in line with every other one that takes the same lock, in whatever process: two of them
+ * cannot both commit on one snapshot, so the second starts over and sees what the first left. Take it
+ * first, before anything is read.
+ *
+ * @returns the place of the transaction among all that took this lock
+ */
+export async function takeLock(db: Db, session: Session, name: string): Promise<number> {
+  const options = { upsert: true, new: true, session }
+  const { taken } = await lockModel(db)
+    .findOneAndUpdate({ _id: name }, { $inc: { taken: 1 } }, options)
+    .lean()
+    .orFail()
+  return taken
+}

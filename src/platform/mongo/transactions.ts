@@ -1,0 +1,81 @@
+import AsyncLock from 'async-lock'
+import mongoose from 'mongoose'
+import { withTimeout } from '../timeout.ts'
+import type { Db, Session } from './connection.ts'
+import { busy } from './errors.ts'
+import {
+  majorityTimeoutMilliseconds,
+  queueTimeoutMilliseconds,
+  transactionTimeoutMilliseconds,
+} from './limits.ts'
+
+const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10_000 })
+
+/**
+ * Runs `work` in one transaction and gives its result once a majority has it.
+ *
+ * Writers that would meet on the same document pass the same `queue` and take turns inside this process;
+ * writers of several processes meet as write conflicts, and the loser starts over after a short pause.
+ * `work` may therefore run more than once, and does nothing but read and write through its session: waiting
+ * for anything else could wait for a lock that waits for this transaction.
+ *
+ * @throws DomainError `conflict` with a retry time when the turn does not come within 6 s
+ */
+export async function inTransaction<T>(
+  db: Db,
+  queue: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  try {
+    return await queues.acquire(`${db.name}/${queue}`, () => runTransaction(db, work))
+  } catch (error) {
+    if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message)) throw busy()
+    throw error
+  }
+}
+
+/**
+ * Reads several times from one moment of the database: what commits meanwhile is not seen. Short, like every
+ * transaction; what is read is acknowledged by a majority.
+ */
+export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
+  return runTransaction(db, read)
+}
+
+async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
+  const deadline = Date.now() + transactionTimeoutMilliseconds - 1000
+  const session = await db.startSession()
+  let attempt = 0
+  const tries = session.withTransaction(
+    async () => {
+      if (attempt > 0) await pause(attempt)
+      if (Date.now() > deadline) throw busy()
+      attempt += 1
+      return work(session)
+    },
+    {
+      readConcern: { level: 'snapshot' },
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: majorityTimeoutMilliseconds },
+      readPreference: 'primary',
+    },
+  )
+  try {
+    return await withTimeout(tries, transactionTimeoutMilliseconds)
+  } finally {
+    // Not waited for: an open transaction is aborted, and a driver that goes on trying finds its session ended.
+    session.endSession().catch(() => {})
+  }
+}
+
+/**
+ * Runs `work` in one transaction that everything it asks of a model joins by itself: for administrators' acts. What
+ * opens a transaction of its own does not join. `work` may run more than once.
+ */
+export async function inAmbientTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
+  mongoose.set('transactionAsyncLocalStorage', true)
+  return db.transaction(work)
+}
+
+function pause(attempt: number): Promise<void> {
+  return Bun.sleep(Math.random() * Math.min(100, 2 ** attempt))
+}

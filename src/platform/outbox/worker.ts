@@ -1,0 +1,133 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../../clock.ts'
+import type { Db } from '../mongo/connection.ts'
+import { type Job, type JobHandler, jobModel, type Topics } from './outbox.ts'
+
+const lookEveryMilliseconds = 500
+const leaseMilliseconds = 30_000
+const renewEveryMilliseconds = 10_000
+const longestPauseMilliseconds = 600_000
+/** A job is tried this long before it is parked (decisions §4). */
+const triedForMilliseconds = 24 * 3_600_000
+
+/**
+ * Processes the outbox, one lane per topic: a topic whose jobs hang or fail holds up no other, and a topic that this
+ * process does not know (from a later version, say) is left to those that do.
+ */
+export class OutboxWorker {
+  private readonly lanes: Lane[]
+
+  constructor(db: Db, topics: Topics, clock: Clock, log: Logger) {
+    this.lanes = Object.entries(topics).map(([topic, { run }]) => new Lane(db, topic, run, clock, log))
+  }
+
+  start(): void {
+    for (const lane of this.lanes) lane.start()
+  }
+
+  /** Looks for work now instead of at the next interval. */
+  wake(): void {
+    for (const lane of this.lanes) lane.wake()
+  }
+
+  /** Finishes the jobs in progress. */
+  async stop(): Promise<void> {
+    await Promise.all(this.lanes.map((lane) => lane.stop()))
+  }
+}
+
+/**
+ * Claims the due jobs of a topic one after another, each with a lease, so that several processes share the work and
+ * the job of a killed one is picked up again. Retries with backoff for a day, then parks the job.
+ */
+class Lane {
+  private running: Promise<void> = Promise.resolve()
+  private stopped = true
+  private wakeUp: () => void = () => {}
+
+  constructor(
+    private readonly db: Db,
+    private readonly topic: string,
+    private readonly run: JobHandler,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  start(): void {
+    if (!this.stopped) return
+    this.stopped = false
+    this.running = this.loop()
+  }
+
+  wake(): void {
+    this.wakeUp()
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true
+    this.wakeUp()
+    await this.running
+  }
+
+  private async loop(): Promise<void> {
+    while (!this.stopped) {
+      const worked = await this.workOne().catch((error) => {
+        this.log.warn({ topic: this.topic, error: String(error) }, 'Cannot read the outbox')
+        return false
+      })
+      if (!worked && !this.stopped) await this.rest()
+    }
+  }
+
+  private rest(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, lookEveryMilliseconds)
+      this.wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  private async workOne(): Promise<boolean> {
+    const job = await jobModel(this.db)
+      .findOneAndUpdate(
+        { topic: this.topic, parked: false, due_at: { $lte: this.clock() } },
+        { $set: { due_at: this.leaseEnd() }, $inc: { attempts: 1 } },
+        { sort: { due_at: 1 }, new: true },
+      )
+      .lean()
+    if (!job) return false
+    const renewal = setInterval(() => this.renew(job), renewEveryMilliseconds)
+    try {
+      await this.run(job.payload)
+      await jobModel(this.db).deleteOne({ _id: job._id })
+    } catch (error) {
+      await this.putBack(job, error)
+    } finally {
+      clearInterval(renewal)
+    }
+    return true
+  }
+
+  private leaseEnd(): Date {
+    return new Date(this.clock().getTime() + leaseMilliseconds)
+  }
+
+  /** A job that takes long is not picked up by another process. */
+  private renew(job: Job): void {
+    jobModel(this.db)
+      .updateOne({ _id: job._id, attempts: job.attempts }, { $set: { due_at: this.leaseEnd() } })
+      .catch(() => {}) // A lease may run out: handlers may see a job twice.
+  }
+
+  private async putBack(job: Job, error: unknown): Promise<void> {
+    const now = this.clock().getTime()
+    const parked = now - (job.tried_since ?? job.created_at).getTime() >= triedForMilliseconds
+    const pause = Math.min(longestPauseMilliseconds, 2 ** job.attempts * 250)
+    const { topic, attempts } = job
+    this.log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
+    const change = { parked, due_at: new Date(now + pause), last_error: String(error) }
+    await jobModel(this.db).updateOne({ _id: job._id }, { $set: change })
+  }
+}

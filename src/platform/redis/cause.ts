@@ -1,0 +1,28 @@
+/** Causes that an operator can act on, by error code or by the first word of Redis's own reply. */
+const causes: Record<string, string> = {
+  WRONGPASS: 'Redis refuses the password',
+  ERR_AUTH: 'Redis refuses the password',
+  NOAUTH: 'Redis requires a password',
+  NOPERM: 'Redis does not grant this account the commands that rate limits need',
+  READONLY: 'Redis is a replica and accepts no writes',
+  OOM: 'Redis is out of memory',
+  LOADING: 'Redis is still loading its data',
+  MISCONF: 'Redis accepts no writes because it cannot save them',
+  ECONNREFUSED: 'Redis refuses the connection',
+  ECONNRESET: 'Redis closes the connection',
+  ETIMEDOUT: 'Redis does not respond',
+  EHOSTUNREACH: 'The host of Redis cannot be reached',
+  ENETUNREACH: 'The host of Redis cannot be reached',
+  ENOTFOUND: 'The host name of Redis is unknown',
+  EAI_AGAIN: 'The host name of Redis is unknown',
+}
+
+const certificate = /CERT|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|SELF_SIGNED|^ERR_TLS/
+
+/** Why Redis cannot be used, or null for an error that only follows from an earlier one. Contains no secret. */
+export function causeOf(error: unknown): string | null {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code && certificate.test(code)) return 'The certificate of Redis is not trusted'
+  const word = code ?? (/^ERR AUTH/.test(message ?? '') ? 'ERR_AUTH' : message?.split(' ')[0])
+  return causes[word ?? ''] ?? null
+}

@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto'
+import { Schema } from 'mongoose'
+import { modelOf } from '../mongo/collections.ts'
+import type { Db } from '../mongo/connection.ts'
+
+interface Secret {
+  _id: string
+  value: string
+}
+
+export const developmentSecretModel = modelOf<Secret>(
+  'development_secrets',
+  new Schema<Secret>({ _id: { type: String, required: true }, value: { type: String, required: true } }),
+)
+
+/**
+ * The secret of a development service whose `SECRET_KEY` is unset: made once and kept in the database, so
+ * that all processes on it share one. Production requires `SECRET_KEY` and never comes here.
+ */
+export async function developmentSecret(db: Db): Promise<string> {
+  const secret = await developmentSecretModel(db)
+    .findOneAndUpdate(
+      { _id: 'SECRET_KEY' },
+      { $setOnInsert: { value: randomBytes(32).toString('base64url') } },
+      { upsert: true, new: true },
+    )
+    .lean()
+    .orFail()
+  return secret.value
+}

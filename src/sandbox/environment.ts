@@ -1,0 +1,63 @@
+import { upgradeAvailability } from '../availability/upgrade.ts'
+import type { AppContext } from '../context.ts'
+import { sequenceIds } from '../ids.ts'
+import { prepareCollections } from '../platform/mongo/collections.ts'
+import type { Topics } from '../platform/outbox/outbox.ts'
+import { OutboxWorker } from '../platform/outbox/worker.ts'
+import {
+  clearSandbox,
+  openSandbox,
+  prepareSandbox,
+  type ScopedModel,
+  sandboxDatabase,
+  sweepSandboxes,
+} from './store.ts'
+
+const sweepEveryMilliseconds = 60_000
+
+/**
+ * The sandbox is the same house in another environment: the same routes with the live context, except for the
+ * database and what follows from it (decisions §13).
+ *
+ * @param models every collection there is
+ * @param topicsOf what an outbox does
+ */
+export async function openSandboxEnvironment(
+  live: AppContext,
+  models: ScopedModel[],
+  topicsOf: (context: Pick<AppContext, 'db' | 'clock' | 'config'>) => Topics,
+): Promise<{ context: AppContext; close(): Promise<void> }> {
+  const { clock, log, config } = live
+  const db = sandboxDatabase(live.db)
+  await prepareCollections(db, models)
+  await upgradeAvailability(db)
+  await prepareSandbox(db, clock())
+  // The tag manager is not told of sandbox users.
+  const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
+  const outbox = new OutboxWorker(db, topics, clock, log)
+  outbox.start()
+  const store = { db, clock, config, ids: sequenceIds(db), models }
+  const sweeper = setInterval(() => {
+    // With a wrong clock, a sandbox that has just been created would seem to be over.
+    if (!live.clockWatch.isSound()) return
+    sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
+  }, sweepEveryMilliseconds)
+  const context: AppContext = {
+    ...live,
+    db,
+    ids: store.ids,
+    outbox,
+    environment: {
+      name: 'sandbox',
+      openSandbox: (keyId, isWrite) => openSandbox(store, keyId, isWrite),
+      clearSandbox: (keyId) => clearSandbox(store, keyId),
+    },
+  }
+  return {
+    context,
+    async close() {
+      clearInterval(sweeper)
+      await outbox.stop()
+    },
+  }
+}

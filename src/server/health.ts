@@ -1,0 +1,46 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../context.ts'
+import { withTimeoutOrNull } from '../platform/timeout.ts'
+
+const timeoutMilliseconds = 2000
+
+/** A part that readiness depends on. */
+interface Check {
+  name: string
+  /** Without an essential part nothing is served; without any other the service continues, degraded. */
+  isEssential: boolean
+  holds(): Promise<boolean>
+}
+
+function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSignal): Check[] {
+  return [
+    { name: 'shutdown', isEssential: true, holds: async () => !drain?.aborted },
+    { name: 'database', isEssential: true, holds: async () => Boolean(await db.db?.command({ ping: 1 })) },
+    { name: 'clock', isEssential: true, holds: async () => clockWatch.isSound() },
+    { name: 'throttle_store', isEssential: false, holds: () => rateLimiter.ready() },
+  ]
+}
+
+/**
+ * `/healthz`: the process is up. `/readyz`: 200 `ready`, 200 `degraded` when a part is down that the service can do
+ * without, or 503 `not ready`; `failing` names the parts.
+ *
+ * @param drain aborted when the process begins to shut down
+ */
+export function healthRoutes(app: AppContext, drain?: AbortSignal) {
+  const checks = checksOf(app, drain)
+  return new Elysia({ detail: { hide: true } })
+    .get('/healthz', () => ({ status: 'ok' }))
+    .get('/readyz', async ({ set }) => {
+      const held = await Promise.all(
+        checks.map(({ holds }) => withTimeoutOrNull(holds(), timeoutMilliseconds)),
+      )
+      const failing = checks.filter((_, index) => held[index] !== true)
+      const isReady = !failing.some(({ isEssential }) => isEssential)
+      set.status = isReady ? 200 : 503
+      return {
+        status: isReady ? (failing.length === 0 ? 'ready' : 'degraded') : 'not ready',
+        failing: failing.map(({ name }) => name),
+      }
+    })
+}

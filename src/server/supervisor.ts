@@ -1,0 +1,131 @@
+import { fileURLToPath } from 'node:url'
+import type { Logger } from 'pino'
+import { CountsExchange, type FromWorker, sendTo } from './worker-metrics.ts'
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const restartPauseMilliseconds = 1000
+/** A worker that lives this long after it was told to end hangs, and is killed: its own limit is shorter. */
+const patienceMilliseconds = 19_000
+
+/** Environment variable that tells a process it is a worker of a supervisor. */
+export const workerVariable = 'PARTNER_WORKER'
+
+/**
+ * Runs `count` worker processes on one port. A worker that dies is started again; SIGHUP restarts all of them,
+ * one after the other, each stopped only when its successor listens; SIGTERM and SIGINT stop them and then
+ * this process. Gives the exit code.
+ */
+export function supervise(count: number, log: Logger): Promise<number> {
+  return new Supervisor(count, log).run()
+}
+
+class Supervisor {
+  /** The worker that serves each slot. */
+  private readonly slots: Bun.Subprocess[] = []
+  /** Every worker that lives: those that serve, those that start and those that finish their requests. */
+  private readonly living = new Set<Bun.Subprocess>()
+  private readonly exchange = new CountsExchange<Bun.Subprocess>(() => [...this.living])
+  private isStopping = false
+
+  constructor(
+    private readonly count: number,
+    private readonly log: Logger,
+  ) {}
+
+  async run(): Promise<number> {
+    process.on('SIGTERM', () => this.stop())
+    process.on('SIGINT', () => this.stop())
+    const started = this.startAll()
+    // One after the other: a restart waits for the start, and for the restart before it.
+    let rolling: Promise<unknown> = started
+    process.on('SIGHUP', () => {
+      rolling = rolling.then(() => this.roll())
+    })
+    const exitCode = await started
+    while (!this.isStopping) await Bun.sleep(200)
+    await rolling
+    await Promise.all([...this.living].map((worker) => worker.exited))
+    return exitCode
+  }
+
+  /** The first one alone prepares database and demo; the others find them there. */
+  private async startAll(): Promise<number> {
+    for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
+      const { worker, listens } = this.launch(slot)
+      if (await listens) this.serve(slot, worker)
+      else {
+        const isAsked = this.isStopping
+        this.stop()
+        return isAsked ? 0 : worker.exited
+      }
+    }
+    return 0
+  }
+
+  private stop(): void {
+    this.isStopping = true
+    for (const worker of this.living) {
+      worker.kill('SIGTERM')
+      killLate(worker)
+    }
+  }
+
+  /** A successor that does not come to listen leaves its slot to the one before. */
+  private async roll(): Promise<void> {
+    for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
+      const old = this.slots[slot]
+      const { worker, listens } = this.launch(slot)
+      if (!(await listens)) {
+        if (!this.isStopping)
+          this.log.error({ slot }, 'A successor did not start: the worker before it stays')
+        continue
+      }
+      this.serve(slot, worker)
+      if (!old) continue
+      sendTo(old, { retire: true })
+      killLate(old)
+      await old.exited
+    }
+  }
+
+  /** Gives the slot to a worker, and to another one when it ends without being asked to. */
+  private serve(slot: number, worker: Bun.Subprocess): void {
+    this.slots[slot] = worker
+    worker.exited.then(async (code) => {
+      while (!this.isStopping && this.slots[slot] === worker) {
+        this.log.error({ slot, code }, 'A worker ended and is started again')
+        await Bun.sleep(restartPauseMilliseconds)
+        if (this.isStopping || this.slots[slot] !== worker) return
+        const next = this.launch(slot)
+        if (!(await next.listens)) continue
+        if (this.slots[slot] === worker) this.serve(slot, next.worker)
+        else next.worker.kill('SIGTERM')
+      }
+    })
+  }
+
+  /** Starts a worker; `listens` tells whether it came to listen or ended before. */
+  private launch(slot: number): { worker: Bun.Subprocess; listens: Promise<boolean> } {
+    const { promise: listens, resolve } = Promise.withResolvers<boolean>()
+    const worker = Bun.spawn([process.execPath, main], {
+      env: { ...process.env, [workerVariable]: String(slot) },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      ipc: (message: FromWorker, sender) => {
+        if (message === 'listening') resolve(true)
+        this.exchange.receive(message, sender)
+      },
+    })
+    this.living.add(worker)
+    worker.exited.then(() => {
+      this.living.delete(worker)
+      this.exchange.end(worker)
+      resolve(false)
+    })
+    return { worker, listens }
+  }
+}
+
+function killLate(worker: Bun.Subprocess): void {
+  const timer = setTimeout(() => worker.kill('SIGKILL'), patienceMilliseconds)
+  worker.exited.then(() => clearTimeout(timer))
+}

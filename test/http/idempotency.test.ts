@@ -1,0 +1,143 @@
+import { beforeAll, expect, test } from 'vitest'
+import { storedResponseModel } from '../../src/http/idempotency/model.ts'
+import { listingModel } from '../../src/listings/model.ts'
+import { userModel } from '../../src/users/model.ts'
+import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
+import { startService } from '../support/processes.ts'
+
+let offset = 0
+const service = await testApp({}, () => new Date(Date.now() + offset))
+let actor: Actor
+let seeded: Awaited<ReturnType<typeof seedBooking>>
+beforeAll(async () => {
+  actor = await service.actor()
+  seeded = await seedBooking(actor)
+})
+
+const user = (email: string, more: object = {}) => ({ email, first_name: 'A', last_name: 'B', ...more })
+const keyed = (key: string, path: string, body: unknown, by = actor) =>
+  by.send('POST', path, { body, headers: { 'idempotency-key': key } })
+
+test('a retry gets the first answer byte for byte, under its own request id, and makes nothing', async () => {
+  const first = await keyed('k1', '/v1/users', user('k1@example.com', { password: 'long enough' }))
+  const again = await keyed('k1', '/v1/users', {
+    last_name: 'B',
+    password: 'long enough',
+    email: 'k1@example.com',
+    first_name: 'A',
+  })
+  expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
+  expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([
+    null,
+    'true',
+  ])
+  expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
+  expect(again.body.meta.request_id).toBe(first.headers.get('x-request-id'))
+  expect(
+    await userModel(service.live.db).countDocuments({ host_id: actor.hostId, email: 'k1@example.com' }),
+  ).toBe(1)
+})
+
+test('the same key with another body is 409, unknown fields included', async () => {
+  await keyed('k2', '/v1/users', user('k2@example.com'))
+  for (const body of [user('other@example.com'), user('k2@example.com', { unknown: 1 })]) {
+    const answer = await keyed('k2', '/v1/users', body)
+    expect([answer.status, answer.body.error.type]).toEqual([409, 'idempotency_key_mismatch'])
+  }
+})
+
+test('a body that fails validation is 422 though the key was used, and does not use it up', async () => {
+  expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
+  expect((await keyed('k3', '/v1/users', user('k3@example.com'))).status).toBe(201)
+  expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
+})
+
+test('so are dates and lengths that do not fit, before anything is looked up', async () => {
+  const { user_id, listing_id, room_type_id } = seeded
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  expect((await keyed('k3b', '/v1/bookings', stay)).status).toBe(201)
+  const wrong = { checkout_at: '2031-01-01', message: 'x'.repeat(5001), user_id: 999_999_999 }
+  const answer = await keyed('k3b', '/v1/bookings', { ...stay, ...wrong })
+  expect(answer.status).toBe(422)
+  expect(answer.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'checkout_at',
+    'message',
+  ])
+  await keyed('k3c', '/v1/users', user('k3c@example.com'))
+  const unborn = await keyed('k3c', '/v1/users', user('k3c@example.com', { date_of_birth: '2999-01-01' }))
+  expect([unborn.status, unborn.body.error.errors[0].path]).toEqual([422, 'date_of_birth'])
+})
+
+test('after a failure the same key runs again', async () => {
+  await keyed('first', '/v1/users', user('k4@example.com'))
+  expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(422)
+  await userModel(service.live.db).deleteOne({ host_id: actor.hostId, email: 'k4@example.com' })
+  expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(201)
+})
+
+test('keys are apart by endpoint and by API key', async () => {
+  const other = await service.actor()
+  const body = { ...user('k5@example.com'), name: 'Listing of the same key' }
+  const answers = [
+    await keyed('k5', '/v1/users', body),
+    await keyed('k5', '/v1/listings', body),
+    await keyed('k5', '/v1/users', body, other),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
+  expect(answers.map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, null, null])
+})
+
+test('an expired answer is not replayed, though the sweep has not come yet', async () => {
+  const body = { name: 'Expiring', original_id: 'expiring' }
+  expect((await keyed('k6', '/v1/listings', body)).status).toBe(201)
+  offset = 86_400_000 + 1000
+  const later = await keyed('k6', '/v1/listings', body)
+  expect([later.status, later.body.action, later.headers.get('idempotent-replayed')]).toEqual([
+    200,
+    'updated',
+    null,
+  ])
+  expect((await keyed('k6', '/v1/listings', body)).headers.get('idempotent-replayed')).toBe('true')
+  offset = 0
+  expect(
+    await storedResponseModel(service.live.db).countDocuments({ key_id: actor.keyId, idempotency_key: 'k6' }),
+  ).toBe(1)
+})
+
+test('a replay is given though the listing takes no bookings any more', async () => {
+  const { user_id, listing_id, room_type_id } = seeded
+  const body = { user_id, listing_id, room_type_id, checkin_at: '2028-01-01', checkout_at: '2028-02-01' }
+  const first = await keyed('k7', '/v1/bookings', body)
+  await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'inactive' })
+  const again = await keyed('k7', '/v1/bookings', body)
+  await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'draft' })
+  expect([again.status, again.text]).toEqual([201, first.text])
+})
+
+test('fifty equal requests at once over two processes: one effect, one body, for each endpoint', async () => {
+  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  const { user_id, listing_id, room_type_id } = seeded
+  const requests: [string, object][] = [
+    ['/v1/users', user('fifty@example.com', { password: 'long enough' })],
+    ['/v1/listings', { name: 'Fifty', room_types: [{ name: 'R' }] }],
+    [
+      '/v1/bookings',
+      { user_id, listing_id, room_type_id, checkin_at: '2029-01-01', checkout_at: '2029-02-01' },
+    ],
+  ]
+  for (const [path, body] of requests) {
+    const headers = { 'idempotency-key': `fifty ${path}` }
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        sender(fetch, processes[index % 2]?.url)('POST', path, { key: actor.key, headers, body }),
+      ),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(201))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers.filter((answer) => answer.headers.has('idempotent-replayed'))).toHaveLength(49)
+  }
+  expect(
+    await listingModel(service.live.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),
+  ).toBe(1)
+  await Promise.all(processes.map((process) => process.stop()))
+})

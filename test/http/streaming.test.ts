@@ -1,0 +1,56 @@
+import pino from 'pino'
+import { expect, test } from 'vitest'
+import { streamJson } from '../../src/http/streaming.ts'
+
+const log = pino({ level: 'silent' })
+const context = () => ({ set: { headers: { 'x-request-id': 'r' } } })
+
+/** A JSON string of so many characters in pieces of 100,000; fails there where told. */
+async function* text(length: number, failAfter = Number.POSITIVE_INFINITY) {
+  yield '"'
+  for (let sent = 0; sent < length; sent += 100_000) {
+    if (sent >= failAfter) throw new Error('The database is away')
+    await Bun.sleep(0)
+    yield 'x'.repeat(100_000)
+  }
+  yield '"'
+}
+
+/** Sends the answer over a real socket. */
+async function overSocket(pieces: AsyncGenerator<string>): Promise<Response> {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => streamJson(context(), pieces, log),
+    error: () => new Response('failed', { status: 500 }),
+  })
+  try {
+    const response = await fetch(server.url)
+    const body = await response.text().catch(() => null)
+    return new Response(body, { status: response.status, headers: response.headers })
+  } finally {
+    await server.stop(true)
+  }
+}
+
+test.each([100_000, 5_000_000])(
+  '%i characters come whole, with the headers of the answer',
+  async (length) => {
+    const response = await overSocket(text(length))
+    expect([
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('x-request-id'),
+    ]).toEqual([200, 'application/json', 'r'])
+    expect(((await response.json()) as string).length).toBe(length)
+  },
+)
+
+test('a failure before 1 MiB is a proper error', async () => {
+  expect((await overSocket(text(5_000_000, 500_000))).status).toBe(500)
+})
+
+test('a failure later never looks like a whole document', async () => {
+  const body = await (await overSocket(text(5_000_000, 3_000_000))).text()
+  expect(() => JSON.parse(body)).toThrow()
+})

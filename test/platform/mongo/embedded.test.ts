@@ -1,0 +1,161 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isAlive } from '../../../src/platform/process.ts'
+import { sender } from '../../support/app.ts'
+import { readFixture } from '../../support/fixtures.ts'
+import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
+
+let dataDir: string
+let running: ServiceProcess[]
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
+  running = []
+})
+
+afterEach(async () => {
+  await Promise.all(running.map((service) => service.end('SIGTERM')))
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(more: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startService({ DATA_DIR: dataDir, ...more })
+  while (!service.output().includes('is up at')) await Bun.sleep(10)
+  running.push(service)
+  return service
+}
+
+const mongodPid = async () => JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid as number
+const keyIn = (output: string) => /pis_[0-9A-Za-z]{38}/.exec(output)?.[0]
+
+test('the first start seeds a demo and prints three commands that work; later starts print no secret', async () => {
+  const first = await start()
+  const commands = first
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('PARTNER_BASE_URL='))
+  expect(commands).toHaveLength(3)
+  const results: string[] = []
+  for (const command of commands) {
+    const child = Bun.spawn(['sh', '-c', command], {
+      cwd: new URL('../../..', import.meta.url).pathname,
+      env: { PATH: process.env.PATH ?? '', XDG_STATE_HOME: join(dataDir, 'state') },
+      stdout: 'pipe',
+    })
+    results.push(await new Response(child.stdout).text())
+    expect(await child.exited).toBe(0)
+  }
+  expect(results[0]).toContain('Demo host')
+  expect(JSON.parse(results[1] as string).data.booking_no).toBe('BK-1')
+  expect(results[2]).toContain('pending')
+  await first.end('SIGTERM')
+  expect(keyIn((await start()).output())).toBeUndefined()
+})
+
+test('what was acknowledged survives kill -9 of service and mongod', async () => {
+  const first = await start()
+  const key = keyIn(first.output()) as string
+  const send = sender(fetch, first.url)
+  const users: number[] = []
+  for (let count = 0; count < 20; count += 1) {
+    const body = { ...(await readFixture('users/minimal')), email: `u${count}@example.com` }
+    const answer = await send('POST', '/v1/users', { key, body })
+    users.push(answer.body.data.user_id)
+  }
+  const listing = await send('POST', '/v1/listings', {
+    key,
+    body: await readFixture('listings/tokyo-share-house'),
+  })
+  process.kill(await mongodPid(), 'SIGKILL')
+  await first.end('SIGKILL')
+
+  const second = await start()
+  const again = sender(fetch, second.url)
+  const body = { listing_id: listing.body.data.id, checkin_at: '2027-01-01', checkout_at: '2027-02-01' }
+  const read = await again('GET', `/v1/listings/${body.listing_id}`, { key })
+  expect(read.body.data.name).toBe('下北沢シェアハウス')
+  const room_type_id = read.body.data.room_types[0].id
+  for (const user_id of users) {
+    expect(
+      (await again('POST', '/v1/bookings', { key, body: { ...body, room_type_id, user_id } })).status,
+    ).toBe(201)
+  }
+})
+
+test('a second process and the command line join the running server; the last one to leave stops it', async () => {
+  const first = await start()
+  const second = await start()
+  const pid = await mongodPid()
+  const created = await partnerctl(['hosts', 'create', '--name', 'H', '--email', 'h@example.com', '--json'], {
+    DATA_DIR: dataDir,
+  })
+  expect(JSON.parse(created.stdout)).toEqual({ id: 2, name: 'H', email: 'h@example.com' })
+  expect(await mongodPid()).toBe(pid)
+  expect(await first.end('SIGTERM')).toBe(0)
+  expect((await fetch(`${second.url}/readyz`)).status).toBe(200)
+  expect(await second.end('SIGTERM')).toBe(0)
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('after kill -9 of the service alone, the next start takes the server over', async () => {
+  const first = await start()
+  const pid = await mongodPid()
+  await first.end('SIGKILL')
+  expect(isAlive(pid)).toBe(true)
+  const second = await start()
+  expect(await mongodPid()).toBe(pid)
+  await second.end('SIGTERM')
+  expect(isAlive(pid)).toBe(false)
+})
+
+test('without the service, the command line starts and stops the server by itself', async () => {
+  const { code, stdout } = await partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
+  expect([code, JSON.parse(stdout)]).toEqual([0, []])
+  expect(isAlive(await mongodPid())).toBe(false)
+})
+
+/** The servers that run on the data directory, recorded or not. */
+async function serversOnDisk(): Promise<number[]> {
+  const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
+  return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
+}
+
+/** The service in its first seconds, not waited for. */
+function startHastily() {
+  return Bun.spawn([process.execPath, 'src/main.ts'], {
+    cwd: new URL('../../..', import.meta.url).pathname,
+    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+}
+
+test('asked to end, or killed, in the middle of its first start, it leaves nothing that hinders the next', async () => {
+  const asked = startHastily()
+  while ((await serversOnDisk()).length === 0) await Bun.sleep(20)
+  asked.kill('SIGTERM')
+  expect(await asked.exited).toBe(0)
+  expect(await serversOnDisk()).toEqual([])
+
+  await rm(dataDir, { recursive: true })
+  const killed = startHastily()
+  while (!(await mongodPid().catch(() => 0))) await Bun.sleep(5)
+  killed.kill('SIGKILL')
+  await killed.exited
+  const next = await start()
+  expect(await serversOnDisk()).toEqual([await mongodPid()])
+  expect(await next.end('SIGTERM')).toBe(0)
+  expect(await serversOnDisk()).toEqual([])
+})
+
+test('a killed server is started again while two services use it; the last to leave stops the new one', async () => {
+  const [first, second] = [await start(), await start()]
+  const old = await mongodPid()
+  process.kill(old, 'SIGKILL')
+  while ((await mongodPid()) === old) await Bun.sleep(20)
+  // Whichever did not start it again may not have noticed yet.
+  expect(await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')])).toEqual([0, 0])
+  expect(await serversOnDisk()).toEqual([])
+})

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { MemoryRateLimiter } from '../../src/platform/rate-limiter.ts'
+import { testApp } from '../support/app.ts'
+import { startRedis } from '../support/redis.ts'
+
+const limit = 10
+
+test('a limit holds across an outage of Redis: nobody gets a fresh window when it goes or comes back', async () => {
+  let redis = await startRedis()
+  const service = await testApp({ REDIS_URL: redis.url, LOG_LEVEL: 'silent' })
+  const statusIs = async (wanted: string) => {
+    while ((await service.send('GET', '/readyz')).body.status !== wanted) await Bun.sleep(20)
+  }
+  const allowedOf = async (send: () => Promise<{ status: number }>) => {
+    const statuses = await Promise.all(Array.from({ length: 2 * limit }, async () => (await send()).status))
+    return statuses.filter((status) => status === 200).length
+  }
+  const before = await service.actor({ rateLimit: limit })
+  const during = await service.actor({ rateLimit: limit })
+  const partly = await service.actor({ rateLimit: limit })
+  const port = Number(new URL(redis.url).port)
+
+  expect(await allowedOf(() => before.send('GET', '/v1/me'))).toBe(limit)
+  for (let count = 0; count < 4; count += 1) await partly.send('GET', '/v1/me')
+  await redis.stop()
+  await statusIs('degraded')
+  expect(await allowedOf(() => before.send('GET', '/v1/me'))).toBe(0)
+  expect(await allowedOf(() => during.send('GET', '/v1/me'))).toBe(limit)
+  for (let count = 0; count < 3; count += 1) await partly.send('GET', '/v1/me')
+  redis = await startRedis(port)
+  await statusIs('ready')
+  expect(await allowedOf(() => during.send('GET', '/v1/me'))).toBe(0)
+  expect((await partly.send('GET', '/v1/me')).headers.get('ratelimit')).toContain('r=2')
+  expect(await allowedOf(() => partly.send('GET', '/v1/me'))).toBe(2)
+  await redis.stop()
+})
+
+test('windows in memory keep the limit in any window, and hold a bounded number of names', async () => {
+  let now = 0
+  const windows = new MemoryRateLimiter(() => now)
+  const allowed = async () => (await windows.hit('a', 3, 100)).allowed
+  expect([await allowed(), await allowed(), await allowed(), await allowed()]).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
+  now = 99
+  expect(await allowed()).toBe(false)
+  now = 100
+  expect(await allowed()).toBe(true)
+  expect(await windows.remaining('a', 3, 100)).toBe(2)
+  for (let name = 0; name < 100_500; name += 1) await windows.hit(`address-${name}`, 3, 100)
+  expect(windows.size).toBe(100_000)
+  // The names that were hit last are those that stay.
+  expect((await windows.hit('address-100499', 1, 100)).allowed).toBe(false)
+  await windows.close()
+})
+
+test('a hit costs the same however many are in the window', async () => {
+  const windows = new MemoryRateLimiter()
+  for (let hit = 0; hit < 300_000; hit += 1) await windows.hit('busy', 1_000_000, 60_000)
+  expect(await windows.remaining('busy', 1_000_000, 60_000)).toBe(700_000)
+  await windows.close()
+})

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createApp } from '../../src/app.ts'
+import { compose } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { createHost } from '../../src/hosts/store.ts'
+import { permissions } from '../../src/http/permissions.ts'
+import { mintKey } from '../../src/keys/store.ts'
+import { readFixture } from '../support/fixtures.ts'
+
+/**
+ * Records the example answers of the documentation by playing them against a fresh sandbox:
+ * `bin/bun test/scripts/record-examples.ts`.
+ */
+const dataDir = await mkdtemp(join(tmpdir(), 'partner-examples-'))
+const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }))
+const { live } = context
+const app = createApp(context)
+const host = await createHost(live.db, live.clock, { name: 'Casa Gràcia', email: 'host@example.com' })
+const { key } = await mintKey(live.db, live.clock, {
+  host: host.id,
+  name: 'Docs',
+  permissions: [...permissions],
+})
+
+const unit = { listing_id: 2001, room_type_id: 3001 }
+const integrations = '/integrations/{provider}'
+const requests: Record<string, unknown> = {
+  'POST /users': await readFixture('users/maria'),
+  'POST /bookings': { user_id: 1001, ...unit, ...(await readFixture('bookings/winter-stay')) },
+  'POST /listings': await readFixture('demo/listing'),
+  'PATCH /listings/{id}': {
+    name: 'Sandbox House, renovated',
+    room_types: [{ id: 3001, prices: { base_price: 640 } }],
+  },
+  'POST /bookings/{booking_id}/messages': { message: { text: 'Welcome! Check-in is from 15:00.' } },
+  [`POST ${integrations}/provider-key`]: { provider_api_key: 'your-key-at-the-provider' },
+  [`POST ${integrations}/availability`]: {
+    data: [{ ...unit, available: 2, start_date: '2027-03-01', end_date: '2027-03-31' }],
+  },
+  [`POST ${integrations}/rates`]: {
+    data: [{ ...unit, base_price: 640, currency: 'EUR', price_jul: 740, price_aug: 740 }],
+  },
+}
+const others = [
+  'GET /me',
+  'GET /key',
+  'GET /listings',
+  'GET /listings/{id}',
+  'GET /bookings/{booking_id}/messages',
+  `GET ${integrations}/availability`,
+  `GET ${integrations}/bookings`,
+  `GET ${integrations}/bookings/{id}`,
+  'POST /bookings/{booking_id}/confirm',
+  'POST /bookings/{booking_id}/cancel',
+  'DELETE ',
+]
+
+const answers: Record<string, { status: number; body: unknown }> = {}
+for (const operation of [...Object.keys(requests), ...others]) {
+  const [method = '', path = ''] = operation.split(' ')
+  const id = path.includes('/listings/') ? '2001' : '5002'
+  const target = path.replace('{provider}', 'provider_one').replace(/\{(booking_)?id\}/, id)
+  const body = requests[operation]
+  const response = await app.handle(
+    new Request(`http://localhost/sandbox${target}`, {
+      method,
+      headers: { 'x-api-key': key },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }),
+  )
+  // biome-ignore lint/suspicious/noExplicitAny: whatever the operation answers
+  const answer: any = await response.json()
+  if (!response.ok) throw new Error(`${operation}: ${JSON.stringify(answer)}`)
+  delete answer.meta.sandbox
+  answers[operation] = { status: response.status, body: answer }
+}
+const folder = new URL('../../fixtures/examples/', import.meta.url)
+await writeFile(new URL('requests.json', folder), `${JSON.stringify(requests, null, 2)}\n`)
+await writeFile(new URL('responses.json', folder), `${JSON.stringify(answers, null, 2)}\n`)
+await context.close()
+await rm(dataDir, { recursive: true, force: true })

@@ -1,0 +1,74 @@
+import { expect, inject, test } from 'vitest'
+import { sender, testApp, testEnvironment } from '../support/app.ts'
+import { startService } from '../support/processes.ts'
+
+const root = new URL('..', import.meta.url).pathname
+
+async function runService(environment: Record<string, string>) {
+  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+    cwd: root,
+    env: environment,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const stderr = await new Response(child.stderr).text()
+  return { code: await child.exited, lines: stderr.trim().split('\n') }
+}
+
+test('wrong settings are refused at start, one line each, exit 2', async () => {
+  const { code, lines } = await runService({
+    PORT: '70000',
+    LOG_LEVEL: 'loud',
+    MONGODB_URL: 'http://x',
+    TRUSTED_PROXIES: '10.0.0.0/8,nonsense',
+    DEFAULT_CURRENCY: 'EURO',
+    SECRET_KEY: 'hunter2',
+    REQUEST_IDS: 'maybe',
+  })
+  expect(code).toBe(2)
+  expect(lines).toHaveLength(7)
+  for (const name of [
+    'PORT',
+    'LOG_LEVEL',
+    'MONGODB_URL',
+    'TRUSTED_PROXIES',
+    'DEFAULT_CURRENCY',
+    'SECRET_KEY',
+    'REQUEST_IDS',
+  ]) {
+    expect(lines.filter((line) => line.startsWith(`${name} `))).toHaveLength(1)
+  }
+  expect(lines.join()).not.toContain('hunter2')
+})
+
+test('production requires both addresses and the secret', async () => {
+  const { code, lines } = await runService({ NODE_ENV: 'production' })
+  expect(code).toBe(2)
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'])
+})
+
+test('a port in use is one line and exit 1', async () => {
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
+  const { code, lines } = await runService({ ...testEnvironment(), PORT: String(taken.port) })
+  await taken.stop()
+  expect(code).toBe(1)
+  expect(lines.at(-1)).toMatch(/^Cannot listen on 127\.0\.0\.1:\d+/)
+})
+
+test('SIGTERM finishes the requests in flight and exits 0', async () => {
+  const { actor } = await testApp()
+  const someone = await actor()
+  const service = await startService({ ...testEnvironment(), MONGODB_URL: inject('mongodbUrl') })
+  const send = sender(fetch, service.url)
+  const inFlight = Array.from({ length: 30 }, (_, index) =>
+    send('POST', '/v1/users', {
+      key: someone.key,
+      body: { email: `sig${index}@example.com`, first_name: 'A', last_name: 'B', password: 'long enough' },
+    }),
+  )
+  await Bun.sleep(30)
+  const ended = service.end('SIGTERM')
+  const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
+  expect(statuses).toEqual(Array(30).fill(201))
+  expect(await ended).toBe(0)
+})

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { mongodbUrlOf, seedBooking, testApp } from '../support/app.ts'
+
+const token = 'a-token-of-the-operator'
+const url = mongodbUrlOf(`scrape_${crypto.randomUUID().slice(0, 8)}`)
+const service = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
+const { db } = service.live
+
+test('a scrape reads by indexes alone, and sorts nothing in memory', async () => {
+  await seedBooking(await service.actor())
+  await db.db?.command({ profile: 2 })
+  const { status } = await service.send('GET', '/metrics', { headers: { authorization: `Bearer ${token}` } })
+  await db.db?.command({ profile: 0 })
+  expect(status).toBe(200)
+  const profiled = await db
+    .collection('system.profile')
+    .find({ ns: { $in: [`${db.name}.outbox`, `${db.name}.host_clocks`] }, op: { $in: ['query', 'command'] } })
+    .toArray()
+  const plans = profiled.map(({ ns, planSummary, hasSortStage }) => ({ ns, planSummary, hasSortStage }))
+  expect(plans.length).toBeGreaterThanOrEqual(4)
+  for (const plan of plans) {
+    expect(plan.planSummary).toMatch(/IXSCAN|COUNT_SCAN/)
+    expect(plan.hasSortStage).toBeUndefined()
+  }
+})
