@@ -1,4 +1,4 @@
-/** The command was typed wrongly: exit code 2. */
+/** The command was used wrongly: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -7,7 +7,7 @@ export type CommandFinding = Finding & { code?: number }
 
 /** A check of a command has failed. */
 export class ChecksFailedError extends Error {
-  override readonly name = 'Verdict'
+  override readonly name = 'ChecksFailedError'
   constructor(
     message: string,
     readonly exitCode: number = failure.failed,

@@ -4,7 +4,7 @@ import { PartnerError } from './client/client.ts'
 import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'
 
-/** What a failed command says on standard error, and its exit code (decisions §15). */
+/** What a failed command prints on standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
   if (error instanceof UsageError || isParseError(error)) {
     return { text: `${(error as Error).message}\nTry the command with --help`, code: exitCode.usage }
@@ -21,7 +21,7 @@ function explainPartnerError(error: PartnerError): { text: string; code: number 
   const isRefused = error.status === 401 || error.status === 403
   const lines = [
     withProblems(`${error.message} (${error.status})`, error.problems),
-    ...(isRefused ? ['Check PARTNER_API_KEY, and the permissions with your administrator'] : []),
+    ...(isRefused ? ['Check PARTNER_API_KEY, and ask your administrator about the permissions'] : []),
     ...(error.requestId ? [`Request id: ${error.requestId}`] : []),
   ]
   return { text: lines.join('\n'), code: isRefused ? exitCode.keyRefused : exitCode.failed }
@@ -31,7 +31,7 @@ function withProblems(message: string, problems: Problem[]): string {
   return [message, ...problems.map(({ path, message: detail }) => `  ${path}: ${detail}`)].join('\n')
 }
 
-/** citty's own refusals: a missing argument, an unknown command. */
+/** citty's own errors: a missing argument, an unknown command. */
 function isParseError(error: unknown): boolean {
   return error instanceof Error && error.name === 'CLIError'
 }

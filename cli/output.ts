@@ -1,17 +1,17 @@
 import { stripVTControlCharacters } from 'node:util'
 import Table from 'cli-table3'
 
-/** One JSON document with `--json`, else whatever `render` makes of the value for a person. */
+/** Prints one JSON document with `--json`, otherwise what `render` makes of the value for a person. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
   process.stdout.write(`${args.json ? JSON.stringify(value, null, 2) : render(value)}\n`)
 }
 
-/** A note for a person; never on standard output. */
+/** Prints a note for a person; never on standard output. */
 export function note(text: string): void {
   process.stderr.write(`${process.stderr.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
 
-/** Text for standard output that may be coloured; the colour is kept on a terminal only. */
+/** Prints text that may be coloured; on a terminal only, the colours are kept. */
 export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
@@ -25,7 +25,7 @@ const plainBorders = {
 const gap = 2
 const narrowest = 6
 
-/** Rows in columns, with a heading; on a terminal the widest columns give way until the table fits. */
+/** Rows in columns, with headings; on a terminal the widest columns shrink until the table fits. */
 export function table(head: string[], rows: (string | number | null)[][]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => String(cell ?? '-')))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))

@@ -9,7 +9,7 @@ import { note } from './output.ts'
  */
 export function parseId(text: string): number {
   const id = parsePathId(text)
-  if (id === undefined) throw new UsageError(`"${text}" is no id`)
+  if (id === undefined) throw new UsageError(`"${text}" is not a valid id`)
   return id
 }
 
@@ -34,22 +34,22 @@ const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
 export function parseDuration(text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d+)?)([smhd])?$/.exec(text.trim()) ?? []
   if (amount === undefined)
-    throw new UsageError(`"${text}" is no duration; write for example 60s, 15m or 24h`)
+    throw new UsageError(`"${text}" is not a valid duration; for example, use 60s, 15m or 24h`)
   return Number(amount) * (units[unit] as number)
 }
 
-const mostListed = 1000
+const maximumListed = 1000
 
-/** How many a list shows at most; further ones are told of on standard error. */
-export function limitArgument(what: string, standard = mostListed) {
-  const description = `How many ${what} at most, up to ${mostListed}`
+/** How many entries a list shows at most; a note on standard error says when there are more. */
+export function limitArgument(what: string, standard = maximumListed) {
+  const description = `The most ${what} to list, up to ${maximumListed}`
   return { limit: { type: 'string', default: String(standard), description } } as const
 }
 
-/** Goes on where a list that is in order of ids ended. */
+/** Continues a list that is in order of ids. */
 export function afterArgument(what: string) {
   return {
-    after: { type: 'string', description: `Only ${what} with a higher id, to go on where a list ended` },
+    after: { type: 'string', description: `Only ${what} with a higher id, to continue a list` },
   } as const
 }
 
@@ -60,12 +60,12 @@ export function afterArgument(what: string) {
  */
 export function parseLimit(text: string): number {
   const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > mostListed)
-    throw new UsageError(`Option --limit must be an integer from 1 to ${mostListed}`)
+  if (limit < 1 || limit > maximumListed)
+    throw new UsageError(`Option --limit must be an integer from 1 to ${maximumListed}`)
   return limit
 }
 
-/** The first `limit` of what was asked for with one more; tells on standard error when there is more. */
+/** The first `limit` of entries that were queried with one more; a note says when there are more. */
 export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => string): T[] {
   const shown = found.slice(0, limit)
   if (found.length > limit) note(`There are more than ${limit}; ${hint(shown[limit - 1] as T)}`)

@@ -1,4 +1,4 @@
-/** Tells the time; a dependency, so that tests can move it. */
+/** Returns the current time; a dependency, so that tests can move it. */
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()
@@ -18,7 +18,7 @@ export function toDay(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** True for a real calendar date written `YYYY-MM-DD`; `2026-02-30` is none. */
+/** True for a real calendar date written `YYYY-MM-DD`; `2026-02-30` is not one. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const parsed = new Date(`${text}T00:00:00Z`)

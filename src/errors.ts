@@ -9,14 +9,14 @@ export type ProblemCode =
   | 'forbidden'
   | 'rate_limited'
 
-/** One entry of `errors[]`: where, what kind, and a sentence for a person (contract, Errors). */
+/** One entry of `errors[]`: where, which kind, and a sentence for a person (contract, Errors). */
 export interface Problem {
   path: string
   code: ProblemCode
   message: string
 }
 
-/** What went wrong in the words of the domain; `http/error-mapping.ts` alone knows the HTTP status of each. */
+/** What went wrong, in domain terms; only `http/error-response.ts` knows the HTTP status of each. */
 export type ErrorKind =
   | 'validation'
   | 'invalid_ids'
@@ -31,15 +31,15 @@ export type ErrorKind =
   | 'idempotency_mismatch'
   | 'rate_limit'
 
-/** A refusal that the caller can do something about. Anything else that is thrown is our own fault: a 500. */
+/** An error that the caller can act on. Anything else that is thrown is our own failure: a 500. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
 
   /**
    * @param kind what went wrong
-   * @param message for a person: capital first letter, no full stop, never the caller's input if it may be secret
+   * @param message for a person: capital first letter, no full stop, never input that may be secret
    * @param problems the entries of `errors[]`
-   * @param retryAfterSeconds whole seconds after which the same request makes sense again
+   * @param retryAfterSeconds whole seconds after which the same request is worth another try
    */
   constructor(
     readonly kind: ErrorKind,
@@ -51,7 +51,7 @@ export class DomainError extends Error {
   }
 }
 
-/** 422 for one field: the usual refusal of a domain rule. */
+/** 422 for one field: the usual error of a domain rule. */
 export function invalidField(path: string, message: string, code: ProblemCode = 'invalid'): DomainError {
   return invalidFields([{ path, code, message }])
 }
@@ -61,7 +61,7 @@ export function invalidFields(problems: Problem[]): DomainError {
   return new DomainError('validation', 'The request is not valid', problems)
 }
 
-/** 404; the message names the thing and never tells whether it exists for somebody else. */
+/** 404; the message names the kind of thing and does not reveal whether it exists for another host. */
 export function notFound(thing: string): DomainError {
   return new DomainError('not_found', `${thing} not found or unauthorized`)
 }

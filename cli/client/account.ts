@@ -26,8 +26,8 @@ export async function readKey(client: PartnerClient): Promise<KeyView> {
 }
 
 /**
- * Whose changes a poll follows (decisions §15): on live data the host's, in the sandbox the key's. A rotated key is
- * the same key.
+ * Whose changes a poll follows (decisions §15): on live data the host's, in the sandbox the key's. A rotated key
+ * remains the same key.
  */
 export function accountOf({ isSandbox }: Pick<PartnerClient, 'isSandbox'>, { id, host }: KeyView): string {
   return isSandbox ? `key ${id}` : `host ${host.email}`

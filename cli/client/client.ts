@@ -107,7 +107,7 @@ export function clientFor(base: string, isSandbox: boolean, key: string, profile
 }
 
 function rootOf(base: string, isSandbox: boolean): string {
-  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not an address`)
+  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
   const address = base.replace(/\/+$/, '')
   const root = Object.values(roots).find((known) => address.endsWith(known))
   return address.slice(0, address.length - (root?.length ?? 0)) + roots[isSandbox ? 'sandbox' : 'live']
@@ -165,13 +165,13 @@ async function readResponse<T>(
     throw new PartnerError(status, `${root} responded ${status}`, [], undefined, retryAfter)
   if (status >= 300 && status < 400)
     throw new UnreachableError(
-      `${root} redirects elsewhere; use the address of the service itself`,
+      `${root} redirects to another address; use the address of the service itself`,
       retryAfter,
     )
   if (!response.ok) throw new UnreachableError(`${root} responded ${status}`, retryAfter)
   const isOurs = typeof envelope === 'object' && envelope !== null && 'data' in envelope
   if (!isOurs || (expects && !Value.Check(expects, envelope.data)))
-    throw new UnreachableError(`${root} does not respond as the partner interface does`, retryAfter)
+    throw new UnreachableError(`The response of ${root} is not one of the partner interface`, retryAfter)
   return { data: envelope.data, meta: envelope.meta ?? {}, envelope, headers: response.headers }
 }
 

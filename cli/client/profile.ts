@@ -27,11 +27,11 @@ export async function readProfiles(): Promise<Profiles> {
   try {
     return JSON.parse(text)
   } catch {
-    throw new UsageError(`"${file()}" is no file of profiles; remove it and log in again`)
+    throw new UsageError(`"${file()}" is not a profiles file; remove it and log in again`)
   }
 }
 
-/** Keeps the profiles in a file that only this user can read. */
+/** Stores the profiles in a file that only this user can read. */
 export async function writeProfiles(profiles: Profiles): Promise<void> {
   await mkdir(dirname(file()), { recursive: true, mode: 0o700 })
   const fresh = `${file()}.new`
@@ -41,9 +41,9 @@ export async function writeProfiles(profiles: Profiles): Promise<void> {
 }
 
 /**
- * The profile of this name or, without one, the current profile if there is any.
+ * The profile of this name or, without a name, the current profile if there is one.
  *
- * @throws UsageError for a name that is not known
+ * @throws UsageError for an unknown name
  */
 export async function findProfile(
   name: string | undefined,
@@ -54,7 +54,7 @@ export async function findProfile(
   const profile = profiles[wanted]
   if (!profile && name !== undefined) {
     throw new UsageError(
-      `There is no profile "${name}"; known are ${Object.keys(profiles).join(', ') || 'none'}`,
+      `There is no profile "${name}"; the profiles are ${Object.keys(profiles).join(', ') || 'none'}`,
     )
   }
   return profile && { ...profile, name: wanted }

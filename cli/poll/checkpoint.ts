@@ -5,16 +5,16 @@ import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { lockState } from './lock.ts'
 
-/** How far a poll has come: the version of the last change that was handled. */
+/** How far a poll has got: the version of the last change handled. */
 export interface Checkpoint {
   version: string | undefined
-  /** Keeps a version: on the disk, whole or not at all, before it returns. */
+  /** Stores a version: on disk, completely or not at all, before it returns. */
   save(version: string): Promise<void>
-  /** Leaves the state file to others. */
+  /** Releases the state file. */
   close(): Promise<void>
 }
 
-/** What a checkpoint belongs to; with another address, account or filter it would skip changes. */
+/** What a checkpoint belongs to: with another address, account or filter it would skip changes. */
 export interface CheckpointScope {
   root: string
   /** Whose changes they are: on live data the host, in the sandbox the key. */
@@ -28,7 +28,7 @@ export interface CheckpointScope {
 
 interface State {
   root: string
-  /** Absent in a file of an earlier version, which did not know whose changes they were. */
+  /** Absent in a file of an earlier version, which did not record the account. */
   account?: string
   filters: Record<string, string | undefined>
   version: string
@@ -39,8 +39,8 @@ type Scope = Pick<CheckpointScope, 'root' | 'account' | 'filters'>
 /**
  * Opens the checkpoint of a poll.
  *
- * @throws UsageError when the file holds something else, or belongs to another address, account or filter, or to
- * nobody known; Error when another poll has it
+ * @throws UsageError when the file is not a state file, or belongs to another address, account or filter, or does not
+ * name its account; Error when another poll is using it
  */
 export async function openCheckpoint({ path, since, ...scope }: CheckpointScope): Promise<Checkpoint> {
   const file = path ?? defaultPath(scope)
@@ -61,8 +61,8 @@ export async function openCheckpoint({ path, since, ...scope }: CheckpointScope)
 }
 
 /**
- * The state file that an earlier version kept by default for these filters, if it is there. It does not say whose
- * changes it counts, so it is never taken over: with the checkpoint of another account changes would be skipped.
+ * The default state file of an earlier version for these filters, if it exists. It does not name its account, so it is
+ * never used by itself: with the checkpoint of another account, changes would be skipped.
  */
 export async function findEarlierState(
   { root, filters }: Scope,
@@ -73,7 +73,7 @@ export async function findEarlierState(
   return state && state.account === undefined ? { file, version: state.version } : undefined
 }
 
-/** The version that the default state file of a scope holds, if there is one; for reading only. */
+/** The version in the default state file of a scope, if there is one; reads only. */
 export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
   return (await readState(defaultPath(scope)))?.version
 }
@@ -103,7 +103,7 @@ function requireSameScope(
   if (state.account === undefined) {
     if (isBegunAnew) return
     throw new UsageError(
-      `"${file}" is of an earlier version and does not say whose changes it counts; when it is this account's, go on once with --since "${state.version}"`,
+      `"${file}" was written by an earlier version and does not name its account; if it belongs to this account, use --since "${state.version}" once`,
     )
   }
   if (state.account !== account)
@@ -120,7 +120,7 @@ async function readState(file: string): Promise<State | undefined> {
     const state = JSON.parse(text)
     if (typeof state.version === 'string' && typeof state.root === 'string') return state
   } catch {
-    // Refused below, like any other file that is not ours.
+    // Reported below, like any other file that is not ours.
   }
   throw new UsageError(`"${file}" is not a state file of a feed poll`)
 }

@@ -2,10 +2,10 @@ import type { FeedItem } from '../../src/feed/schema.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
-/** Handles one change; only when it returns is the change done with. */
+/** Handles one change, which is complete only when it returns. */
 export type Handler = (item: FeedItem) => Promise<void>
 
-/** A handler, and what is to be written when no change follows, also after a failure. */
+/** A handler, and what is written once no change follows, also after a failure. */
 export interface Output {
   handle: Handler
   end(): Promise<void>
@@ -31,7 +31,7 @@ const widths: Record<(typeof columns)[number], number> = {
   version: 19,
 }
 
-/** Runs the command for each change, or prints it; with `json` one document tells what was handled. */
+/** Runs the command for each change, or prints it; with `json` one document lists what was handled. */
 export function outputFor({ exec, output }: { exec?: string | undefined; output: OutputFormat }): Output {
   const isJson = output === 'json'
   if (isJson) return jsonPrinter(exec === undefined ? async () => {} : executor(exec, 'stderr'))
@@ -41,7 +41,7 @@ export function outputFor({ exec, output }: { exec?: string | undefined; output:
   }
 }
 
-/** One JSON document: a list that is open until the poll ends, however it ends. */
+/** One JSON document: a list that stays open until the poll ends, however it ends. */
 function jsonPrinter(first: Handler): Output {
   let isFirst = true
   return {
@@ -75,14 +75,14 @@ function printer(format: 'table' | 'ndjson' | 'csv'): Handler {
   }
 }
 
-/** Waits until the reader has taken the line: a change that was not handed over must not be checkpointed. */
+/** Waits until the reader has taken the line: a change that was not delivered must not be checkpointed. */
 function write(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
   })
 }
 
-const tries = 3
+const attempts = 3
 const firstPauseMilliseconds = 500
 
 /** @param output where the command's own output goes */
@@ -91,9 +91,9 @@ function executor(command: string, output: 'stdout' | 'stderr'): Handler {
     for (let attempt = 1; ; attempt += 1) {
       const code = await runOnce(command, item, output)
       if (code === 0) return
-      if (attempt === tries) {
+      if (attempt === attempts) {
         throw new Error(
-          `The command failed ${tries} times (exit code ${code}) at booking ${item.booking_id}, version ${item.version}`,
+          `The command failed ${attempts} times (exit code ${code}) at booking ${item.booking_id}, version ${item.version}`,
         )
       }
       await Bun.sleep(firstPauseMilliseconds * 2 ** (attempt - 1))

@@ -1,16 +1,16 @@
 import { Database } from 'bun:sqlite'
 
 /**
- * Takes a state file for this process alone, and gives the function that leaves it again. The lock is one of the
- * operating system, on a file beside the state: it ends with its holder, however that ended, and does not take a
- * new process for an old one of the same number.
+ * Locks a state file for this process, and returns the function that unlocks it. It is a lock of the operating system
+ * on a file beside the state: it ends with its holder, however that ended, and cannot mistake a new process for an old
+ * one with the same id.
  *
- * @throws Error when another process has it
+ * @throws Error when another process holds it
  */
 export function lockState(stateFile: string): () => void {
   const database = new Database(`${stateFile}.lock`, { create: true })
   try {
-    // Who holds it is written first, because a lock hides what is written under it.
+    // The holder is written first, because nobody can read what is written under the lock.
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
     database.transaction(() => {
       database.run('DELETE FROM holder')
@@ -21,7 +21,7 @@ export function lockState(stateFile: string): () => void {
     const holder = holderOf(database)
     database.close()
     if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
-    throw new Error(`Another poll (process ${holder}) uses "${stateFile}"; choose another --state`)
+    throw new Error(`Another poll (process ${holder}) is using "${stateFile}"; choose another --state`)
   }
   return () => database.close()
 }

@@ -1,6 +1,6 @@
 /**
- * Seconds to wait before the next request of a long walk, from the `RateLimit` headers of the last answer, so
- * that the limit is never met: none while half of it is left, then the more the less is left.
+ * Seconds to wait before the next page of a long sync, from the `RateLimit` headers of the last response, so that the
+ * limit is never reached: none while half of it remains, then more the less remains.
  */
 export function pauseFor(headers: Headers): number {
   const [, quota, window] = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? []

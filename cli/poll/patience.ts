@@ -3,14 +3,14 @@ import { note } from '../output.ts'
 
 const longestPauseSeconds = 60
 
-/** Ends a poll between two changes. */
+/** Stops a poll between two changes. */
 export interface StopSignal {
   requested: boolean
-  /** Sleeps, but no longer than until the signal. */
+  /** Sleeps, at most until the signal. */
   sleep(seconds: number): Promise<void>
 }
 
-/** The first SIGINT or SIGTERM ends the poll after the change in hand. */
+/** The first SIGINT or SIGTERM stops the poll after the current change. */
 export function stopOnSignal(): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop: StopSignal = {
@@ -27,10 +27,10 @@ export function stopOnSignal(): StopSignal {
 }
 
 /**
- * Sends a request until the service responds: waits out limits, network faults, 5xx, and whatever else is not of
- * the service. Null when it was stopped meanwhile.
+ * Repeats a request until the service responds: waits out rate limits, network faults, 5xx, and whatever else does not
+ * come from the service. Null when stopped meanwhile.
  *
- * @throws what no waiting mends
+ * @throws errors that waiting cannot resolve
  */
 export async function withRetries<T>(request: () => Promise<T>, stop: StopSignal): Promise<T | null> {
   for (let attempt = 0; !stop.requested; attempt += 1) {
@@ -46,13 +46,13 @@ export async function withRetries<T>(request: () => Promise<T>, stop: StopSignal
   return null
 }
 
-/** Seconds to wait before the next try, or null for an error that no waiting mends. */
+/** Seconds to wait before the next attempt, or null for an error that waiting cannot resolve. */
 function pauseAfter(error: unknown, attempt: number): number | null {
-  const isPassing =
+  const isTemporary =
     error instanceof UnreachableError ||
     (error instanceof PartnerError &&
       (error.status >= 500 || error.status === 429 || error.retryAfterSeconds))
-  if (!isPassing) return null
+  if (!isTemporary) return null
   const { retryAfterSeconds } = error as UnreachableError | PartnerError
   return retryAfterSeconds ?? Math.random() * Math.min(longestPauseSeconds, 2 ** attempt)
 }

@@ -22,7 +22,7 @@ export interface PollOptions {
 
 const perPage = 100
 
-/** What the poll relies on; whatever else a later version sends is handed over as it is. */
+/** What the poll relies on; whatever else a later version sends is passed on as it is. */
 const FeedData = Type.Object({
   Bookings: Type.Array(
     Type.Object({
@@ -34,10 +34,10 @@ const FeedData = Type.Object({
 })
 
 /**
- * Follows the feed. Every request asks for what came after the last change handled: versions are unique
- * and ascend, so the first page after a version is always the right next page, whatever moved meanwhile.
+ * Follows the feed. Every request asks for what comes after the last change handled: versions are unique and
+ * ascending, so the first page after a version is always the right next page, whatever moved meanwhile.
  *
- * @throws Error when a page does not move forward: what gives it is not this feed, and going on could skip changes
+ * @throws Error when a page does not move forward: then it is not this feed, and continuing could skip changes
  */
 export async function poll(options: PollOptions): Promise<void> {
   const { checkpoint, handle, intervalSeconds, progress, stop } = options
@@ -68,7 +68,7 @@ export async function poll(options: PollOptions): Promise<void> {
   progress.stop()
 }
 
-/** The next changes, how many there are in all, and how long to wait before asking for more. */
+/** The next changes, how many there are in total, and how long to wait before asking for more. */
 interface Batch {
   items: FeedItem[]
   total: number

@@ -1,13 +1,13 @@
 import { SingleBar } from 'cli-progress'
 
-/** Shows how far a long sync has come. */
+/** Shows the progress of a long sync. */
 export interface Progress {
-  /** Notes that `handled` changes are done and `left` remain. */
+  /** Records that `handled` changes are done and `left` remain. */
   update(handled: number, left: number): void
   stop(): void
 }
 
-/** Below this a sync is over before a bar would help. */
+/** A shorter sync is over before a bar would help. */
 const worthShowing = 200
 
 const silent: Progress = { update() {}, stop() {} }

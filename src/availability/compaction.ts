@@ -23,9 +23,9 @@ const looseFraction = 0.25
 const roomTypesPerJob = 50
 
 /** True when a room type has grown enough since a compaction was last requested. */
-export function needsCompaction({ written, mostRows, looseRows }: RoomTypeCount): boolean {
+export function needsCompaction({ written, maximumRows, looseRows }: RoomTypeCount): boolean {
   const unasked = Math.min(looseRows, written.rows - written.asked_at)
-  return unasked >= Math.max(minimumLooseRows, mostRows * looseFraction)
+  return unasked >= Math.max(minimumLooseRows, maximumRows * looseFraction)
 }
 
 /** Requests the compaction of room types, in the transaction of the write that made them grow. */

@@ -3,8 +3,8 @@ import { modelOf } from '../platform/mongo/collections.ts'
 import type { WrittenRow } from './overlay.ts'
 
 /**
- * A row as it was written, one document each. A write only adds documents; which part of each is in force is
- * told by laying them over each other (`overlay.ts`), and now and then a room type is compacted to just that.
+ * A row as it was written, one document each. A write only adds documents; overlaying them (`overlay.ts`) tells which
+ * part of each is in force, and now and then a room type is compacted to just that.
  */
 export interface StoredRow extends WrittenRow {
   host_id: number
@@ -29,15 +29,15 @@ rowSchema.index({ host_id: 1, room_type_id: 1, end_date: 1, start_date: 1 }, { n
 
 export const availabilityRowModel = modelOf<StoredRow>('availability_rows', rowSchema)
 
-/** What all writes to a room type added up to, so that a write need not read the rows. */
+/** Totals of all writes to a room type, so that a write need not read the rows. */
 export interface RoomTypeWritten {
   host_id: number
   room_type_id: number
   /** Rows written, ever. */
   rows: number
-  /** At most as many more rows in force, of all writes together. */
+  /** The most rows in force that all writes together can have added. */
   growth: number
-  /** `rows` when a compaction was last asked for. */
+  /** `rows` when a compaction was last requested. */
   asked_at: number
   /** Place of the last write among the host's changes. */
   sequence: number
@@ -55,14 +55,14 @@ writtenSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'avai
 
 export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema)
 
-/** Where the last compaction of a room type was. A document of its own, so that it is in no write's way. */
+/** The state at the last compaction of a room type. A separate document, so that it conflicts with no write. */
 export interface RoomTypeCompacted {
   host_id: number
   room_type_id: number
-  /** What was written until then, as {@link RoomTypeWritten} has it. */
+  /** The totals at that time, as in {@link RoomTypeWritten}. */
   rows: number
   growth: number
-  /** Rows in force then. */
+  /** Rows in force at that time. */
   in_force: number
 }
 

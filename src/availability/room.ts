@@ -27,11 +27,11 @@ export interface Measured {
  * splits. A measurement is used instead as long as nothing has been written since.
  */
 export function grow(count: RoomTypeCount, added: number, measured: Measured | undefined): RoomTypeCount {
-  const { written, mostRows, looseRows } = count
+  const { written, maximumRows, looseRows } = count
   const growth = measured?.sequence === written.sequence ? measured.growth : added * 2
   return {
     written: { ...written, rows: written.rows + added, growth: written.growth + growth },
-    mostRows: mostRows + growth,
+    maximumRows: maximumRows + growth,
     looseRows: looseRows + added,
   }
 }
@@ -39,12 +39,12 @@ export function grow(count: RoomTypeCount, added: number, measured: Measured | u
 /** The count of a room type that has no rows yet. */
 export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
   const written = { host_id, room_type_id, rows: 0, growth: 0, asked_at: 0, sequence: 0 }
-  return { written, mostRows: 0, looseRows: 0 }
+  return { written, maximumRows: 0, looseRows: 0 }
 }
 
 /** True when a room type may have too many rows; only a measurement tells whether it has. */
-export function mayBeFull({ mostRows, looseRows }: RoomTypeCount): boolean {
-  return mostRows > maximumRowsInForce || looseRows > maximumLooseRows
+export function mayBeFull({ maximumRows, looseRows }: RoomTypeCount): boolean {
+  return maximumRows > maximumRowsInForce || looseRows > maximumLooseRows
 }
 
 /**

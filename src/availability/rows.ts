@@ -52,5 +52,5 @@ function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: D
 function maximumRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
   if (!count) return 0
   const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
-  return Math.min(count.mostRows, days) + count.looseRows
+  return Math.min(count.maximumRows, days) + count.looseRows
 }

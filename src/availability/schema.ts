@@ -13,13 +13,13 @@ const AvailabilityItem = Type.Object({
 export type AvailabilityItem = Static<typeof AvailabilityItem>
 
 /** Body of `POST …/availability`. */
-export const AvailabilityWrite = bulkOf(AvailabilityItem, ({ data }, isSound) =>
-  isSound('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isSound)) : [],
+export const AvailabilityWrite = bulkOf(AvailabilityItem, ({ data }, isValidAt) =>
+  isValidAt('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isValidAt)) : [],
 )
 
-function orderProblems(item: AvailabilityItem, at: string, isSound: (path: string) => boolean): Problem[] {
+function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: string) => boolean): Problem[] {
   const path = `${at}.end_date`
-  if (!isSound(path) || !isSound(`${at}.start_date`) || item.start_date <= item.end_date) return []
+  if (!isValidAt(path) || !isValidAt(`${at}.start_date`) || item.start_date <= item.end_date) return []
   return [{ path, code: 'invalid', message: `"${path}" must not be before "start_date"` }]
 }
 

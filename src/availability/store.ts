@@ -16,14 +16,14 @@ export interface DateWindow {
   to?: string | undefined
 }
 
-/** Documents that one round trip brings: as many are decoded in one go. */
+/** Documents per round trip, which are decoded in one go. */
 const batchSize = 1000
 
 const columns = { _id: 0, host_id: 0 } as const
 
 /**
- * The rows in force on the days of a window, in a transaction. Parts of them outside of the window may no longer
- * be in force: only what overlaps the window is read.
+ * The rows in force on the days of a window, in a transaction. Their parts outside of the window may no longer be in
+ * force: only what overlaps the window is read.
  */
 export async function findRowsCovering(
   db: Db,
@@ -50,8 +50,8 @@ export async function findRows(
 }
 
 /**
- * By room type, the written rows that overlap a window, and all that overlap these anywhere: laid, the former come
- * out whole.
+ * By room type, the written rows that overlap a window, and all rows that overlap those anywhere, so that overlaying
+ * gives the former in full.
  */
 export async function findWrittenAround(
   db: Db,
@@ -92,23 +92,23 @@ export async function deleteRows(
   )
 }
 
-/** Everything that is stored of a room type. */
+/** All rows stored for a room type. */
 export async function findAllWritten(db: Db, session: Session, hostId: number, roomTypeId: number) {
   return availabilityRowModel(db)
     .find({ host_id: hostId, room_type_id: roomTypeId }, null, { session, batchSize })
     .lean()
 }
 
-/** How much is stored of a room type. */
+/** How much is stored for a room type. */
 export interface RoomTypeCount {
   written: RoomTypeWritten
-  /** At least as many as are in force; exact when none is loose. */
-  mostRows: number
+  /** An upper bound of the rows in force; exact when none is loose. */
+  maximumRows: number
   /** Rows written since the last compaction. */
   looseRows: number
 }
 
-/** What is counted of these room types, by id; a room type without rows is absent. */
+/** The counts of these room types, by id; a room type without rows is absent. */
 export async function findCounts(
   db: Db,
   session: Session,
@@ -123,13 +123,13 @@ export async function findCounts(
   return new Map(
     writtens.map((written) => {
       const { rows = 0, growth = 0, in_force = 0 } = before.get(written.room_type_id) ?? {}
-      const mostRows = in_force + written.growth - growth
-      return [written.room_type_id, { written, mostRows, looseRows: written.rows - rows }]
+      const maximumRows = in_force + written.growth - growth
+      return [written.room_type_id, { written, maximumRows, looseRows: written.rows - rows }]
     }),
   )
 }
 
-/** Stores what the writes to room types add up to. */
+/** Stores the totals of the writes to room types. */
 export async function saveWritten(db: Db, session: Session, writtens: RoomTypeWritten[]): Promise<void> {
   const writes = writtens.map(({ host_id, room_type_id, ...sums }) => {
     return { updateOne: { filter: { host_id, room_type_id }, update: { $set: sums }, upsert: true } }
@@ -137,7 +137,7 @@ export async function saveWritten(db: Db, session: Session, writtens: RoomTypeWr
   await availabilityWrittenModel(db).collection.bulkWrite(writes, { session, ordered: false })
 }
 
-/** Stores where a compaction was. */
+/** Stores the state at a compaction. */
 export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted): Promise<void> {
   const { host_id, room_type_id, ...values } = compacted
   await availabilityCompactedModel(db).updateOne(
@@ -147,7 +147,7 @@ export async function saveCompacted(db: Db, session: Session, compacted: RoomTyp
   )
 }
 
-/** The days from the first to the last of some rows. */
+/** The days from the first to the last that some rows cover. */
 export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[]): {
   from: string
   to: string

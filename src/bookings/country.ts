@@ -1,8 +1,8 @@
 import countries from 'i18n-iso-countries'
 
 /**
- * The two-letter code of a country written as a code or as a name in any language the library knows,
- * or null where it cannot be told (decisions §9).
+ * The two-letter code of a country written as a code or as a name in any language the library knows, or null if it
+ * cannot be determined (decisions §9).
  */
 export function toCountryCode(country: string | null | undefined): string | null {
   const text = country?.trim()

@@ -1,7 +1,7 @@
 import { addDays } from '../clock.ts'
 import { months } from '../listings/fields.ts'
 
-/** What a stay is priced from: a room type's monthly prices and the listing's fees, in major units. */
+/** What the price of a stay is based on: a room type's monthly prices in major units, and its discounts in percent. */
 export interface Tariff {
   base_price?: number | null
   [month: `price_${string}`]: number | null | undefined
@@ -28,7 +28,7 @@ const oneOff = new Set(['once', 'one_time', 'one-time', 'one_off', 'one-off'])
 const percentage = new Set(['percentage', 'percent'])
 const discountLengths = [360, 180, 90] as const
 
-/** An amount of major units in cents, half-up. */
+/** An amount in major units as cents, rounded half-up. */
 export function toCents(amount: number | null | undefined): number {
   // Shifted as decimal digits: 1.005 × 100 is less than 100.5 in binary.
   const shifted = Number(`${amount ?? 0}e2`)
@@ -36,8 +36,8 @@ export function toCents(amount: number | null | undefined): number {
 }
 
 /**
- * Prices a stay (decisions §6): each night costs its month's price divided by the days of that month; the
- * longest discount that the nights reach; plus the fees that are mandatory and one-off.
+ * Prices a stay (decisions §6): each night costs its month's price divided by the days of that month; minus the
+ * discount for the longest stay that the nights reach; plus the fees that are mandatory and one-off.
  */
 export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fees: Fee[]): StayPrice {
   const priceCents = nightsCents(checkinAt, nights, tariff)
@@ -48,8 +48,8 @@ export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fee
 }
 
 /**
- * The nights of one month cost a common fraction each, so they are summed by month as exact fractions over
- * the least common multiple of 28, 29, 30 and 31 days, and rounded once.
+ * A night costs a fraction of its month's price, so nights are summed as exact fractions over the least common multiple
+ * of 28, 29, 30 and 31 days, and rounded once.
  */
 const commonDays = 28 * 29 * 15 * 31
 
@@ -71,7 +71,7 @@ function discountPercent(nights: number, tariff: Tariff): number {
   return reached ? (tariff[`discount_${reached}`] ?? 0) : 0
 }
 
-/** A percentage of an amount, half-up to cents; the percentage may have six decimals. */
+/** A percentage of an amount, rounded half-up to cents; the percentage may have six decimals. */
 function partOf(cents: number, percent: number): number {
   const whole = 100_000_000n
   return Number((BigInt(cents) * BigInt(Math.round(percent * 1e6)) * 2n + whole) / (whole * 2n))

@@ -22,8 +22,8 @@ export const BookingCreate = requestObject(
     checkout_at: requiredDate(),
     message: optional(text(longestMessage, { trims: true })),
   },
-  ({ checkin_at, checkout_at }, isSound) =>
-    isSound('checkin_at') && isSound('checkout_at') ? stayProblems(checkin_at, checkout_at) : [],
+  ({ checkin_at, checkout_at }, isValidAt) =>
+    isValidAt('checkin_at') && isValidAt('checkout_at') ? stayProblems(checkin_at, checkout_at) : [],
 )
 export type BookingCreate = Static<typeof BookingCreate>
 

@@ -3,7 +3,7 @@ import type { Problem } from '../errors.ts'
 
 const longestStayNights = 1095
 
-/** Why two dates do not make a stay (decisions §6): at most one problem, at `checkout_at`. */
+/** Why two dates are not a valid stay (decisions §6): at most one problem, at `checkout_at`. */
 export function stayProblems(checkinAt: string, checkoutAt: string): Problem[] {
   const nights = daysBetween(checkinAt, checkoutAt)
   const path = 'checkout_at'

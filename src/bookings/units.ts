@@ -1,7 +1,7 @@
 import type { AvailabilityRow } from '../availability/overlay.ts'
 import { addDays } from '../clock.ts'
 
-/** The part of a booking that takes a unit. */
+/** The part of a booking that occupies a unit. */
 export interface Stay {
   checkin_at: string
   checkout_at: string
@@ -9,9 +9,9 @@ export interface Stay {
 }
 
 /**
- * The first night of a stay on which no unit is left, or null (decisions §6): a night has `available` of the
- * row that covers it, less the active stays that cover the night and were made after that row was written.
- * A night that no row covers is open; the night of `checkout_at` is none.
+ * The first night of a stay on which no unit is left, or null (decisions §6): a night has `available` units of the row
+ * that covers it, minus the active stays that cover the night and were made after that row was written. A night that
+ * no row covers is open; the day of `checkout_at` is not a night of the stay.
  */
 export function firstFullNight(
   stay: Omit<Stay, 'created_sequence'>,

@@ -16,7 +16,7 @@ const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 /** Keywords of our own in schemas, which mean nothing to other tools. */
 const ownKeywords = new Set([
   'readAs',
-  'answerAs',
+  'respondsAs',
   'errorCode',
   'belowMinimum',
   'trims',

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { responseObject } from '../schema/fields.ts'
 
-/** Answer of `GET /v1/me` (contract, Host profile). */
+/** Response of `GET /v1/me` (contract, Host profile). */
 export const HostProfile = responseObject({
   name: Type.String(),
   email: Type.String(),

@@ -1,13 +1,13 @@
 import { DomainError, invalidField } from '../errors.ts'
 import { countGarbage } from './garbage.ts'
 
-/** How deep objects and arrays of a body may nest; real listings need five levels. */
+/** How deeply a body may nest; real listings need five levels. */
 const maximumDepth = 64
 
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
- * @param maximumBytes refuse more than this, before reading it where the sender told its length
+ * @param maximumBytes more is refused, before it is read if the sender declared the length
  * @throws DomainError `body_too_large` (413), or `validation` (422) with path `body`
  */
 export async function readJsonObject(
@@ -23,19 +23,19 @@ export async function readJsonObject(
   return value as Record<string, unknown>
 }
 
-/** A body that is not there by then is not waited for: one that trickles would hold its request for ever. */
-const longestReadMilliseconds = 30_000
+/** The longest a body may take: one that trickles in would otherwise hold its request for ever. */
+const bodyTimeoutMilliseconds = 30_000
 
 /**
- * Reads chunk by chunk, whatever length was told: the server stops reading from the socket while nobody asks for
- * more, so no more than the limit is ever held.
+ * Reads chunk by chunk, whatever length was declared: the server stops reading from the socket while nobody asks for
+ * more, so no more than the limit is ever in memory.
  */
 async function readBytes(request: Request, maximumBytes: number): Promise<Uint8Array> {
   if (Number(request.headers.get('content-length')) > maximumBytes) throw tooLarge(maximumBytes)
   if (!request.body) return new Uint8Array()
   const chunks = request.body[Symbol.asyncIterator]()
   const timeout = Promise.withResolvers<never>()
-  const timer = setTimeout(() => timeout.reject(tooSlow()), longestReadMilliseconds)
+  const timer = setTimeout(() => timeout.reject(tooSlow()), bodyTimeoutMilliseconds)
   try {
     return await Promise.race([readAll(chunks, maximumBytes), timeout.promise])
   } catch (error) {
@@ -46,7 +46,7 @@ async function readBytes(request: Request, maximumBytes: number): Promise<Uint8A
   }
 }
 
-/** Lets a body go that nobody has read: otherwise the server keeps what has come of it for a long time. */
+/** Discards a body that nobody has read: otherwise the server keeps what has arrived of it for a long time. */
 export function dropBody({ body }: Request): void {
   if (body && !body.locked) body.cancel().catch(() => {})
 }
@@ -64,18 +64,18 @@ async function readAll(chunks: AsyncIterator<Uint8Array>, maximumBytes: number):
 }
 
 function tooSlow(): DomainError {
-  const message = `The body did not arrive within ${longestReadMilliseconds / 1000} s`
+  const message = `The body did not arrive within ${bodyTimeoutMilliseconds / 1000} s`
   return new DomainError('body_too_slow', message, [{ path: 'body', code: 'invalid', message }])
 }
 
-/** A body that nobody asks for is let pass up to here, so that the connection can be used again. */
-const mostUnreadBytes = 64 * 1024
+/** An unread body up to this size is tolerated, so that the connection can be used again. */
+const maximumUnreadBytes = 64 * 1024
 
-/** True for a body that must not be read to its end where nobody asks for it: the connection ends instead. */
+/** True for a body that must not be read to its end unless a route needs it: the connection is closed instead. */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
     return headers.has('transfer-encoding') || headers.has('content-length')
-  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > mostUnreadBytes
+  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > maximumUnreadBytes
 }
 
 function tooLarge(maximumBytes: number): DomainError {
@@ -98,7 +98,7 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Buf
   '"\\{}[]',
 ) as unknown as [number, number, number, number, number, number]
 
-/** The deepest nesting of a JSON text, found without recursion: brackets inside strings do not count. */
+/** The deepest nesting of a JSON text, without recursion: brackets inside strings do not count. */
 function depthOf(bytes: Uint8Array): number {
   let depth = 0
   let deepest = 0

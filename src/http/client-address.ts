@@ -1,6 +1,6 @@
 import { type BlockList, isIP } from 'node:net'
 
-/** IPv4 inside IPv6 as plain IPv4, so that one client has one address. */
+/** IPv4-mapped IPv6 as plain IPv4, so that one client has one address. */
 function normalize(address: string): string {
   return address.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
 }
@@ -24,7 +24,7 @@ export function clientAddress(socketAddress: string, headers: Headers, trusted: 
   return client
 }
 
-/** What one client is taken to be: an IPv4 address, or the /64 network of an IPv6 one, which one client owns whole. */
+/** What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which one client owns as a whole. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')

@@ -2,11 +2,11 @@ import type { Logger } from 'pino'
 import { DomainError, type ErrorKind } from '../errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
-import { mostProblems } from '../schema/problems.ts'
+import { maximumProblems } from '../schema/problems.ts'
 import { dropBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 
-/** Status and `error.type` of each kind of refusal (contract, Errors). */
+/** Status and `error.type` of each kind of error (contract, Errors). */
 const responses: Record<ErrorKind, { status: number; type: string }> = {
   validation: { status: 422, type: 'validation_error' },
   invalid_ids: { status: 400, type: 'validation_error' },
@@ -22,7 +22,7 @@ const responses: Record<ErrorKind, { status: number; type: string }> = {
   rate_limit: { status: 429, type: 'rate_limit_error' },
 }
 
-/** What a failure of our own says, whatever its cause. */
+/** What a failure of our own reports, whatever its cause. */
 export const unexpected = {
   status: 500,
   type: 'internal_error',
@@ -30,7 +30,7 @@ export const unexpected = {
   errors: [],
 }
 
-/** An election is over, or an embedded database started again, after about as long. */
+/** An election, or the restart of an embedded database, takes about this long. */
 const unreachableSeconds = 5
 
 interface FailureContext {
@@ -41,41 +41,41 @@ interface FailureContext {
 }
 
 /**
- * The one place that turns whatever was thrown into `{ error }`. What is not a refusal of ours is logged
- * with its cause and answered with a fixed message, so that nothing of the inside reaches the client.
+ * The one place that turns whatever was thrown into `{ error }`. Anything but a domain error is logged with its cause
+ * and reported with a fixed message, so that nothing internal reaches the client.
  */
 export function toErrorResponse(context: FailureContext, log: Logger): Response {
   dropBody(context.request)
-  const refusal = toRefusal(context)
-  if (!refusal) {
+  const known = toDomainError(context)
+  if (!known) {
     const { method, url } = context.request
     log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
   }
-  const { status, type, message, errors } = refusal ? describeError(refusal) : unexpected
+  const { status, type, message, errors } = known ? describeError(known) : unexpected
   context.set.status = status
   const headers = { ...context.set.headers } as Record<string, string>
-  const wait = refusal?.retryAfterSeconds ?? (isPassing(context.error) ? unreachableSeconds : undefined)
+  const wait = known?.retryAfterSeconds ?? (isTemporary(context.error) ? unreachableSeconds : undefined)
   if (wait) headers['retry-after'] = String(wait)
   const requestId = requestIdOf(context)
   const error = { type, message, ...(requestId === undefined ? {} : { request_id: requestId }), errors }
   return Response.json({ error }, { status, headers })
 }
 
-/** The same request may work soon, here or in another process. */
-function isPassing(error: unknown): boolean {
+/** The same request may succeed soon, here or in another process. */
+function isTemporary(error: unknown): boolean {
   return isUnreachable(error) || error instanceof ClockSkewError
 }
 
-/** Status and fields of a refusal as the contract writes them. */
-export function describeError(refusal: DomainError) {
+/** Status and fields of an error as the contract writes them. */
+export function describeError(error: DomainError) {
   return {
-    ...responses[refusal.kind],
-    message: refusal.message,
-    errors: refusal.problems.slice(0, mostProblems),
+    ...responses[error.kind],
+    message: error.message,
+    errors: error.problems.slice(0, maximumProblems),
   }
 }
 
-function toRefusal({ code, error }: FailureContext): DomainError | undefined {
+function toDomainError({ code, error }: FailureContext): DomainError | undefined {
   if (error instanceof DomainError) return error
   if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route')
   return undefined

@@ -3,9 +3,9 @@ const smallBytes = 32 * 1024
 let bytesSince = 0
 
 /**
- * Counts a body read or a piece of an answer written. What large JSON is made into is many times its size, and the
- * collector comes too late for it: without this, a few clients that send or ask for nothing else make a process grow
- * by hundreds of megabytes.
+ * Counts a body read or a chunk of a response written, and collects garbage now and then. Parsed JSON takes many times
+ * its size, and the collector runs too late: without this, a few clients that only exchange large bodies make a
+ * process grow by hundreds of megabytes.
  */
 export function countGarbage(bytes: number): void {
   if (bytes < smallBytes) return

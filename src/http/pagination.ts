@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { responseObject } from '../schema/fields.ts'
 
-/** `page` and `per_page` of a query (decisions §2); the digits of a query string are made numbers by `query.ts`. */
+/** `page` and `per_page` of a query (decisions §2); `query.ts` converts the digits of a query string to numbers. */
 export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
   page: Type.Optional(
     Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Page, from 1 (default 1)' }),
@@ -15,7 +15,7 @@ export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
   ),
 })
 
-/** Which slice of a list is asked for. */
+/** Which page of a list is requested. */
 export interface PageRequest {
   page: number
   perPage: number
@@ -28,7 +28,7 @@ export function toPageRequest(
   return { page: query.page ?? 1, perPage: query.per_page ?? defaultPerPage }
 }
 
-/** How many rows come before the page; bounded, because the database takes no larger skip. */
+/** How many rows precede the page; bounded, because the database accepts no larger skip. */
 export function skipOf({ page, perPage }: PageRequest): number {
   return Math.min((page - 1) * perPage, 2 ** 31 - 1)
 }

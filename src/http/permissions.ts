@@ -10,8 +10,8 @@ export const permissions = [
 export type Permission = (typeof permissions)[number]
 
 /**
- * Canonical permissions from what an administrator typed: legacy `*.create` becomes `*.write`, repeats vanish.
- * Words that are no permission come back as `unknown`.
+ * Canonical permissions from what an administrator typed: legacy `*.create` becomes `*.write`, repetitions vanish.
+ * Words that are not permissions are returned as `unknown`.
  */
 export function normalizePermissions(words: string[]): { known: Permission[]; unknown: string[] } {
   const canonical = words.map((word) =>

@@ -3,7 +3,7 @@ const lists = new Set(['listing_status'])
 
 /**
  * The query of a request as an object. A list is always an array, however it is written (once, repeated,
- * `key[]`); the digits of `page` and `per_page` become numbers; everything else stays the string it was.
+ * `key[]`); the digits of `page` and `per_page` become numbers; everything else stays a string.
  * Any other key that repeats becomes an array too, and fails its check.
  */
 export function readQuery(url: string): Record<string, unknown> {

@@ -16,7 +16,7 @@ interface LoggedContext {
 /** One line and one observation per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
 export function requestLog(log: Logger, metrics: RequestMetrics) {
   const startedAt = new WeakMap<Request, number>()
-  // The line below has nothing to redact, and looking for it costs as much as writing it.
+  // The line below contains nothing to redact, and searching it costs as much as writing it.
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest(({ request }) => {
@@ -29,7 +29,7 @@ export function requestLog(log: Logger, metrics: RequestMetrics) {
       const answer = context.responseValue ?? context.response
       const status = answer instanceof Response ? answer.status : Number(set.status ?? 200)
       const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())
-      // A path that is no route is one series however many are tried, and may be anything, a key even.
+      // Unknown paths form one series, however many are tried; a path may be anything, even a key.
       const route = context.route || 'none'
       metrics.observeRequest(request.method, route, status, milliseconds / 1000)
       lines.info({

@@ -1,6 +1,6 @@
 /**
- * Headers of every response. What a key reads belongs to nobody's cache; a page that may be kept says so itself. The
- * policy is that of a JSON response, which loads nothing; a page brings its own.
+ * Headers of every response. What a key reads belongs in no cache; a page that may be cached says so itself. The
+ * policy is that of a JSON response, which loads nothing; a page sets its own.
  */
 export const securityHeaders = {
   'cache-control': 'no-store',
@@ -14,7 +14,7 @@ export const securityHeaders = {
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  // The page's own library writes styles into elements.
+  // The page's library sets inline styles.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self'",

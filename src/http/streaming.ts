@@ -2,14 +2,15 @@ import type { Logger } from 'pino'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { countGarbage } from './garbage.ts'
 
-/** An answer up to this size is sent whole, so that a failure on the way is still a proper error. */
-const mostHeldBytes = 1024 * 1024
+/** A response up to this size is sent whole, so that a failure on the way is still a proper error. */
+const maximumBufferedBytes = 1024 * 1024
 
 /**
- * Answers 200 with JSON text that comes in pieces. A large answer is made while it is sent, no faster than the client
- * takes it, so that it is never in memory as a whole; when a piece fails, the connection ends within the document.
+ * Responds 200 with JSON text that comes in chunks. A large response is produced while it is sent, no faster than the
+ * client reads it, so that it is never in memory as a whole; when a chunk fails, the connection ends within the
+ * document.
  *
- * @throws what the pieces throw, as long as nothing was sent
+ * @throws what the chunks throw, as long as nothing has been sent
  */
 export async function streamJson(
   context: ResponseContext,
@@ -22,7 +23,7 @@ export async function streamJson(
   }
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0
-  while (heldBytes <= mostHeldBytes) {
+  while (heldBytes <= maximumBufferedBytes) {
     const { done, value } = await pieces.next()
     if (done) return new Response(new Blob(held), { headers })
     const bytes = encoder.encode(value)
@@ -40,7 +41,7 @@ export async function streamJson(
         countGarbage(bytes.length)
         controller.enqueue(bytes)
       } catch (error) {
-        log.error({ err: error, request_id: requestIdOf(context) }, 'An answer ends in the middle')
+        log.error({ err: error, request_id: requestIdOf(context) }, 'A response was cut off')
         controller.error(error)
       }
     },

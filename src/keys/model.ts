@@ -2,12 +2,12 @@ import { Schema } from 'mongoose'
 import type { Permission } from '../http/permissions.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 
-/** One secret of a key; a key has two of them while a rotation overlaps. */
+/** One secret of a key; during the overlap of a rotation a key has two. */
 export interface KeySecret {
   hash: string
   /** The first 12 characters. */
   prefix: string
-  /** End of the rotation overlap; null for the current secret. */
+  /** End of the rotation's overlap; null for the current secret. */
   expires_at: Date | null
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable, responseObject } from '../schema/fields.ts'
 
-/** Answer of `GET /v1/key` (decisions §18). */
+/** Response of `GET /v1/key` (decisions §18). */
 export const KeyView = responseObject({
   id: Type.Integer(),
   name: Type.String(),

@@ -2,7 +2,7 @@ import { createHash, randomInt } from 'node:crypto'
 
 /**
  * The form of an API key (decisions §3): `pis_`, 32 base62 characters (190 random bits), and a checksum of
- * 6, so that a mistyped key is refused without a look-up.
+ * 6 characters, so that a mistyped key is refused without a look-up.
  */
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const prefix = 'pis_'
@@ -10,23 +10,23 @@ const randomLength = 32
 const checksumLength = 6
 const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
-/** How many characters of a key are kept to tell keys apart. */
+/** How many characters of a key are stored to identify it. */
 export const shownLength = 12
 
-/** A new key from the system's random source. */
+/** A new key from the system's random number generator. */
 export function createApiKey(): string {
   const random = Array.from({ length: randomLength }, () => digits[randomInt(digits.length)]).join('')
   return prefix + random + checksum(random)
 }
 
-/** True when the checksum fits; says nothing about whether such a key was ever minted. */
+/** True when the checksum matches; whether such a key was ever minted is another question. */
 export function isWellFormedApiKey(key: string): boolean {
   if (!form.test(key)) return false
   const random = key.slice(prefix.length, -checksumLength)
   return key.endsWith(checksum(random))
 }
 
-/** SHA-256 as hex: the only form in which a key is stored. A key has too many bits to be guessed from it. */
+/** SHA-256 as hex, the only form in which a key is stored: a key has too many random bits to be guessed from it. */
 export function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

@@ -15,7 +15,7 @@ export interface NewKey {
   rateLimit?: number | null
 }
 
-/** A key's record, and the key itself: the only moment at which it can be shown. */
+/** A key's record together with the key itself, which can be shown only now. */
 export interface MintedKey {
   key: string
   record: ApiKey
@@ -84,13 +84,13 @@ export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
   const filter = /^\d+$/.test(text) ? { id: Number(text) } : { 'secrets.prefix': text.slice(0, shownLength) }
   const [key, other] = await keyModel(db).find(filter).limit(2).lean()
   if (!key) throw notFound(`Key "${text.slice(0, shownLength)}"`)
-  if (other) throw new DomainError('conflict', 'Two keys begin like this; use the id')
+  if (other) throw new DomainError('conflict', 'Several keys start with these characters; use the id')
   return key
 }
 
 /**
- * Gives the key a new secret; the old one goes on working for `overlapSeconds`. Limit, sandbox, usage and
- * idempotency belong to the key, so that a retry across the rotation stays a retry.
+ * Gives a key a new secret; the old one keeps working for `overlapSeconds`. Limit, sandbox, usage and idempotency
+ * belong to the key, so that a retry across the rotation remains a retry.
  *
  * @throws DomainError `not_found`; `conflict` for a revoked key
  */
@@ -109,7 +109,7 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // Only where no other rotation was faster: its secret must not be lost.
+    // Only if no concurrent rotation was faster: its secret must not be lost.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
@@ -124,11 +124,12 @@ export async function rotateKey(
  */
 export async function setKeyActive(db: Db, idOrPrefix: string, active: boolean): Promise<ApiKey> {
   const found = await findKey(db, idOrPrefix)
-  if (found.revoked_at) throw new DomainError('conflict', 'A revoked key stays revoked; mint a new one')
+  if (found.revoked_at)
+    throw new DomainError('conflict', 'A revoked key cannot be activated again; mint a new one')
   return change(db, found.id, { active })
 }
 
-/** Ends a key for good. Revoking it again changes nothing. */
+/** Revokes a key for good. Revoking it again changes nothing. */
 export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promise<ApiKey> {
   const found = await findKey(db, idOrPrefix)
   return found.revoked_at ? found : change(db, found.id, { active: false, revoked_at: clock() })
@@ -138,7 +139,7 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
   return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
 }
 
-/** What one process saw of a key since its last flush. */
+/** What one process counted for a key since its last flush. */
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
@@ -148,7 +149,7 @@ export interface KeyUsage {
 
 const keptAddresses = 20
 
-/** Adds what was seen of several keys: two database writes for each, however many requests there were. */
+/** Adds the usage of several keys: two database writes for each, however many requests there were. */
 export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise<void> {
   const operations = [...usage].flatMap(([id, seen]) => {
     const addresses = [...seen.addresses].map(([address, last_used_at]) => ({ address, last_used_at }))
@@ -174,8 +175,7 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
 const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
 
 /**
- * The moment an expiry ends: a date alone lasts until the end of that UTC day, and a time without a zone is UTC.
-
+ * The moment of an expiry: a date alone means the end of that UTC day, and a time without a zone is UTC.
  *
  * @throws DomainError `validation` for anything that is neither a date nor an ISO time
  */

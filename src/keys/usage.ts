@@ -4,7 +4,7 @@ import { addKeyUsage, type KeyUsage } from './store.ts'
 
 const flushEveryMilliseconds = 2000
 
-/** Counts the requests of each key in memory and writes the sums every two seconds (decisions §3). */
+/** Counts the requests of each key in memory and writes the totals every two seconds (decisions §3). */
 export class UsageTracker {
   private seen = new Map<number, KeyUsage>()
   private readonly flusher: ReturnType<typeof setInterval>
@@ -17,7 +17,7 @@ export class UsageTracker {
     this.flusher.unref()
   }
 
-  /** Notes one request of a key. */
+  /** Counts one request of a key. */
   track(keyId: number, address: string, now: Date): void {
     const usage = this.seen.get(keyId) ?? { count: 0, lastUsedAt: now, addresses: new Map() }
     usage.count += 1
@@ -26,14 +26,14 @@ export class UsageTracker {
     this.seen.set(keyId, usage)
   }
 
-  /** Writes what was counted; what cannot be written now is kept for the next time. */
+  /** Writes what was counted; what cannot be written is kept for the next attempt. */
   async flush(): Promise<void> {
     const usage = this.seen
     this.seen = new Map()
     try {
       await addKeyUsage(this.db, usage)
     } catch (error) {
-      this.log.warn({ error: String(error) }, 'Key usage could not be written')
+      this.log.warn({ error: String(error) }, 'Cannot write key usage')
       this.putBack(usage)
     }
   }

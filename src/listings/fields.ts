@@ -13,9 +13,9 @@ import {
 } from '../schema/fields.ts'
 
 /**
- * The listing shape of the contract, written once: body of create and update, and answer of a read.
- * Every scalar may be null (that clears it); an object or array may be left out but not be null; an answer
- * is always whole (decisions §5).
+ * The fields of a listing, written once: for the body of create and update, and for the response of a read.
+ * Every scalar may be null (which clears it); an object or array may be left out but not be null; a response
+ * is always complete (decisions §5).
  */
 
 /** The most elements one list of a listing may have. */
@@ -37,14 +37,14 @@ const group = <T extends Parameters<typeof Type.Object>[0]>(fields: T) => Type.O
 
 const references = () => list(Type.Object({ id: idInBody() }))
 const photos = () => list(Type.Object({ url: address(), description: description() }))
-/** May be left out, and null only where none is stored: what was read can always be sent back. `merge.ts` checks. */
+/** May be left out, and null only if none is stored, so that what was read can be sent back. `merge.ts` checks it. */
 const elementName = () => optional(requiredText())
-/** Ours as an integer, or the partner's own as a string; which of them a digit string is, `merge.ts` decides. */
+/** Ours as an integer, or the partner's own as a string; `merge.ts` decides what a string of digits is. */
 const elementId = () =>
   optional(
     Type.Unsafe<number | string>(
       Type.Union([Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), text()], {
-        answerAs: 'id',
+        respondsAs: 'id',
       }),
     ),
   )

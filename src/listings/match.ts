@@ -1,19 +1,18 @@
-/** Why a listing sent is taken to be one that the host already has (decisions §5). */
+/** Why a sent listing is taken to be one that the host already has (decisions §5). */
 export interface Match {
   method: 'original_id' | 'original_url'
   confidence: { level: 'high'; score: number }
 }
 
-/** The two fields that a listing is recognized by. */
+/** The two fields by which a listing is recognized. */
 export interface Recognizable {
   original_id?: string | null
   original_url?: string | null
 }
 
 /**
- * Compares a listing sent with one of the same host. `original_id` decides where both have one; the
- * address decides only while at most one side has an id. Nothing fuzzier: a wrong merge is worse than a
- * duplicate.
+ * Compares a sent listing with one of the same host. `original_id` decides if both have one; the address decides
+ * only if at most one side has an id. Nothing fuzzier: a wrong merge is worse than a duplicate.
  */
 export function matchListing(sent: Recognizable, existing: Recognizable): Match | null {
   if (sent.original_id && existing.original_id) {

@@ -1,17 +1,17 @@
 import { invalidFields, type Problem } from '../errors.ts'
-import { mostProblems } from '../schema/problems.ts'
+import { maximumProblems } from '../schema/problems.ts'
 import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
 
 /**
- * How what a partner sends is laid over what is stored (decisions §5): objects merge field by field,
- * `room_types` and their `rooms` by id, every other array is replaced whole, null clears a scalar.
+ * How what a partner sends is merged into what is stored (decisions §5): objects merge field by field, `room_types`
+ * and their `rooms` by id, every other array is replaced, null clears a scalar.
  */
 
 /** What a string id means: `partner` on POST; on PATCH a string of digits is one of ours. */
 export type IdReading = 'partner' | 'internal'
 
-/** Gives the next id for a new room type or room. */
+/** Returns the next id for a new room type or room. */
 export interface NewIds {
   roomType(): number
   room(): number
@@ -20,7 +20,7 @@ export interface NewIds {
 const nothing = { room_types: [] as StoredRoomType[] }
 
 /**
- * The content after the change; `current` stays as it was.
+ * The content after the change; `current` is not modified.
  *
  * @throws DomainError `validation` at the path of an id that is not one of this listing, or is sent twice
  */
@@ -84,7 +84,7 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   const places = placesById(current)
   const seen = new Set<number | string>()
   const refuse = (at: string, problem: string) => {
-    if (problems.length < mostProblems)
+    if (problems.length < maximumProblems)
       problems.push({ path: at, code: 'invalid', message: `"${at}" ${problem}` })
   }
   for (const [index, element] of sent.entries()) {
@@ -108,7 +108,7 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   return result
 }
 
-/** Where each element stands, by our id and by the partner's; the first of two of one id counts. */
+/** The index of each element, by our id and by the partner's; the first of two with one id wins. */
 function placesById(elements: Identified[]): Map<number | string, number> {
   const places = new Map<number | string, number>()
   for (const [place, { id, partner_id }] of elements.entries())

@@ -15,7 +15,7 @@ export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   rooms: StoredRoom[]
 }
 
-/** What partners wrote of a listing; fields never sent are not there. */
+/** What partners wrote of a listing; fields that were never sent are absent. */
 export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
   name: string
   room_types: StoredRoomType[]
@@ -28,19 +28,19 @@ export interface StoredListing {
   listing_status: ListingStatus
   /** Position of the status in the default order. */
   status_rank: number
-  /** The name as it is compared: without case, and cut where an index key has no more room. */
+  /** The name for comparisons: in lower case, and cut to what fits into an index key. */
   name_key: string
-  /** Stand in the indexes for what a listing is recognized by. */
+  /** Represent in the indexes what a listing is recognized by. */
   original_id_key: string | null
   original_url_key: string | null
   content: ListingContent
-  /** Place of the last rates that are part of the content; absent before the first. */
+  /** Place of the last rates that have become part of the content; absent before the first. */
   rates_sequence?: number
   created_at: Date
   updated_at: Date
 }
 
-/** The index that keeps an `original_id` unique within its host. */
+/** The index that keeps `original_id` unique within a host. */
 export const originalIdIndex = 'listing_original_id_key'
 
 const schema = new Schema<StoredListing>({
@@ -77,7 +77,7 @@ schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' 
 schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
-/** The fields that are derived from the content, for the indexes. */
+/** The fields derived from the content, for the indexes. */
 export function indexFieldsOf({ name, original_id, original_url }: ListingContent) {
   return {
     name_key: indexPrefix(name.toLowerCase()),

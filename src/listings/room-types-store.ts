@@ -4,19 +4,19 @@ import type { Db } from '../platform/mongo/connection.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { findListing } from './store.ts'
 
-/** One entry of a bulk write: a room type, named with its listing. */
+/** One item of a bulk write: a room type, named with its listing. */
 export interface RoomTypeReference {
   listing_id: number
   room_type_id: number
 }
 
-/** The listings of a bulk that are the host's, by id, and the ids that are not, in order of appearance. */
+/** The listings of a bulk write that are the host's, by id, and the other ids, in order of appearance. */
 export interface OwnedListings {
   owned: Map<number, StoredListing>
   foreign: number[]
 }
 
-/** Looks up every listing that a bulk names, in one query. */
+/** Looks up every listing that a bulk write names, in one query. */
 export async function findOwnedListings(
   db: Db,
   hostId: number,
@@ -31,7 +31,7 @@ export async function findOwnedListings(
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }
 }
 
-/** True when the room type belongs to the listing that the entry names. */
+/** True when the room type belongs to the listing that the item names. */
 export function hasRoomType(
   owned: Map<number, StoredListing>,
   { listing_id, room_type_id }: RoomTypeReference,

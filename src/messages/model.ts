@@ -27,12 +27,12 @@ schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })
 
 export const messageModel = modelOf<StoredMessage>('messages', schema)
 
-/** The state of a booking's conversation. None is stored until the first message is sent or it is closed. */
+/** The state of a booking's conversation. Stored once the first message is sent or it is closed. */
 export interface Conversation {
   host_id: number
   booking_id: number
   closed_at: Date | null
-  /** Moves with every message, so that sends of one conversation take turns. */
+  /** Advances with every message, so that sends to one conversation take turns. */
   sends: number
 }
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 
-/** The wanted loopback port if it is free, else any free one. */
+/** The wanted loopback port if it is free, otherwise any free one. */
 export function freePort(wanted = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

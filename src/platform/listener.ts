@@ -2,9 +2,9 @@ import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 
 /**
- * Bun closes a listening socket only together with all idle connections, on which a request may just be
- * arriving, and the kernel resets connections that wait there to be accepted. So the socket is closed here, by
- * system calls, and the connections are left alone. On Linux only.
+ * Bun closes a listening socket only together with all idle connections, on which a request may just be arriving, and
+ * the kernel resets connections that are waiting to be accepted. So the socket is closed here, by system calls, and
+ * connections are left alone. On Linux only.
  */
 
 const functions = {
@@ -15,7 +15,7 @@ const functions = {
 } as const
 
 const [levelSocket, levelTcp, attachFilter, tcpInfo] = [1, 6, 26, 11]
-/** States of a TCP socket, as the kernel numbers them. */
+/** TCP socket states, as the kernel numbers them. */
 const [established, closeWait, listening] = [1, 8, 10]
 
 /** A packet filter that drops what would open a new connection: SYN without ACK, in byte 13 of a TCP header. */
@@ -26,21 +26,21 @@ const refuseNew = [
   [0x06, 0, 0, 0],
 ] as const
 
-/** A handshake that had begun comes to its end in this time, and is accepted. */
+/** Handshakes in progress complete within this time, and are accepted. */
 const lastHandshakesMilliseconds = 100
 
-/** The sockets of this process that belong to one port it serves. */
+/** The sockets of this process on one port. */
 export interface Listener {
   /**
-   * Accepts what has come so far and then takes no new connection: the kernel refuses it, or hands it to
-   * another process that listens on the same port. Open connections stay as they are.
+   * Accepts what has arrived so far and then no new connection: the kernel refuses it, or passes it to another process
+   * that listens on the same port. Open connections are not affected.
    */
   stopAccepting(): Promise<void>
   /** How many clients are connected. */
   connections(): number
 }
 
-/** The listener of a port, or null where the operating system offers no way to it. */
+/** The listener of a port, or null if the operating system gives no access to it. */
 export function findListener(port: number): Listener | null {
   const system = openSystem()
   if (!system) return null
@@ -53,7 +53,7 @@ export function findListener(port: number): Listener | null {
       for (const fd of sockets) dropNew(symbols, fd)
       await Bun.sleep(lastHandshakesMilliseconds)
       const nothing = openSync('/dev/null', 'r')
-      // The number stays taken, so that the server may close it once more.
+      // The descriptor stays in use, so that the server may close it again.
       for (const fd of sockets) symbols.dup2(nothing, fd)
       closeSync(nothing)
     },

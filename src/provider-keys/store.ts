@@ -9,11 +9,11 @@ import { type ProviderKey, providerKeyModel } from './model.ts'
 /** What storing a provider key did (contract, Provider key outcome). */
 export type Outcome = 'created' | 'updated' | 'unchanged'
 
-/** Another request was faster: look again. */
+/** A concurrent request was faster: look again. */
 const retry = Symbol('retry')
 
 /**
- * Stores the host's key at a provider. Of equal requests at once one stores it and the others find it unchanged.
+ * Stores the host's key at a provider. Of identical requests at once, one stores it and the others find it unchanged.
  *
  * @param realm where the key must be unique: undefined among all accounts, else within this sandbox
  * @throws DomainError `conflict` when another account has it
@@ -61,12 +61,12 @@ async function tryToStore(
       await providerKeyModel(db).create([{ ...owner, ...values }])
       return 'created'
     }
-    // Only in place of the key that was seen: an equal request may have been faster.
+    // Only in place of the key that was read: an identical request may have been faster.
     const seen = { ...owner, fingerprint: own.fingerprint }
     const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
     return modifiedCount === 1 ? 'updated' : retry
   } catch (error) {
-    // Ours or another account's: the next look tells.
+    // Ours or another account's: the next look-up tells.
     if (isDuplicate(error)) return retry
     throw error
   }
@@ -76,14 +76,14 @@ function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 
-/** Encrypts every stored key that is not under the current secret again; gives how many there were. */
+/** Encrypts every stored key that is not under the current secret again; returns how many there were. */
 export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
   let count = 0
   for await (const stored of providerKeyModel(db).find().lean().cursor()) {
     if (secrets.isCurrent(stored)) continue
     const key = secrets.open(stored)
     const values = { ...secrets.seal(key), fingerprint: secrets.fingerprint(key), updated_at: clock() }
-    // Only what was read: a key stored meanwhile is under the current secret already.
+    // Only what was read: a key stored meanwhile is already under the current secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
       { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },
       { $set: values },

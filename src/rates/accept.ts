@@ -10,7 +10,7 @@ import type { WaitingRates } from '../listings/waiting-rates.ts'
 import { takeLock } from '../platform/mongo/locks.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
 import { enqueueJob } from '../platform/outbox/outbox.ts'
-import { mostProblems } from '../schema/problems.ts'
+import { maximumProblems } from '../schema/problems.ts'
 import { applyRatesTopic } from './jobs.ts'
 import type { RateItem } from './schema.ts'
 
@@ -31,9 +31,9 @@ export async function acceptRates(
   if (foreign.length > 0) throw foreignListings([])
   const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [unknownRoomType(index)]))
   if (unknown.length > 0)
-    throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, mostProblems))
+    throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maximumProblems))
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
-  if (problems.length > 0) throw invalidFields(problems.slice(0, mostProblems))
+  if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))
   // Takes turns with writes of listings, and does not hold up bookings.
   await inTransaction(db, listingLock(hostId), async (session) => {
     const sequence = await takeLock(db, session, listingLock(hostId))

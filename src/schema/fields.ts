@@ -5,13 +5,13 @@ import { findProblems } from './problems.ts'
 import { type TextOptions, text } from './text.ts'
 
 /**
- * The leaf types of every request and answer (decisions §1).
+ * The field types of every request and response (decisions §1).
  *
- * An optional string sent blank is stored as null; a required string asks for more than white space.
+ * A blank optional string is stored as null; a required string must contain more than white space.
  */
 export { text }
 
-/** A string that must hold more than white space. */
+/** A string that must contain more than white space. */
 export const requiredText = (maxLength = 255, options: TextOptions = {}) =>
   text(maxLength, { whenBlank: 'required', ...options })
 
@@ -27,13 +27,13 @@ export const requiredDate = () => date({ whenBlank: 'required' })
 /** An http or https address; stored, never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
 
-/** Looks at fields together, where each of them is sound by itself; gives what does not fit. */
-export type Refinement<T> = (value: T, isSound: (path: string) => boolean) => Problem[]
+/** Checks fields in combination, where each of them is valid by itself; returns what does not fit. */
+export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**
- * The body or query of a request: fields that the schema does not name are ignored. Elysia asks the schema itself
- * to validate (Standard Schema), so that a refusal is ours: every path once, at most 100 of them, and nothing of
- * the value in it.
+ * The body or query of a request: fields that the schema does not name are ignored. Elysia lets the schema itself
+ * validate (Standard Schema), so that errors are ours: every path once, at most 100 of them, and nothing of the value
+ * in them.
  */
 export function requestObject<T extends TProperties>(
   properties: T,
@@ -48,7 +48,7 @@ export function requestObject<T extends TProperties>(
   return Object.defineProperty(schema, '~standard', { value: { version: 1, vendor: 'partner', validate } })
 }
 
-/** An object of an answer: a field that the schema does not name is our mistake and is never sent. */
+/** An object of a response: a field that the schema does not name is our mistake and is never sent. */
 export const responseObject = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: false })
 
@@ -74,10 +74,10 @@ export const idInBody = () =>
 /** An id in a query. Read it with `Number()`. */
 export const idInQuery = () => Type.Optional(text(16, { format: 'id', whenBlank: 'invalid' }))
 
-/** A date in a query, where blank is not "not sent". */
+/** A date in a query, where a blank value is not the same as none. */
 export const dateInQuery = () => Type.Optional(date({ whenBlank: 'invalid' }))
 
-/** What a number that is too small is told, where it is not `min`. */
+/** The code for a number that is too small, if it is not `min`. */
 export interface NumberCodes {
   belowMinimum?: 'invalid'
 }
@@ -89,7 +89,7 @@ export const money = (options: NumberCodes = {}) =>
 /** A count of things. */
 export const count = (maximum = 2_147_483_647) => Type.Integer({ minimum: 0, maximum })
 
-/** A path id as a number, or undefined where it is not a positive integer below 2^53. */
+/** A path id as a number, or undefined unless it is a positive integer below 2^53. */
 export function parsePathId(value: string | undefined): number | undefined {
   return value !== undefined && isIdText(value) ? Number(value) : undefined
 }

@@ -1,14 +1,13 @@
 import currencyCodes from 'currency-codes'
 import { isCalendarDate } from '../clock.ts'
 
-/** What strings of one format look like: for the check, for the message of a refusal and for the document. */
+/** What strings of one format look like: for the check, the error message and the OpenAPI document. */
 export interface Format {
   accepts(text: string): boolean
   /** Completes the sentence `"path" must be …`. */
   expectation: string
   /**
-   * The same for readers of the OpenAPI document. Whatever matches is accepted; a few strings that are accepted
-   * do not match.
+   * The same for the OpenAPI document. Whatever matches is accepted; a few accepted strings do not match.
    */
   documented: { format?: string; pattern?: string }
 }

@@ -4,27 +4,27 @@ import type { Problem, ProblemCode } from '../errors.ts'
 import { formats } from './formats.ts'
 import { type TextSchema, textProblem } from './text.ts'
 
-/** A refusal names no more problems than this, however many there are (decisions §1). */
-export const mostProblems = 100
+/** The most problems that one error names, however many there are (decisions §1). */
+export const maximumProblems = 100
 
 /**
  * What is wrong with a value of a request (decisions §1): one entry per offending path, in the order of the
- * schema. A list that is too long is one entry, and its elements are not looked at. No message repeats the value,
+ * schema. A list that is too long is one entry, and its elements are not inspected. No message repeats the value,
  * which may be a password.
  *
- * @param refine looks at fields together
+ * @param refine checks fields in combination
  */
 export function findProblems(
   schema: TSchema,
   value: unknown,
-  refine?: (value: unknown, isSound: (path: string) => boolean) => Problem[],
+  refine?: (value: unknown, isValidAt: (path: string) => boolean) => Problem[],
 ): Problem[] {
   const problems = new Map<string, Problem>()
   inspect(schema, value, '', problems)
-  const isSound = (path: string) =>
+  const isValidAt = (path: string) =>
     [...problems.keys()].every((offending) => !`${path}.`.startsWith(`${offending}.`))
-  if (refine && problems.size < mostProblems)
-    for (const problem of refine(value, isSound)) add(problems, problem)
+  if (refine && problems.size < maximumProblems)
+    for (const problem of refine(value, isValidAt)) add(problems, problem)
   const fields = Object.keys(schema.properties ?? {})
   const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
   return [...problems.values()].sort((one, other) => placeOf(one) - placeOf(other))
@@ -33,7 +33,7 @@ export function findProblems(
 type Problems = Map<string, Problem>
 
 function add(problems: Problems, problem: Problem): void {
-  if (problems.size < mostProblems && !problems.has(problem.path)) problems.set(problem.path, problem)
+  if (problems.size < maximumProblems && !problems.has(problem.path)) problems.set(problem.path, problem)
 }
 
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()
@@ -44,10 +44,11 @@ function isValid(schema: TSchema, value: unknown): boolean {
   return check.Check(value)
 }
 
-/** Descends only to where something is wrong. */
+/** Descends only where something is wrong. */
 function inspect(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const isOptional = OptionalKind in schema
-  if (problems.size >= mostProblems || (value === undefined && isOptional) || isValid(schema, value)) return
+  if (problems.size >= maximumProblems || (value === undefined && isOptional) || isValid(schema, value))
+    return
   const type = withoutNull(schema)
   const isMissing = value === undefined || (value === null && !isOptional)
   if (type.type === 'object' && (isMissing || isPlainObject(value)))
@@ -57,7 +58,7 @@ function inspect(schema: TSchema, value: unknown, path: string, problems: Proble
   else add(problems, problemOf(type, codeOf(type, value), path, value))
 }
 
-/** An object that is missing is named by the fields that are missing with it. */
+/** A missing object is reported as its missing fields. */
 function inspectFields(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const sent = (value ?? {}) as Record<string, unknown>
   const before = problems.size
@@ -71,7 +72,7 @@ function inspectElements(schema: TSchema, value: unknown[], path: string, proble
   if (value.length > maxItems) add(problems, problemOf(schema, 'max', path))
   else if (value.length < minItems) add(problems, problemOf(schema, 'min', path))
   else
-    for (let index = 0; index < value.length && problems.size < mostProblems; index += 1) {
+    for (let index = 0; index < value.length && problems.size < maximumProblems; index += 1) {
       const at = schema.namesElements === false ? path : join(path, String(index))
       if (value[index] === null) add(problems, problemOf(items, 'required', at))
       else inspect(items, value[index], at, problems)
@@ -86,7 +87,7 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A field that may be null fails as a union; what the sender wants to know is what its own type asks for. */
+/** A nullable field fails as a union; the sender wants to know what its own type requires. */
 function withoutNull(schema: TSchema): TSchema {
   const variants = (schema.anyOf ?? []) as TSchema[]
   if (!variants.some(({ type }) => type === 'null')) return schema
@@ -132,7 +133,7 @@ function expectationOf(schema: TSchema, value: unknown): string {
   if (format in formats) return formats[format as keyof typeof formats].expectation
   const words = constantsOf(schema).map((constant) => `"${constant}"`)
   if (words.length > 0) return `one of ${words.join(', ')}`
-  if (schema.answerAs === 'id') return formats.id.expectation
+  if (schema.respondsAs === 'id') return formats.id.expectation
   return /^[aeiou]/.test(schema.type ?? '') ? `an ${schema.type}` : `a ${schema.type ?? 'valid value'}`
 }
 

@@ -2,16 +2,16 @@ import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import type { ProblemCode } from '../errors.ts'
 import { type FormatName, formats } from './formats.ts'
 
-/** What a string of a request must be. Lengths count characters (code points), as JSON Schema does. */
+/** What a string of a request must be. Lengths count code points, as in JSON Schema. */
 export interface TextOptions {
   format?: FormatName
   minLength?: number
   description?: string
-  /** White space around the text does not count and is not stored. */
+  /** Surrounding white space does not count and is not stored. */
   trims?: true
-  /** What a string of nothing but white space is: nothing sent (the default), or a problem with this code. */
+  /** What a string of only white space means: nothing sent (the default), or a problem with this code. */
   whenBlank?: 'required' | 'min' | 'invalid'
-  /** The code for what is not a string at all, where it is not `invalid`. */
+  /** The code for anything but a string, if it is not `invalid`. */
   errorCode?: 'required'
 }
 
@@ -40,7 +40,7 @@ export function textProblem(schema: TextSchema, value: unknown): ProblemCode | n
 
 TypeRegistry.Set<TextSchema>(kind, (schema, value) => textProblem(schema, value) === null)
 
-/** Compares code points without counting those of a text that is far too long. */
+/** Compares the number of code points without counting those of a text that is far too long. */
 function isLongerThan(text: string, characters: number): boolean {
   if (text.length <= characters) return false
   return text.length > 2 * characters || [...text].length > characters

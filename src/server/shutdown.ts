@@ -1,27 +1,27 @@
 import type { Server } from 'bun'
 import { findListener, type Listener } from '../platform/listener.ts'
 
-/** New connections are still taken for this long, so that whoever looks at readiness sees the end coming. */
+/** New connections are still accepted for this long, so that load balancers notice the failing readiness. */
 const noticeMilliseconds = 1000
-/** A kept connection that nobody has used for this long is closed; by then proxies have used or dropped theirs. */
+/** Idle connections are closed after this long; by then proxies have used or dropped theirs. */
 const quietMilliseconds = 2000
-/** What is not answered by then, counted from the request to end, is cut off. */
+/** Requests still in progress this long after the request to stop are cut off. */
 const graceMilliseconds = 15_000
 const lookEveryMilliseconds = 50
 
-/** From the request to end, a process lives no longer than this. */
+/** The longest a process lives after the request to stop. */
 export const shutdownLimitMilliseconds = 18_500
 
-/** Why a process ends. */
+/** Why a process stops. */
 export type StopReason =
-  /** It was told to. */
+  /** A signal asked it to. */
   | 'asked'
   /** Another process serves its port from now on. */
   | 'succeeded'
 
 /**
- * Settles when this process is to end: by SIGTERM or SIGINT, because its supervisor says that a successor
- * listens, or because the supervisor itself is gone, however it ended. From then on signals change nothing.
+ * Settles when this process is to stop: on SIGTERM or SIGINT, when its supervisor reports that a successor is
+ * listening, or when the supervisor itself is gone. From then on signals change nothing.
  */
 export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
   const { promise, resolve } = Promise.withResolvers<StopReason>()
@@ -37,8 +37,8 @@ export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
 }
 
 /**
- * Ends a server without losing a request. Its responses must carry `Connection: close` by now: so every open
- * connection ends with its next response, and not with a request that meets a closed one.
+ * Stops a server without losing a request. Its responses must already carry `Connection: close`, so that every open
+ * connection ends with a response, and no request meets a closed connection.
  */
 export async function drainServer(server: Server<unknown>, end: StopReason): Promise<void> {
   const graceEndsAt = Date.now() + graceMilliseconds
@@ -51,7 +51,7 @@ export async function drainServer(server: Server<unknown>, end: StopReason): Pro
   await server.stop(true)
 }
 
-/** Every response ends a connection: as long as their number falls, they are in use. */
+/** Every response ends a connection: as long as their number is falling, they are in use. */
 async function untilQuiet(listener: Listener | null, graceEndsAt: number): Promise<void> {
   let connections = Number.POSITIVE_INFINITY
   let quietAt = Date.now() + quietMilliseconds

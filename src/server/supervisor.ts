@@ -4,16 +4,16 @@ import { CountsExchange, type FromWorker, sendTo } from './worker-metrics.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const restartPauseMilliseconds = 1000
-/** A worker that lives this long after it was told to end hangs, and is killed: its own limit is shorter. */
+/** A worker that is still alive this long after it was told to stop is killed: its own limit is shorter. */
 const patienceMilliseconds = 19_000
 
-/** Environment variable that tells a process it is a worker of a supervisor. */
+/** Environment variable that marks a process as a supervisor's worker. */
 export const workerVariable = 'PARTNER_WORKER'
 
 /**
- * Runs `count` worker processes on one port. A worker that dies is started again; SIGHUP restarts all of them,
- * one after the other, each stopped only when its successor listens; SIGTERM and SIGINT stop them and then
- * this process. Gives the exit code.
+ * Runs `count` worker processes on one port. A worker that dies is restarted; SIGHUP restarts all of them one after
+ * the other, each stopped only once its successor is listening; SIGTERM and SIGINT stop them and then this process.
+ * Returns the exit code.
  */
 export function supervise(count: number, log: Logger): Promise<number> {
   return new Supervisor(count, log).run()
@@ -22,7 +22,7 @@ export function supervise(count: number, log: Logger): Promise<number> {
 class Supervisor {
   /** The worker that serves each slot. */
   private readonly slots: Bun.Subprocess[] = []
-  /** Every worker that lives: those that serve, those that start and those that finish their requests. */
+  /** Every running worker: serving, starting, or finishing its requests. */
   private readonly living = new Set<Bun.Subprocess>()
   private readonly exchange = new CountsExchange<Bun.Subprocess>(() => [...this.living])
   private isStopping = false
@@ -36,7 +36,7 @@ class Supervisor {
     process.on('SIGTERM', () => this.stop())
     process.on('SIGINT', () => this.stop())
     const started = this.startAll()
-    // One after the other: a restart waits for the start, and for the restart before it.
+    // One at a time: a restart waits for the start, and for the restart before it.
     let rolling: Promise<unknown> = started
     process.on('SIGHUP', () => {
       rolling = rolling.then(() => this.roll())
@@ -48,7 +48,7 @@ class Supervisor {
     return exitCode
   }
 
-  /** The first one alone prepares database and demo; the others find them there. */
+  /** The first worker alone prepares database and demo; the others find them ready. */
   private async startAll(): Promise<number> {
     for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
       const { worker, listens } = this.launch(slot)
@@ -70,14 +70,14 @@ class Supervisor {
     }
   }
 
-  /** A successor that does not come to listen leaves its slot to the one before. */
+  /** A successor that does not start leaves the slot to its predecessor. */
   private async roll(): Promise<void> {
     for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
       const old = this.slots[slot]
       const { worker, listens } = this.launch(slot)
       if (!(await listens)) {
         if (!this.isStopping)
-          this.log.error({ slot }, 'A successor did not start: the worker before it stays')
+          this.log.error({ slot }, 'A successor did not start: its predecessor keeps serving')
         continue
       }
       this.serve(slot, worker)
@@ -88,12 +88,12 @@ class Supervisor {
     }
   }
 
-  /** Gives the slot to a worker, and to another one when it ends without being asked to. */
+  /** Assigns a slot to a worker, and to another one if it exits unasked. */
   private serve(slot: number, worker: Bun.Subprocess): void {
     this.slots[slot] = worker
     worker.exited.then(async (code) => {
       while (!this.isStopping && this.slots[slot] === worker) {
-        this.log.error({ slot, code }, 'A worker ended and is started again')
+        this.log.error({ slot, code }, 'A worker exited and is being restarted')
         await Bun.sleep(restartPauseMilliseconds)
         if (this.isStopping || this.slots[slot] !== worker) return
         const next = this.launch(slot)
@@ -104,7 +104,7 @@ class Supervisor {
     })
   }
 
-  /** Starts a worker; `listens` tells whether it came to listen or ended before. */
+  /** Starts a worker; `listens` settles with whether it came to listen. */
   private launch(slot: number): { worker: Bun.Subprocess; listens: Promise<boolean> } {
     const { promise: listens, resolve } = Promise.withResolvers<boolean>()
     const worker = Bun.spawn([process.execPath, main], {

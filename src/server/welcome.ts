@@ -1,12 +1,12 @@
 import type { Demo } from './demo.ts'
 
-/** What the service says on standard output once it is up; the demo's key only at the very first start. */
+/** What the service prints on standard output once it is up; the demo's key only at the very first start. */
 export function welcome(address: string, demo: Demo | null): string {
   const lines = [`The partner interface is up at ${address} (documentation: ${address}/docs)`]
   if (demo)
     lines.push(
       '',
-      'A demo host was created. Its key is shown only now; paste these next:',
+      'A demo host was created. Its key is shown only now; try these commands next:',
       '',
       ...commands(address, demo),
     )

@@ -1,19 +1,19 @@
 import { AggregatorRegistry, type MetricObject } from 'prom-client'
 
 /**
- * Several workers serve one port, so a scrape meets any one of them: it asks the supervisor, which asks all
- * workers for what they counted.
+ * Several workers serve one port, so a scrape reaches any one of them: it asks the supervisor, which collects the
+ * counts of all workers.
  */
 
-/** What one worker counted, as its registry gives it. */
+/** What one worker counted, as its registry exports it. */
 export type Counts = MetricObject[]
 
-/** What a worker says to its supervisor; a report of no round is its last. */
+/** What a worker sends to its supervisor; a report without a round is its last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
-/** What a worker is told; it retires when its successor listens. */
+/** What a supervisor sends to a worker, which retires when its successor is listening. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
 
-/** A worker as it is reached. */
+/** A worker that messages can be sent to. */
 interface Reachable {
   send(message: ToWorker): void
 }
@@ -21,9 +21,9 @@ interface Reachable {
 const patienceMilliseconds = 1000
 
 /**
- * The supervisor's part: asks all workers, and answers with what came within a second. A sum must never fall,
- * or it would be read as a fresh start: of a worker that does not answer the last report stands, and of one
- * that ended what it had counted by then.
+ * The supervisor's part: asks all workers, and responds with what arrives within a second. A sum must never fall, or
+ * it would look like a restart: for a worker that does not respond its last report is used, and for one that exited
+ * its final counts.
  */
 export class CountsExchange<Worker extends Reachable> {
   private readonly reports = new Map<Worker, Counts>()
@@ -31,10 +31,10 @@ export class CountsExchange<Worker extends Reachable> {
   private readonly rounds = new Map<number, (worker: Worker) => void>()
   private lastRound = 0
 
-  /** @param living the workers that live now */
+  /** @param living returns the workers that are running now */
   constructor(private readonly living: () => Worker[]) {}
 
-  /** Takes a message about counts; leaves others alone. */
+  /** Handles messages about counts and ignores all others. */
   receive(message: FromWorker, from: Worker): void {
     if (message === 'listening') return
     if ('gather' in message) {
@@ -45,7 +45,7 @@ export class CountsExchange<Worker extends Reachable> {
     this.rounds.get(message.reportOf)?.(from)
   }
 
-  /** Keeps what a worker counted in its life. */
+  /** Keeps what a worker counted during its life. */
   async end(worker: Worker): Promise<void> {
     const last = this.reports.get(worker)
     this.reports.delete(worker)
@@ -70,12 +70,12 @@ export class CountsExchange<Worker extends Reachable> {
   }
 }
 
-/** Sends a message to a worker that may have just ended. */
+/** Sends a message to a worker that may just have exited. */
 export function sendTo(worker: Reachable, message: ToWorker): void {
   try {
     worker.send(message)
   } catch {
-    // It has just ended.
+    // It has just exited.
   }
 }
 
@@ -83,18 +83,18 @@ export function sendTo(worker: Reachable, message: ToWorker): void {
 export interface Membership {
   /** Gathers the counts of all workers. */
   gather(): Promise<Counts[]>
-  /** Leaves the last word with the supervisor, before this worker ends. */
+  /** Sends the final counts to the supervisor, before this worker exits. */
   leave(): Promise<void>
 }
 
-/** A message to the supervisor of this process, where there is one that lives. */
+/** Sends a message to this process's supervisor, if there is one running. */
 export function notifySupervisor(message: FromWorker): void {
   if (process.connected) process.send?.(message)
 }
 
 const noRound = 0
 
-/** Reports when asked, from here on. */
+/** From here on, reports when asked. */
 export function joinExchange(own: () => Promise<Counts>): Membership {
   const waiting = new Map<number, (all: Counts[]) => void>()
   const report = async (round: number) => notifySupervisor({ reportOf: round, counts: await own() })

@@ -6,7 +6,7 @@ export interface StoredUser {
   id: number
   host_id: number
   email: string
-  /** Stands for the address in the index. */
+  /** Represents the address in the index. */
   email_key: string
   /** argon2id, or null for an account without a password. */
   password_hash: string | null
@@ -27,7 +27,7 @@ export interface StoredUser {
   updated_at: Date
 }
 
-/** The index that keeps an address unique within its host. */
+/** The index that keeps addresses unique within a host. */
 export const emailIndex = 'user_email_key'
 
 const text = { type: String, default: null }

@@ -17,8 +17,8 @@ export const UserCreate = requestObject(
     timezone: optional(text(64, { format: 'timezone' })),
     language: optional(text(64, { format: 'language' })),
   },
-  ({ date_of_birth }, isSound) =>
-    isSound('date_of_birth') && date_of_birth?.trim() && date_of_birth >= toDay(systemClock())
+  ({ date_of_birth }, isValidAt) =>
+    isValidAt('date_of_birth') && date_of_birth?.trim() && date_of_birth >= toDay(systemClock())
       ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must lie in the past' }]
       : [],
 )

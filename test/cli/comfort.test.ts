@@ -139,7 +139,7 @@ test('every command shows examples of itself in its help', async () => {
   for (const command of commands) {
     const { code, stdout } = await partnerctl([...command.split(' '), '--help'], {})
     expect([command, code]).toEqual([command, 0])
-    expect(stdout).toMatch(new RegExp(`EXAMPLES\\n\\n(  .*partnerctl ${command}( .*)?\\n)+$`))
+    expect(stdout).toMatch(new RegExp(`EXAMPLES\\n\\n(  .*partnerctl ${command}( .*)?\\n)+\\n?$`))
     expect(stdout).not.toContain('\u001b')
   }
 })

@@ -2,7 +2,7 @@ import { expect, inject, test } from 'vitest'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
-const root = new URL('..', import.meta.url).pathname
+const root = new URL('../..', import.meta.url).pathname
 
 async function runService(environment: Record<string, string>) {
   const child = Bun.spawn([process.execPath, 'src/main.ts'], {

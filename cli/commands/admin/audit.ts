@@ -7,16 +7,16 @@ import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'
 import { withDatabase } from './administer.ts'
 
 const list = command({
-  meta: { name: 'list', description: 'List what administrators did, latest first' },
+  meta: { name: 'list', description: 'List administrative actions, latest first' },
   examples: ['partnerctl audit list --limit 100'],
-  args: limitArgument('acts', 50),
+  args: limitArgument('entries', 50),
   async run({ args }) {
     const limit = parseLimit(args.limit)
     await withDatabase(async ({ db }) => {
       const acts = cutToLimit(
         await listActions(db, limit + 1),
         limit,
-        () => 'raise --limit to see older acts',
+        () => 'raise --limit to see older entries',
       )
       const rows = acts.map(({ at, user, machine, action, target }) => {
         return { at: toTimestamp(at), user, machine, action, target }
@@ -32,6 +32,6 @@ const list = command({
 })
 
 export const audit = defineCommand({
-  meta: { name: 'audit', description: 'See what administrators did (administrator)' },
+  meta: { name: 'audit', description: 'See the audit log (administrator)' },
   subCommands: { list },
 })

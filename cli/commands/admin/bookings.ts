@@ -14,7 +14,10 @@ import { type Act, administer } from './administer.ts'
 
 const id = { type: 'positional', required: true, description: 'Id of the booking' } as const
 
-const reason = { type: 'string', description: 'Why, for the audit; kept with a cancelled booking' } as const
+const reason = {
+  type: 'string',
+  description: 'Reason, for the audit log; stored with a cancelled booking',
+} as const
 
 const longestReason = 1000
 

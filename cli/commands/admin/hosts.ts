@@ -19,7 +19,8 @@ const create = command({
     if (!args.name.trim()) throw new UsageError('Option --name needs a value')
     if (args.name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
     if (Buffer.byteLength(args.email) > 254) throw new UsageError('Option --email takes at most 254 bytes')
-    if (!formats.email.accepts(args.email)) throw new UsageError(`"${args.email}" is not an e-mail address`)
+    if (!formats.email.accepts(args.email))
+      throw new UsageError(`"${args.email}" is not a valid e-mail address`)
     const { id, name, email } = await administer('hosts create', args.email, ({ db, clock }) =>
       createHost(db, clock, args),
     )
@@ -36,7 +37,7 @@ const list = command({
     const after = args.after ? parseId(args.after) : 0
     await withDatabase(async ({ db }) => {
       const found = await listHosts(db, { after, limit: limit + 1 })
-      const rows = cutToLimit(found, limit, ({ id }) => `go on with --after ${id}`).map(
+      const rows = cutToLimit(found, limit, ({ id }) => `continue with --after ${id}`).map(
         ({ id, name, email, created_at }) => ({
           id,
           name,

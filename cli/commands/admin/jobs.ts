@@ -49,7 +49,7 @@ const retry = command({
   },
   async run({ args }) {
     const { id, all } = args
-    if (Boolean(id) === Boolean(all)) throw new UsageError('Name a job by its id, or use --all')
+    if (Boolean(id) === Boolean(all)) throw new UsageError('Give the id of a job, or use --all')
     if (id) {
       const job = await administer('jobs retry', `job ${id}`, ({ db, clock }) => retryJob(db, clock(), id))
       return print(args, toRecord(job), record)

@@ -4,7 +4,7 @@ import { keyStatus } from '../../../src/keys/status.ts'
 import type { MintedKey } from '../../../src/keys/store.ts'
 import { note, print, record } from '../../output.ts'
 
-/** Shows a key that was just minted: the only time. */
+/** Shows a key that was just minted; it is shown only once. */
 export function showMinted(
   args: { json?: boolean | undefined },
   { key, record: minted }: MintedKey,
@@ -20,7 +20,7 @@ export function showMinted(
     ...more,
   }
   print(args, shown, () => record({ ...shown, permissions: shown.permissions.join(', ') }))
-  note('Keep the key now: it is not shown again')
+  note('Save the key now: it is not shown again')
 }
 
 /** A key's record as the commands print it. */

@@ -25,18 +25,22 @@ import { type Administration, administer, withDatabase } from './administer.ts'
 import { showMinted, showRecord, toRecord } from './key-record.ts'
 
 const keyArgument = {
-  key: { type: 'positional', required: true, description: 'Id of the key, or its first 12 characters' },
+  key: {
+    type: 'positional',
+    required: true,
+    description: `Id of the key, or its first ${shownLength} characters`,
+  },
 } as const
 
 /**
- * Id or beginning of a key. A whole key is refused: an argument is seen in the process list.
+ * Id or first characters of a key. A whole key is refused: arguments are visible in the process list.
  *
  * @throws UsageError for anything longer than the part that is not secret
  */
 function readKeyName(text: string): string {
   if (text.length <= shownLength) return text
   throw new UsageError(
-    `Name the key by its id or its first ${shownLength} characters, never by the whole key`,
+    `Identify the key by its id or its first ${shownLength} characters, never by the whole key`,
   )
 }
 
@@ -50,7 +54,7 @@ const mint = command({
     host: { type: 'string', required: true, description: 'Id or e-mail address of the host' },
     name: { type: 'string', required: true, description: 'What the key is for' },
     permission: { type: 'string', required: true, description: `Comma-separated: ${permissions.join(', ')}` },
-    expires: { type: 'string', description: 'Date (lasts that whole UTC day) or ISO time' },
+    expires: { type: 'string', description: 'Date (valid through the end of that UTC day) or ISO time' },
     'rate-limit': { type: 'string', description: 'Requests per minute, instead of the default' },
   },
   async run({ args }) {
@@ -70,11 +74,11 @@ const mint = command({
 })
 
 const rotate = command({
-  meta: { name: 'rotate', description: 'Give a key a new secret; the old one goes on for the overlap' },
+  meta: { name: 'rotate', description: 'Give a key a new secret; the old one keeps working for the overlap' },
   examples: ['partnerctl keys rotate 12 --overlap 24h'],
   args: {
     ...keyArgument,
-    overlap: { type: 'string', default: '24h', description: 'How long the old one still works' },
+    overlap: { type: 'string', default: '24h', description: 'How long the old secret keeps working' },
   },
   async run({ args }) {
     const overlapSeconds = parseDuration(args.overlap)
@@ -96,7 +100,7 @@ const list = command({
     const after = args.after ? parseId(args.after) : 0
     await withDatabase(async ({ db }) => {
       const found = await listKeys(db, { after, limit: limit + 1 })
-      const rows = cutToLimit(found, limit, ({ id }) => `go on with --after ${id}`).map(toRecord)
+      const rows = cutToLimit(found, limit, ({ id }) => `continue with --after ${id}`).map(toRecord)
       print(args, rows, () =>
         table(
           ['ID', 'KEY', 'HOST', 'NAME', 'STATUS', 'EXPIRES', 'USES', 'LAST USED'],
@@ -124,7 +128,7 @@ const show = command({
     withDatabase(async ({ db }) => showRecord(args, await findKey(db, readKeyName(args.key)))),
 })
 
-/** A command that changes one key, tells the running processes and shows the key's record. */
+/** A command that changes one key, notifies the running processes and shows the key's record. */
 function changing(
   name: string,
   description: string,
@@ -137,7 +141,7 @@ function changing(
     args: { ...keyArgument, ...yesArgument },
     async run({ args }) {
       const target = `key ${readKeyName(args.key)}`
-      if (name === 'revoke') await confirm(args, `The ${target} will end for good.`)
+      if (name === 'revoke') await confirm(args, `The ${target} will be revoked for good.`)
       const key = await administer(`keys ${name}`, target, (act) => change(act, args.key))
       await invalidate(key)
       showRecord(args, key)
@@ -145,18 +149,18 @@ function changing(
   })
 }
 
-const activate = changing('activate', 'Switch a key on', 'partnerctl keys activate 12', ({ db }, key) =>
+const activate = changing('activate', 'Activate a key', 'partnerctl keys activate 12', ({ db }, key) =>
   setKeyActive(db, key, true),
 )
 const deactivate = changing(
   'deactivate',
-  'Switch a key off',
+  'Deactivate a key',
   'partnerctl keys deactivate 12',
   ({ db }, key) => setKeyActive(db, key, false),
 )
 const revoke = changing(
   'revoke',
-  'End a key for good',
+  'Revoke a key for good',
   'partnerctl keys revoke 12 --yes',
   ({ db, clock }, key) => revokeKey(db, clock, key),
 )

@@ -9,12 +9,12 @@ import { type Act, administer } from './administer.ts'
 const rotate = command({
   meta: {
     name: 'rotate',
-    description: 'Encrypt everything again under SECRET_KEY; SECRET_KEY_PREVIOUS names the secret before',
+    description: 'Encrypt stored secrets again under SECRET_KEY; SECRET_KEY_PREVIOUS is the previous secret',
   },
   examples: ['SECRET_KEY=… SECRET_KEY_PREVIOUS=… partnerctl secrets rotate'],
   async run({ args }) {
     if (!process.env.SECRET_KEY || !process.env.SECRET_KEY_PREVIOUS) {
-      throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the one before')
+      throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the previous one')
     }
     const rotateAll = async ({ db, clock, config }: Act) =>
       reencryptProviderKeys(db, clock, await openSecrets(config, db))

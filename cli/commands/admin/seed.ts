@@ -10,6 +10,6 @@ export const seed = command({
     const { hostId, key, booking } = await administer('seed', 'demo host', seedDemo, { record: 'before' })
     const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
     print(args, shown, record)
-    note('Keep the key now: it is not shown again')
+    note('Save the key now: it is not shown again')
   },
 })

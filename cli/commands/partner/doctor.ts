@@ -12,7 +12,7 @@ import { readCheckpoint } from '../../poll/checkpoint.ts'
 export const doctor = command({
   meta: {
     name: 'doctor',
-    description: 'Check that a partner could work: reachability, key, permissions, clock, feed',
+    description: 'Check what a partner needs: reachability, key, permissions, clock, feed',
   },
   examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
   args: clientArgs,
@@ -60,7 +60,7 @@ function checkPermissions({ permissions }: KeyView): CommandFinding[] {
 function checkClock(headers: Headers): CommandFinding {
   const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
   if (Number.isNaN(skewSeconds))
-    return { check: 'clock', state: 'warning', detail: 'the service sends no date' }
+    return { check: 'clock', state: 'warning', detail: 'the response has no Date header' }
   const state = Math.abs(skewSeconds) > maximumSkewSeconds ? 'warning' : 'ok'
   return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
 }

@@ -14,18 +14,18 @@ import { openProgress } from '../../poll/progress.ts'
 import { parseDuration, parseId } from '../../values.ts'
 
 const poll = command({
-  meta: { name: 'poll', description: 'Hand over every new or changed booking, once each' },
+  meta: { name: 'poll', description: 'Deliver every new or changed booking, once each' },
   examples: [
     'partnerctl feed poll --once',
     'partnerctl feed poll --interval 60s --exec ./handle-change',
     'partnerctl feed poll --once --output ndjson --since "2026-11-20 12:00:05"',
   ],
   args: {
-    once: { type: 'boolean', description: 'Stop when nothing new is left' },
+    once: { type: 'boolean', description: 'Stop when there are no more changes' },
     interval: { type: 'string', default: '60s', description: 'Pause between polls' },
-    since: { type: 'string', description: 'Begin after this version instead of the checkpoint' },
+    since: { type: 'string', description: 'Start after this version instead of the checkpoint' },
     listing: { type: 'string', description: 'Only this listing' },
-    'checkout-after': { type: 'string', description: 'Only stays not yet ended as of this date' },
+    'checkout-after': { type: 'string', description: 'Only stays that end on or after this date' },
     state: { type: 'string', description: 'File that keeps the checkpoint', valueHint: 'file' },
     exec: { type: 'string', description: 'Command to run for each change', valueHint: 'command' },
     output: { type: 'enum', options: ['table', 'ndjson', 'csv'], description: 'How changes are printed' },
@@ -35,9 +35,9 @@ const poll = command({
     const interval = parseDuration(args.interval)
     if (args.listing !== undefined) parseId(args.listing)
     if (args.since !== undefined && !isFeedTime(args.since))
-      throw new UsageError(`"${args.since}" is not a version`)
+      throw new UsageError(`"${args.since}" is not a valid version`)
     if (args['checkout-after'] !== undefined && !isCalendarDate(args['checkout-after'])) {
-      throw new UsageError(`"${args['checkout-after']}" is not a date`)
+      throw new UsageError(`"${args['checkout-after']}" is not a valid date`)
     }
     const client = await openClient(args)
     const stop = stopOnSignal()
@@ -77,7 +77,7 @@ async function mentionEarlierState(
   const earlier = await findEarlierState(scope, profile)
   if (!earlier) return
   note(
-    `"${earlier.file}" is of an earlier version and does not say whose changes it counts: beginning with the oldest booking. When it is this account's, go on with --since "${earlier.version}"`,
+    `"${earlier.file}" was written by an earlier version and does not name its account: starting with the oldest booking. If it belongs to this account, continue with --since "${earlier.version}"`,
   )
 }
 

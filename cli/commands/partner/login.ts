@@ -8,7 +8,8 @@ import { print, record } from '../../output.ts'
 export const login = command({
   meta: {
     name: 'login',
-    description: 'Check a key and keep it in a profile; the key is asked for, or read from standard input',
+    description:
+      'Check a key and store it in a profile; the key is prompted for, or read from standard input',
   },
   examples: [
     'partnerctl login --sandbox',
@@ -21,7 +22,7 @@ export const login = command({
       description: 'Address of the service (PARTNER_BASE_URL)',
       valueHint: 'url',
     },
-    sandbox: { type: 'boolean', description: 'Let this profile use the sandbox' },
+    sandbox: { type: 'boolean', description: 'Use the sandbox with this profile' },
   },
   async run({ args }) {
     const base_url = args['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl

@@ -3,17 +3,17 @@ import type { Db } from './connection.ts'
 
 type Collection = mongoose.Collection
 
-/** What a collection that an earlier version wrote needs before it has its new indexes. */
+/** What a collection written by an earlier version needs before it gets its new indexes. */
 export interface Upgrade<T> {
-  /** The fields that a document of an earlier version lacks. */
+  /** The fields missing from a document of an earlier version. */
   fill(document: T): Partial<T>
-  /** Indexes that no longer serve and would refuse what is now allowed. */
+  /** Obsolete indexes, which would refuse what is now allowed. */
   retiredIndexes: string[]
 }
 
 const upgrades = new WeakMap<object, Upgrade<mongoose.mongo.BSON.Document>>()
 
-/** A function that gives the model of a collection on a connection, made once per connection. */
+/** A function that returns the model of a collection on a connection, created once per connection. */
 export function modelOf<T>(
   collection: string,
   schema: Schema<T>,
@@ -27,7 +27,7 @@ export function modelOf<T>(
   return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
 }
 
-/** What {@link prepareCollections} asks of a model. */
+/** What {@link prepareCollections} needs of a model. */
 export interface Preparable {
   collection: Collection
   schema: { indexes(): unknown[] }
@@ -36,8 +36,8 @@ export interface Preparable {
 }
 
 /**
- * Creates collections and indexes that are missing: a transaction may not create any. What exists is left
- * alone, because even asking to create it again would lock the database against running transactions.
+ * Creates missing collections and indexes: a transaction may not create any. What exists is not touched, because even
+ * a request to create it again would lock the database against running transactions.
  */
 export async function prepareCollections(db: Db, models: ((db: Db) => Preparable)[]): Promise<void> {
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
@@ -50,7 +50,7 @@ export async function prepareCollections(db: Db, models: ((db: Db) => Preparable
   }
 }
 
-/** Runs before the indexes are built, and again when it was cut short: they are built last. */
+/** Runs before the indexes are built, and again if it was interrupted: they are built last. */
 async function upgradeCollection(
   collection: Collection,
   { fill, retiredIndexes }: Upgrade<mongoose.mongo.BSON.Document>,
@@ -62,7 +62,7 @@ async function upgradeCollection(
     await collection.dropIndex(name)
 }
 
-/** The names of the indexes that a collection should have and has not. */
+/** The names of the indexes that a collection should have but does not. */
 export async function missingIndexes(model: Preparable): Promise<string[]> {
   const wanted = (model.schema.indexes() as [object, { name: string }][]).map(([, { name }]) => name)
   const present = new Set((await model.collection.indexes()).map(({ name }) => name))

@@ -10,10 +10,10 @@ const defaultDatabase = 'partner'
 const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 
 /**
- * Opens the database. Every write is acknowledged by a majority and journaled, every read sees only
- * what such a write left, so that nothing once shown can be taken back by a failover.
+ * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only what such a
+ * write left, so that nothing once returned can be rolled back by a failover.
  *
- * @param isPatient no operation has a time limit: for what grows with the data, such as building an index
+ * @param isPatient operations have no time limit: for work that grows with the data, such as building an index
  */
 export async function openMongo(url: string, isPatient = false): Promise<Db> {
   return mongoose
@@ -25,7 +25,7 @@ export async function openMongo(url: string, isPatient = false): Promise<Db> {
       maxPoolSize: 50,
       serverSelectionTimeoutMS: 5000,
       ...(isPatient ? {} : limits),
-      // A primary that neither answers nor closes is given up after the sum of both.
+      // A primary that neither responds nor closes its connections is given up after the sum of both.
       heartbeatFrequencyMS: 2000,
       connectTimeoutMS: 5000,
       readPreference: 'primary',

@@ -7,18 +7,18 @@ import { mongo } from 'mongoose'
 import { freePort } from '../free-port.ts'
 import { isAlive } from '../process.ts'
 
-/** A MongoDB server of our own, found or started under a data directory. */
+/** A MongoDB server of our own, joined or started on a data directory. */
 export interface EmbeddedMongod {
   url: string
-  /** Leaves the server; the last process to leave stops it. */
+  /** Leaves the server; the last process to leave shuts it down. */
   close(): Promise<void>
 }
 
-/** What `DATA_DIR/mongod.json` tells other processes. */
+/** The content of `DATA_DIR/mongod.json`, for other processes. */
 interface Running {
   pid: number
   port: number
-  /** The program that made the data: another release may not read it. */
+  /** The program that wrote the data: another release may not be able to read it. */
   program: string
 }
 
@@ -28,14 +28,14 @@ const stopTimeoutMilliseconds = 20_000
 const reviveEveryMilliseconds = 1000
 
 /**
- * A transaction that a killed process left open blocks others until the server ends it, at this age
- * (decisions §11); the server looks every half of it.
+ * A transaction left open by a killed process blocks others until the server ends it at this age (decisions §11),
+ * which it checks twice as often.
  */
 const transactionLifetimeSeconds = 3
 
 /**
- * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free
- * loopback port. Data of a killed server is recovered by its journal.
+ * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free loopback
+ * port. The journal recovers the data of a killed server.
  *
  * @throws Error when there is no `mongod`, or it does not come up
  */
@@ -59,31 +59,31 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
       }
     }
     if (Date.now() > deadline)
-      throw new Error(`The embedded mongod does not come up; see ${join(dataDir, 'mongod.log')}`)
+      throw new Error(`The embedded mongod did not start; see ${join(dataDir, 'mongod.log')}`)
     await Bun.sleep(100)
   }
 }
 
 /**
- * Starts a server anew that died while it was used: killed, or by a disk that was full. It takes the port it
- * had, so that whoever used it finds it again.
+ * Restarts a server that died while in use, killed or because of a full disk, on the port it had, so that its clients
+ * find it again.
  */
 function guardServer(dataDir: string) {
   let looking: Promise<void> | undefined
-  const look = async () => {
+  const reviveIfDead = async () => {
     const record = await readRecord(dataDir)
     if (!record || !isAlive(record.pid)) await start(dataDir)
   }
   const timer = setInterval(() => {
-    looking ??= look()
-      .catch(() => {}) // On a full disk not even the start is possible: tried again the next time.
+    looking ??= reviveIfDead()
+      .catch(() => {}) // On a full disk even the start may fail: tried again at the next interval.
       .finally(() => {
         looking = undefined
       })
   }, reviveEveryMilliseconds)
   timer.unref()
   return {
-    /** Stops watching, after a start that has begun. */
+    /** Stops watching, once a restart in progress is over. */
     async end(): Promise<void> {
       clearInterval(timer)
       await looking
@@ -117,8 +117,8 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
 }
 
 /**
- * Null when another process was faster: its server holds the lock of the data. The one that holds it is
- * recorded before it is up, so that a server whose starter is killed is found by the next.
+ * Null when another process was faster: its server holds the lock on the data. The holder is recorded before it is
+ * up, so that the next process finds a server whose starter was killed.
  */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
@@ -128,14 +128,14 @@ async function start(dataDir: string): Promise<Running | null> {
   if (child.pid === undefined) return null
   const running = { pid: child.pid, port, program }
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-  if (!(await comesToHoldLock(dataDir, child.pid))) return null
+  if (!(await waitForLock(dataDir, child.pid))) return null
   await writeRecord(dataDir, running)
   const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
   return cameUp ? running : null
 }
 
-/** A server writes its process id into the lock of its data, which only one can hold. */
-async function comesToHoldLock(dataDir: string, pid: number): Promise<boolean> {
+/** A server writes its process id into the lock file of its data, which only one can hold. */
+async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   while (isAlive(pid)) {
     const holder = await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => '')
     if (Number(holder) === pid) return true
@@ -159,7 +159,7 @@ function launch(program: string, dataDir: string, port: number): ChildProcess {
       ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
       ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
     ],
-    // A group of its own: Ctrl-C in the terminal must reach the service first, which then stops the server.
+    // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down.
     { stdio: 'ignore', detached: true },
   )
   child.unref()
@@ -179,7 +179,7 @@ export function findMongod(): string {
   }
 }
 
-/** Waits until the server answers as primary; makes it one where it is new, or was moved to another port. */
+/** Waits until the server is primary; makes it one if it is new or has moved to another port. */
 async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMilliseconds
   while (Date.now() < deadline) {
@@ -211,7 +211,7 @@ async function promote(client: mongo.MongoClient, host: string): Promise<boolean
   return false
 }
 
-/** Whoever started it, and whoever started it anew: the last one stops the server that runs now. */
+/** Whoever started or restarted it: the last process to leave shuts the running server down. */
 async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))
@@ -223,12 +223,12 @@ async function leave(dataDir: string, users: string, mark: string): Promise<void
   while (isAlive(pid) && Date.now() < deadline) await Bun.sleep(20)
 }
 
-/** Asked by a signal, a lone primary would wait ten seconds for another node to take over. */
+/** After a signal, a lone primary would wait ten seconds for another node to take over. */
 async function shutDown(port: number): Promise<void> {
   const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
   try {
     await client.connect()
-    // The answer is a closed connection.
+    // The server responds by closing the connection.
     await client
       .db('admin')
       .command({ shutdown: 1, force: true, timeoutSecs: 0 })

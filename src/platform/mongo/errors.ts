@@ -2,7 +2,7 @@ import mongoose from 'mongoose'
 import { DomainError } from '../../errors.ts'
 import { TimeoutError } from '../timeout.ts'
 
-/** Refuses what others changed meanwhile, again and again, or whose turn does not come. */
+/** Others kept changing the same data, or the turn to write did not come in time. */
 export function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
@@ -15,7 +15,7 @@ const unreachable = [
   mongo.MongoWriteConcernError,
 ]
 
-/** True when the database could not be reached, or was lost on the way: the same request may work soon. */
+/** True when the database could not be reached, or was lost on the way: the same request may succeed soon. */
 export function isUnreachable(error: unknown): boolean {
   return unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError')
 }
@@ -24,20 +24,20 @@ function isNamed(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name
 }
 
-/** True when a write met a document that is already there under a unique index. */
+/** True when a write violated a unique index. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 11000
 }
 
-/** True when a write broke the unique index of this name. */
+/** True when a write violated the unique index of this name. */
 export function breaksUniqueIndex(error: unknown, index: string): boolean {
   return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)
 }
 
 /**
- * The writes of a bulk that failed while others of it were made, by their place in it.
+ * The writes of a bulk that failed while others succeeded, by their index.
  *
- * @throws the error itself, where it is not about single writes
+ * @throws the error itself unless it is about single writes
  */
 export function failedWrites(error: unknown): { index: number; message: string }[] {
   if (!(error instanceof mongo.MongoBulkWriteError)) throw error

@@ -13,9 +13,8 @@ export const lockModel = modelOf<Lock>(
 )
 
 /**
- * Puts a transaction in line with every other one that takes the same lock, in whatever process: two of them
- * cannot both commit on one snapshot, so the second starts over and sees what the first left. Take it
- * first, before anything is read.
+ * Serializes a transaction with all others that take the same lock, in any process: two of them cannot both commit on
+ * one snapshot, so the second starts over and sees what the first wrote. Take it first, before anything is read.
  *
  * @returns the place of the transaction among all that took this lock
  */

@@ -12,12 +12,11 @@ import {
 const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10_000 })
 
 /**
- * Runs `work` in one transaction and gives its result once a majority has it.
+ * Runs `work` in one transaction and returns its result once a majority has acknowledged it.
  *
- * Writers that would meet on the same document pass the same `queue` and take turns inside this process;
- * writers of several processes meet as write conflicts, and the loser starts over after a short pause.
- * `work` may therefore run more than once, and does nothing but read and write through its session: waiting
- * for anything else could wait for a lock that waits for this transaction.
+ * Writers of the same document pass the same `queue` and take turns within this process; writers in several processes
+ * run into write conflicts, and the loser starts over after a short pause. So `work` may run more than once, and does
+ * nothing but read and write through its session: anything else it waited for could be waiting for this transaction.
  *
  * @throws DomainError `conflict` with a retry time when the turn does not come within 6 s
  */
@@ -35,8 +34,8 @@ export async function inTransaction<T>(
 }
 
 /**
- * Reads several times from one moment of the database: what commits meanwhile is not seen. Short, like every
- * transaction; what is read is acknowledged by a majority.
+ * Reads several times from one snapshot of the database: what commits meanwhile is not seen. Short, like every
+ * transaction; what it reads has been acknowledged by a majority.
  */
 export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
   return runTransaction(db, read)
@@ -62,14 +61,14 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
   try {
     return await withTimeout(tries, transactionTimeoutMilliseconds)
   } finally {
-    // Not waited for: an open transaction is aborted, and a driver that goes on trying finds its session ended.
+    // Not awaited: an open transaction is aborted, and a driver that keeps trying finds its session ended.
     session.endSession().catch(() => {})
   }
 }
 
 /**
- * Runs `work` in one transaction that everything it asks of a model joins by itself: for administrators' acts. What
- * opens a transaction of its own does not join. `work` may run more than once.
+ * Runs `work` in one transaction that every model operation in it joins by itself: for administrative actions. A
+ * transaction opened within does not join. `work` may run more than once.
  */
 export async function inAmbientTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
   mongoose.set('transactionAsyncLocalStorage', true)

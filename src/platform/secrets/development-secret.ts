@@ -14,8 +14,8 @@ export const developmentSecretModel = modelOf<Secret>(
 )
 
 /**
- * The secret of a development service whose `SECRET_KEY` is unset: made once and kept in the database, so
- * that all processes on it share one. Production requires `SECRET_KEY` and never comes here.
+ * The secret of a development service without `SECRET_KEY`: created once and kept in the database, so that all its
+ * processes share it. Production requires `SECRET_KEY` and never uses this.
  */
 export async function developmentSecret(db: Db): Promise<string> {
   const secret = await developmentSecretModel(db)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
-/** A value as it is stored: encrypted, with the id of the secret it was encrypted under. */
+/** A value as stored: encrypted, with the id of the secret that it was encrypted under. */
 export interface Sealed {
   secret_id: string
   /** Nonce, authentication tag and cipher text, base64. */
@@ -17,8 +17,8 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts and fingerprints under `SECRET_KEY`. While a secret is being rotated, values of the previous one
- * can still be read and recognized.
+ * Encrypts and fingerprints under `SECRET_KEY`. While the secret is being rotated, values under the previous one can
+ * still be decrypted and recognized.
  */
 export class SecretBox {
   private readonly current: Keys
@@ -46,7 +46,7 @@ export class SecretBox {
   /**
    * Decrypts what {@link seal} made.
    *
-   * @throws Error when the secret is not known or the value was tampered with
+   * @throws Error when the secret is unknown or the value was tampered with
    */
   open({ secret_id, sealed }: Sealed): string {
     const keys = this.all.find(({ id }) => id === secret_id)
@@ -60,12 +60,12 @@ export class SecretBox {
     )
   }
 
-  /** A keyed hash: equal for equal values, telling nothing to who has no secret. */
+  /** A keyed hash: equal for equal values, meaningless without the secret. */
   fingerprint(text: string): string {
     return fingerprintUnder(this.current, text)
   }
 
-  /** The fingerprints that a value may be stored with: under the current secret, and under the previous one. */
+  /** The fingerprints that a value may be stored with: under the current and the previous secret. */
   fingerprints(text: string): string[] {
     return this.all.map((keys) => fingerprintUnder(keys, text))
   }

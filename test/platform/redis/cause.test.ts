@@ -29,17 +29,17 @@ afterAll(async () => {
 
 test.concurrent.each([
   ['a wrong password', `redis://:a-wrong-secret@127.0.0.1:${port}`, 'Redis refuses the password'],
-  ['no password', `redis://127.0.0.1:${port}`, 'Redis asks for a password'],
+  ['no password', `redis://127.0.0.1:${port}`, 'Redis requires a password'],
   ['an unknown account', `redis://somebody:a-wrong-secret@127.0.0.1:${port}`, 'Redis refuses the password'],
   [
     'an account that may not write',
     `redis://limited:its-password@127.0.0.1:${port}`,
-    'Redis does not permit this account',
+    'Redis does not grant this account',
   ],
   [
     'a certificate of unknown origin',
     `rediss://:${password}@127.0.0.1:${tlsPort}`,
-    'Redis shows a certificate that is not trusted',
+    'The certificate of Redis is not trusted',
   ],
   [
     'nobody at the address',
@@ -54,7 +54,7 @@ test.concurrent.each([
   expect(body).toEqual({ status: 'degraded', failing: ['throttle_store'] })
   await service.end('SIGKILL')
   const lines = service.output().split('\n')
-  expect(lines.filter((line) => line.includes('the rate windows live in this process'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('rate limits are counted per process'))).toHaveLength(1)
   expect(lines.filter((line) => line.includes(why))).toHaveLength(1)
   for (const secret of ['a-wrong-secret', 'its-password', password])
     expect(service.output()).not.toContain(secret)
