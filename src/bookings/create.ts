@@ -9,7 +9,7 @@ import { readListingIfAny } from '../listings/read.ts'
 import { insertFirstMessage } from '../messages/store.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import type { StoredUser } from '../users/model.ts'
-import { findUser } from '../users/store.ts'
+import { findUserIfAny } from '../users/store.ts'
 import type { StoredBooking } from './model.ts'
 import { priceStay, toCents } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
@@ -33,7 +33,7 @@ export async function prepareBooking(
   input: BookingCreate,
 ): Promise<UnitOfWork<StoredBooking>> {
   const [user, found] = await Promise.all([
-    findUser(db, hostId, input.user_id),
+    findUserIfAny(db, hostId, input.user_id),
     // With the rates that are waiting: what was pushed before is what the guest pays.
     readListingIfAny(db, hostId, input.listing_id),
   ])

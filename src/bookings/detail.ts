@@ -1,6 +1,6 @@
 import { findListing } from '../listings/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { findUser } from '../users/store.ts'
+import { findUserIfAny } from '../users/store.ts'
 import type { BookingDetail } from './schema.ts'
 import { serializeBookingDetail } from './serialize.ts'
 import { findBooking } from './store.ts'
@@ -17,7 +17,7 @@ export async function readBookingDetail(
 ): Promise<BookingDetail> {
   const booking = await findBooking(db, hostId, id)
   const [guest, listing] = await Promise.all([
-    findUser(db, hostId, booking.user_id),
+    findUserIfAny(db, hostId, booking.user_id),
     findListing(db, hostId, booking.listing_id),
   ])
   const roomType = listing.content.room_types.find(({ id: known }) => known === booking.room_type_id)

@@ -5,7 +5,7 @@ import { indexKey } from '../platform/mongo/index-key.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
 /** The user of this host with this id, or null. */
-export async function findUser(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
+export async function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
   return userModel(db).findOne({ host_id: hostId, id }).lean()
 }
 
