@@ -2,8 +2,13 @@
  * The house as its imports draw it (docs/architecture.md): no circles, types included; imports go one way; and only a
  * feature's own store asks the database about its collections.
  */
-const features =
-  'availability|bookings|feed|host-clock|hosts|keys|listings|messages|provider-keys|rates|sandbox|users'
+const { readdirSync } = require('node:fs')
+
+const shared = ['admin', 'docs', 'http', 'platform', 'schema', 'server']
+const features = readdirSync('src', { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !shared.includes(entry.name))
+  .map(({ name }) => name)
+  .join('|')
 
 module.exports = {
   forbidden: [
@@ -41,6 +46,13 @@ module.exports = {
       severity: 'error',
       from: { path: `^src/(${features}|admin)/` },
       to: { path: '^src/(server|docs)/|^src/(app|v1|compose|main)\\.ts|^cli/' },
+    },
+    {
+      name: 'admin-and-docs-know-no-feature',
+      comment: 'src/admin looks at the database, src/docs at the routes; neither needs a feature',
+      severity: 'error',
+      from: { path: '^src/(admin|docs)/' },
+      to: { path: `^src/(${features}|server)/` },
     },
     {
       name: 'the-service-knows-no-command-line',

@@ -11,7 +11,7 @@ export class DeclinedError extends Error {
 }
 
 /**
- * Asks for confirmation of something that cannot be undone, on a terminal only: a script has decided already.
+ * Asks for confirmation of something that cannot be undone, on a terminal only: a script has already decided.
  *
  * @throws DeclinedError unless confirmed
  */

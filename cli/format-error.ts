@@ -7,7 +7,10 @@ import { ChecksFailedError } from './findings.ts'
 /** What a failed command prints on standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
   if (error instanceof UsageError || isParseError(error)) {
-    return { text: `${(error as Error).message}\nTry the command with --help`, code: exitCode.usage }
+    return {
+      text: `${(error as Error).message}\nRun the command with --help for its usage`,
+      code: exitCode.usage,
+    }
   }
   if (error instanceof ChecksFailedError) return { text: error.message, code: error.exitCode }
   if (error instanceof ConfigError) return { text: error.message, code: exitCode.usage }

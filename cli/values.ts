@@ -42,7 +42,7 @@ const maximumListed = 1000
 
 /** How many entries a list shows at most; a note on standard error says when there are more. */
 export function limitArgument(what: string, standard = maximumListed) {
-  const description = `The most ${what} to list, up to ${maximumListed}`
+  const description = `Maximum number of ${what} to list, up to ${maximumListed}`
   return { limit: { type: 'string', default: String(standard), description } } as const
 }
 

@@ -26,7 +26,7 @@ export function createApp(
     handler: { standardHostname: false },
   })
     .onRequest(({ request, set }) => {
-      // Until a body has been read: one that nobody asked for must not be read to its end.
+      // Close the connection unless the guard reads the body (see guard.ts).
       if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)

@@ -43,7 +43,7 @@ import { Metrics } from './server/metrics.ts'
 import { userJobs } from './users/jobs.ts'
 import { userModel } from './users/model.ts'
 
-/** Every collection there is, so that all of them and their indexes exist before the first transaction. */
+/** All collections, so that they and their indexes exist before the first transaction. */
 export const models = [
   auditModel,
   availabilityCompactedModel,
@@ -68,7 +68,7 @@ export const models = [
   waitingRatesModel,
 ]
 
-/** Everything the outbox does, as the features declare it. */
+/** All topics of the outbox, as the features declare them. */
 export function outboxTopics(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Topics {
   return { ...userJobs(context), ...rateJobs(context), ...availabilityJobs(context) }
 }
@@ -160,7 +160,7 @@ export async function compose(
     clock,
     log,
     db,
-    accounts: db,
+    liveDb: db,
     rateLimiter,
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,

@@ -17,7 +17,7 @@ export interface AppContext {
   log: Logger
   db: Db
   /** Where hosts and keys are: the live database, also in the sandbox. */
-  accounts: Db
+  liveDb: Db
   rateLimiter: RateLimiter
   authorizer: Authorizer
   usage: Usage
@@ -42,10 +42,10 @@ export interface Environment {
   clearSandbox?(keyId: number): Promise<void>
 }
 
-/** Which rate limit a request counts against: looking at the key itself uses none of what the key may do. */
+/** Which rate limit a request counts against: reading the key itself uses up nothing of the main limit. */
 export type RateWindow = 'default' | 'insight'
 
-/** The key and host behind a request, and what the rate limit says of it. */
+/** The key and host behind a request, and the rate limit's decision on it. */
 export interface Authorization extends RateDecision {
   key: { id: number; permissions: readonly Permission[] }
   host: { id: number; name: string; email: string; created_at: Date; last_login_at: Date | null }
@@ -57,9 +57,9 @@ export interface Authorization extends RateDecision {
 /** Recognizes API keys and counts their requests. */
 export interface Authorizer {
   /**
-   * Checks a key and takes a place in its rate limit.
+   * Checks a key and counts the request against its rate limit.
    *
-   * @param mayLookUp false when the client has sent too many wrong keys to deserve another database query
+   * @param mayLookUp returns false when the client has sent too many wrong keys for another database query
    * @throws DomainError `auth` with the messages of decisions §3
    */
   authorize(

@@ -9,7 +9,7 @@ export type ProblemCode =
   | 'forbidden'
   | 'rate_limited'
 
-/** One entry of `errors[]`: where, which kind, and a sentence for a person (contract, Errors). */
+/** One entry of `errors[]`: where it is, what kind it is, and a sentence for a human reader (contract, Errors). */
 export interface Problem {
   path: string
   code: ProblemCode
@@ -39,7 +39,7 @@ export class DomainError extends Error {
    * @param kind what went wrong
    * @param message for a person: capital first letter, no full stop, never input that may be secret
    * @param problems the entries of `errors[]`
-   * @param retryAfterSeconds whole seconds after which the same request is worth another try
+   * @param retryAfterSeconds whole seconds after which the same request is worth retrying
    */
   constructor(
     readonly kind: ErrorKind,

@@ -6,14 +6,14 @@ import type { PartnerClient } from './client.ts'
 export const feedPath = `/integrations/${supportedProvider}/bookings`
 
 /** The part of a key's own record that the commands need. */
-export interface KeyView {
+export interface OwnKey {
   id: number
   name: string
   host: { name: string; email: string }
   permissions: string[]
 }
 
-const KeyView = Type.Object({
+const OwnKey = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   host: Type.Object({ name: Type.String(), email: Type.String() }),
@@ -21,15 +21,15 @@ const KeyView = Type.Object({
 })
 
 /** The key that the client sends. */
-export async function readKey(client: PartnerClient): Promise<KeyView> {
-  return (await client.send<KeyView>('GET', '/key', { expects: KeyView })).data
+export async function readKey(client: PartnerClient): Promise<OwnKey> {
+  return (await client.send<OwnKey>('GET', '/key', { expects: OwnKey })).data
 }
 
 /**
  * Whose changes a poll follows (decisions §15): on live data the host's, in the sandbox the key's. A rotated key
  * remains the same key.
  */
-export function accountOf({ isSandbox }: Pick<PartnerClient, 'isSandbox'>, { id, host }: KeyView): string {
+export function accountOf({ isSandbox }: Pick<PartnerClient, 'isSandbox'>, { id, host }: OwnKey): string {
   return isSandbox ? `key ${id}` : `host ${host.email}`
 }
 

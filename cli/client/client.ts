@@ -15,7 +15,7 @@ export const clientArgs = {
     description: 'File that holds the API key (or PARTNER_API_KEY)',
     valueHint: 'path',
   },
-  profile: { type: 'string', description: 'Profile of login to use', valueHint: 'name' },
+  profile: { type: 'string', description: 'Profile to use, as stored by login', valueHint: 'name' },
   sandbox: { type: 'boolean', description: 'Use the sandbox instead of live data' },
 } as const satisfies ArgsDef
 
@@ -71,7 +71,7 @@ export interface PartnerClient {
 export interface SendOptions {
   query?: Record<string, string | number | undefined>
   body?: string
-  /** The least that `data` must satisfy, where the command relies on it. */
+  /** What `data` must satisfy at least, where the command relies on it. */
   expects?: TSchema
 }
 
@@ -171,7 +171,7 @@ async function readResponse<T>(
   if (!response.ok) throw new UnreachableError(`${root} responded ${status}`, retryAfter)
   const isOurs = typeof envelope === 'object' && envelope !== null && 'data' in envelope
   if (!isOurs || (expects && !Value.Check(expects, envelope.data)))
-    throw new UnreachableError(`The response of ${root} is not one of the partner interface`, retryAfter)
+    throw new UnreachableError(`The response of ${root} is not from the partner interface`, retryAfter)
   return { data: envelope.data, meta: envelope.meta ?? {}, envelope, headers: response.headers }
 }
 

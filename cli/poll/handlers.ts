@@ -5,7 +5,7 @@ export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 /** Handles one change, which is complete only when it returns. */
 export type Handler = (item: FeedItem) => Promise<void>
 
-/** A handler, and what is written once no change follows, also after a failure. */
+/** A handler, and what is written when the poll ends, even after a failure. */
 export interface Output {
   handle: Handler
   end(): Promise<void>

@@ -41,7 +41,7 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
 }
 
-/** How many rows at the beginning satisfy a condition that none after them does. */
+/** How many rows at the start satisfy a condition that no later row satisfies. */
 function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
   let [from, to] = [0, rows.length]
   while (from < to) {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
-import { Envelope, Message, ok, PageEnvelope } from '../http/envelope.ts'
+import { Confirmation, Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
 import { streamJson } from '../http/streaming.ts'
@@ -49,7 +49,7 @@ export function availabilityRoutes(app: AppContext) {
       {
         access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
         body: AvailabilityWrite,
-        response: { 200: Envelope(Message) },
+        response: { 200: Envelope(Confirmation) },
         detail: { summary: 'Write availability in bulk' },
       },
     )

@@ -12,7 +12,7 @@ const roomTypesPerBatch = 50
 const countsPerQuery = 1000
 
 /**
- * The rows of room types that overlap a window, room type by room type in the order given. Read in batchs of fixed
+ * The rows of room types that overlap a window, room type by room type in the order given. Read in batches of fixed
  * size, each from one moment of the database, so that neither memory nor the time between two other requests grows
  * with what is stored.
  */

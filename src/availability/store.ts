@@ -10,7 +10,7 @@ import {
 } from './model.ts'
 import { type AvailabilityRow, overlayRows } from './overlay.ts'
 
-/** Days from `from` to `to`, both included; open-ended without. */
+/** Days from `from` to `to`, both included; open-ended where one is absent. */
 export interface DateWindow {
   from?: string | undefined
   to?: string | undefined
@@ -147,7 +147,7 @@ export async function saveCompacted(db: Db, session: Session, compacted: RoomTyp
   )
 }
 
-/** The days from the first to the last that some rows cover. */
+/** The first and the last day that some rows cover. */
 export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[]): {
   from: string
   to: string

@@ -1,8 +1,8 @@
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
+import { emptyCount, grow } from './capacity.ts'
 import type { StoredRow } from './model.ts'
 import type { AvailabilityRow } from './overlay.ts'
-import { emptyCount, grow } from './room.ts'
 import { findCounts, insertRows, saveCompacted, saveWritten } from './store.ts'
 
 /** An earlier version kept all rows of a room type in one document. */

@@ -6,15 +6,15 @@ import { findOwnedListings, hasRoomType, type OwnedListings } from '../listings/
 import type { Session } from '../platform/mongo/connection.ts'
 import { busy } from '../platform/mongo/errors.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
+import { emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
 import type { RoomTypeWritten, StoredRow } from './model.ts'
-import { emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './room.ts'
 import type { AvailabilityItem } from './schema.ts'
 import { findCounts, insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
-/** Gives up when room types that had room when measured were full again this often. */
+/** How often to try when room types that had room when measured turn out full again. */
 const maximumAttempts = 20
 
 /**

@@ -24,7 +24,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
  * transaction, after the clock has advanced: no other booking or availability of this host can be written between
  * the count and the booking.
  *
- * @throws DomainError `validation` at the field that names nothing of this host; when run, at `checkin_at` with
+ * @throws DomainError `validation` at a field that refers to nothing of this host; when run, at `checkin_at` with
  * `unavailable` (decisions §6)
  */
 export async function prepareBooking(
@@ -34,7 +34,7 @@ export async function prepareBooking(
 ): Promise<UnitOfWork<StoredBooking>> {
   const [user, found] = await Promise.all([
     findUserIfAny(db, hostId, input.user_id),
-    // With the rates that are waiting: what was pushed before is what the guest pays.
+    // Including the waiting rates: the guest pays what was pushed before the booking.
     readListingIfAny(db, hostId, input.listing_id),
   ])
   const parts = requireParts(user, found, input.room_type_id)
@@ -54,14 +54,14 @@ export async function prepareBooking(
   }
 }
 
-/** What a booking is made of. */
+/** What a booking refers to. */
 interface Parts {
   guest: StoredUser
   listing: StoredListing
   roomType: StoredRoomType
 }
 
-/** Reports everything that is missing at once: the user is checked whatever became of the listing. */
+/** Reports everything that is missing at once: the user is checked whether or not the listing was found. */
 function requireParts(
   guest: StoredUser | null,
   listing: StoredListing | null,

@@ -9,5 +9,5 @@ export function stayProblems(checkinAt: string, checkoutAt: string): Problem[] {
   const path = 'checkout_at'
   if (nights < 1) return [{ path, code: 'invalid', message: '"checkout_at" must be after "checkin_at"' }]
   if (nights <= longestStayNights) return []
-  return [{ path, code: 'max', message: `A stay must be at most ${longestStayNights} nights` }]
+  return [{ path, code: 'max', message: `A stay must be at most ${longestStayNights} nights long` }]
 }

@@ -112,7 +112,7 @@ const changeColumns = {
 export type BookingChange = Pick<StoredBooking, Exclude<keyof typeof changeColumns, '_id'>>
 
 /**
- * Bookings after a version, in the order of their versions. Asked of the driver itself: mongoose would only cast what
+ * Bookings after a version, in the order of their versions. Uses the driver directly: mongoose would only cast what
  * is already typed, at a sixth of the cost of an idle poll.
  */
 export function findChanges(

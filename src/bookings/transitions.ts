@@ -27,7 +27,7 @@ export function requireLegalTransition(from: StatusWord, to: StatusWord): void {
 }
 
 /**
- * Moves a booking to another status, and sets what goes with it.
+ * Moves a booking to another status, and sets the fields that go with it.
  *
  * @param find looks the booking up, again for every attempt
  * @param also what is written along with it, in its transaction

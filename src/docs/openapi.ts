@@ -173,7 +173,10 @@ function errorsOf({ parameters = [], 'x-errors': declared }: Json): FailureKind[
 }
 
 const headerSchemas = {
-  'X-Request-Id': { description: 'Id of this request, as in the body', schema: { type: 'string' } },
+  'X-Request-Id': {
+    description: 'Id of this request; the body of a replay has the id of the first request',
+    schema: { type: 'string' },
+  },
   'RateLimit-Policy': {
     description: 'Limit of the key: `q` requests in `w` seconds',
     schema: { type: 'string' },
@@ -185,7 +188,7 @@ const headerSchemas = {
     example: '"default";r=59;t=60',
   },
   'Retry-After': {
-    description: 'Seconds after which the same request makes sense again',
+    description: 'Seconds to wait before the same request is worth sending again',
     schema: { type: 'integer', minimum: 1 },
   },
   'Idempotent-Replayed': {
@@ -236,7 +239,7 @@ function tagsOf(paths: Json): { name: string; description: string }[] {
   }))
   return [
     ...described,
-    { name: 'Sandbox', description: 'The same on mock data, where nothing can be harmed' },
+    { name: 'Sandbox', description: 'The same operations on mock data, where nothing can be harmed' },
   ]
 }
 

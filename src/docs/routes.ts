@@ -19,7 +19,7 @@ export function docsRoutes(config: Config, app: () => AnyElysia) {
   let document: object | undefined
   return new Elysia({ detail: { hide: true } })
     .get('/openapi.json', async () => {
-      // What writes the document is only loaded where somebody asks for it.
+      // The generator is loaded only when somebody asks for the document.
       const { openApiDocument } = await import('./openapi.ts')
       document ??= openApiDocument(app(), config)
       return document

@@ -59,7 +59,7 @@ export async function readFeedPage(
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
     : await startOf({ db, clock }, nameOf, page, updatedAfter)
-  // One row more than asked for tells whether there is a next page.
+  // One row more than requested shows whether there is a next page.
   const found = await findChanges(db, filter, version, { skip, limit: page.perPage + 1 })
   const bookings = found.slice(0, page.perPage)
   const hasMore = found.length > page.perPage

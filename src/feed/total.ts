@@ -18,7 +18,7 @@ const cache = new WeakMap<Db, Map<string, CachedTotal>>()
 
 /**
  * How many bookings a feed query matches. Counted once per state of the host's clock; a large total is kept for up to
- * 30 s while bookings go on changing, because it only tells how long a full read will be.
+ * 30 s while bookings keep changing, because it only indicates how long a full read will take.
  */
 export async function totalOf(db: Db, filter: ChangeFilter, after: Date | null, now: Date): Promise<number> {
   const totals = cache.get(db) ?? new Map<string, CachedTotal>()

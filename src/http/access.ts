@@ -14,8 +14,8 @@ export interface Access {
   idempotent?: true
   /** The rate limit that the request counts against, unless it is the main one. */
   window?: RateWindow
-  /** False when the route needs no sandbox to exist. */
+  /** False for a route that works without an open sandbox. */
   opensSandbox?: false
-  /** Errors of the route's own, for the documentation; those that follow from the fields above are added. */
+  /** Errors specific to this route, for the documentation; those implied by the fields above are added. */
   errors?: ErrorKind[]
 }

@@ -18,8 +18,8 @@ export function readApiKey(headers: Headers): string {
 }
 
 /**
- * Clients behind one address share its failures. Beyond their limit, keys that this process does not know yet are
- * still looked up now and then, so that a neighbour locks nobody out, yet no flood of wrong keys reaches the database.
+ * Clients behind one address share its failure count. Beyond their limit, keys that this process does not know yet are
+ * looked up, but rarely: a neighbour locks nobody out, and no flood of wrong keys reaches the database.
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10

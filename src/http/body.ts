@@ -23,7 +23,7 @@ export async function readJsonObject(
   return value as Record<string, unknown>
 }
 
-/** The longest a body may take: one that trickles in would otherwise hold its request for ever. */
+/** How long a body may take to arrive: one that trickles in would otherwise hold its request open forever. */
 const bodyTimeoutMilliseconds = 30_000
 
 /**

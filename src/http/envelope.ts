@@ -41,5 +41,5 @@ export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagin
   page: P = Pagination as unknown as P,
 ) => responseObject({ data, meta: responseObject({ ...meta, pagination: page }) })
 
-/** `data` of a response that only confirms. */
-export const Message = responseObject({ message: Type.String() })
+/** `data` of a response that only confirms what was done. */
+export const Confirmation = responseObject({ message: Type.String() })

@@ -12,7 +12,7 @@ import { requireProvider } from './provider.ts'
 import { readQuery } from './query.ts'
 import { documentAccess } from './route-documentation.ts'
 
-/** The request context as the guard finds it and leaves it behind. */
+/** The part of the request context that the guard reads and fills in. */
 interface GuardContext {
   request: Request
   params: Record<string, string> | undefined
@@ -26,7 +26,7 @@ interface GuardContext {
 
 /**
  * Guards every route below `/v1` and `/sandbox`: a route says `access: { … }`, and a request is checked in the order
- * of decisions §1: key, rate limit, permission, provider, `Idempotency-Key`, body, query.
+ * of decisions §1: key, rate limit, permission, clock, provider, `Idempotency-Key`, body, query.
  *
  * It is a `transform` hook because that is the last moment before validation. The body is read here and not by
  * Elysia's parser, so that a bad body is never reported before a bad key.
@@ -44,7 +44,7 @@ export function guard(app: AppContext) {
     })
 }
 
-/** Stands for a body until the guard has read it. */
+/** A placeholder for the body until the guard has read it. */
 const unread = {}
 
 async function guardRequest(app: AppContext, access: Access, context: GuardContext): Promise<void> {

@@ -1,9 +1,9 @@
 import { DomainError } from '../errors.ts'
 
-/** The one integration provider there is (contract, Providers). */
+/** The only integration provider (contract, Providers). */
 export const supportedProvider = 'provider_one'
 
-/** @throws DomainError `unsupported_provider` for any other one */
+/** @throws DomainError `unsupported_provider` for any other provider */
 export function requireProvider(provider: string | undefined): void {
   if (provider === supportedProvider) return
   const message = `Unsupported provider; the only supported one is "${supportedProvider}"`

@@ -26,8 +26,8 @@ export function requestLog(log: Logger, metrics: RequestMetrics) {
       const context = raw as unknown as LoggedContext
       const { request, set, caller } = context
       dropBody(request)
-      const answer = context.responseValue ?? context.response
-      const status = answer instanceof Response ? answer.status : Number(set.status ?? 200)
+      const response = context.responseValue ?? context.response
+      const status = response instanceof Response ? response.status : Number(set.status ?? 200)
       const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())
       // Unknown paths form one series, however many are tried; a path may be anything, even a key.
       const route = context.route || 'none'

@@ -26,7 +26,7 @@ function errorsOf({ permission, body, provider, idempotent, errors = [] }: Acces
     ...(permission === 'any' ? [] : (['forbidden'] as const)),
     ...(provider ? (['unsupported_provider'] as const) : []),
     ...(idempotent ? (['idempotency_mismatch'] as const) : []),
-    ...(body ? (['body_too_large', 'body_too_slow', 'validation'] as const) : []),
+    ...(body ? (['body_too_large', 'body_too_slow', 'validation', 'conflict'] as const) : []),
     'rate_limit',
     ...errors,
   ]

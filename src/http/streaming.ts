@@ -14,7 +14,7 @@ const maximumBufferedBytes = 1024 * 1024
  */
 export async function streamJson(
   context: ResponseContext,
-  pieces: AsyncGenerator<string>,
+  chunks: AsyncGenerator<string>,
   log: Logger,
 ): Promise<Response> {
   const headers = {
@@ -24,7 +24,7 @@ export async function streamJson(
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0
   while (heldBytes <= maximumBufferedBytes) {
-    const { done, value } = await pieces.next()
+    const { done, value } = await chunks.next()
     if (done) return new Response(new Blob(held), { headers })
     const bytes = encoder.encode(value)
     held.push(bytes)
@@ -35,7 +35,7 @@ export async function streamJson(
       const early = held.shift()
       if (early) return controller.enqueue(early)
       try {
-        const { done, value } = await pieces.next()
+        const { done, value } = await chunks.next()
         if (done) return controller.close()
         const bytes = encoder.encode(value)
         countGarbage(bytes.length)
@@ -46,7 +46,7 @@ export async function streamJson(
       }
     },
     async cancel() {
-      await pieces.return(undefined)
+      await chunks.return(undefined)
     },
   })
   return new Response(body, { headers })

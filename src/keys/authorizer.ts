@@ -14,11 +14,11 @@ interface CachedKey {
   secret: KeySecret
   host: Host
   readAt: number
-  /** The version that had been announced of the key before its record was read. */
+  /** The version of the key as announced before its record was read. */
   version: string | null
 }
 
-/** The longest a record is trusted when a change was made without an announcement: by a command without Redis. */
+/** How long a record is trusted although its key may have changed unannounced, by a command without Redis. */
 const staleAfterMilliseconds = 5000
 const maximumCachedKeys = 10_000
 
@@ -69,10 +69,10 @@ export class KeyAuthorizer implements Authorizer {
 
 /** A key as it is stored now, and what is left of its main rate limit; uses none of it. */
 export async function inspectKey(
-  { accounts, rateLimiter, config }: Pick<AppContext, 'accounts' | 'rateLimiter' | 'config'>,
+  { liveDb, rateLimiter, config }: Pick<AppContext, 'liveDb' | 'rateLimiter' | 'config'>,
   keyId: number,
 ): Promise<{ key: ApiKey; limit: number; remaining: number; windowSeconds: number }> {
-  const key = await findKeyById(accounts, keyId)
+  const key = await findKeyById(liveDb, keyId)
   const limit = limitOf(key, config.rateLimitPerMinute)
   const remaining = await rateLimiter.remaining(rateLimitName(keyId), limit, minuteMilliseconds)
   return { key, limit, remaining, windowSeconds: minuteMilliseconds / 1000 }

@@ -2,7 +2,7 @@ import type { ApiKey } from './model.ts'
 
 export type KeyStatus = 'active' | 'inactive' | 'expired' | 'revoked'
 
-/** What a key is worth now. */
+/** The current status of a key. */
 export function keyStatus({ active, revoked_at, expires_at }: ApiKey, now: Date): KeyStatus {
   if (revoked_at) return 'revoked'
   if (expires_at && expires_at <= now) return 'expired'

@@ -1,4 +1,4 @@
-/** Why a sent listing is taken to be one that the host already has (decisions §5). */
+/** Why a sent listing is considered to be one that the host already has (decisions §5). */
 export interface Match {
   method: 'original_id' | 'original_url'
   confidence: { level: 'high'; score: number }

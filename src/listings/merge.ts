@@ -108,7 +108,7 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   return result
 }
 
-/** The index of each element, by our id and by the partner's; the first of two with one id wins. */
+/** The index of each element, by our id and by the partner's; of two with the same id, the first wins. */
 function placesById(elements: Identified[]): Map<number | string, number> {
   const places = new Map<number | string, number>()
   for (const [place, { id, partner_id }] of elements.entries())

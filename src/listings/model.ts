@@ -15,7 +15,7 @@ export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   rooms: StoredRoom[]
 }
 
-/** What partners wrote of a listing; fields that were never sent are absent. */
+/** What partners sent about a listing; fields that were never sent are absent. */
 export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
   name: string
   room_types: StoredRoomType[]
@@ -30,7 +30,7 @@ export interface StoredListing {
   status_rank: number
   /** The name for comparisons: in lower case, and cut to what fits into an index key. */
   name_key: string
-  /** Represent in the indexes what a listing is recognized by. */
+  /** Stand in the indexes for the fields that a listing is recognized by. */
   original_id_key: string | null
   original_url_key: string | null
   content: ListingContent

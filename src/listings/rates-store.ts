@@ -81,7 +81,7 @@ export type PricedListing = Pick<StoredListing, 'id' | 'host_id' | 'rates_sequen
   content: { room_types: { id: number }[] }
 }
 
-/** The listings of this host with these ids, as far as their prices are concerned. */
+/** The listings of this host with these ids, reduced to what {@link writePrices} needs. */
 export function findPricedListings(db: Db, hostId: number, ids: number[]): Promise<PricedListing[]> {
   const columns = { id: 1, host_id: 1, rates_sequence: 1, 'content.room_types.id': 1 }
   return listingModel(db)

@@ -47,7 +47,7 @@ export async function findListing(
   return listing
 }
 
-/** The listing of this host that a sent listing is taken to be, if any (decisions §5). */
+/** The listing of this host that a sent listing matches, if any (decisions §5). */
 export async function findMatch(
   db: Db,
   hostId: number,

@@ -23,7 +23,7 @@ export interface ListingWrite {
   listing: StoredListing
 }
 
-/** Stored documents may have at most 16 MiB; a listing stays well below. */
+/** A stored document may take at most 16 MiB; a listing stays well below that. */
 const maximumStoredBytes = 8 * 1024 * 1024
 
 /**

@@ -27,7 +27,7 @@ schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })
 
 export const messageModel = modelOf<StoredMessage>('messages', schema)
 
-/** The state of a booking's conversation. Stored once the first message is sent or it is closed. */
+/** The state of a booking's conversation. Stored once the host sends a message or the conversation is closed. */
 export interface Conversation {
   host_id: number
   booking_id: number

@@ -76,7 +76,7 @@ export async function advanceConversation(
     .orFail()
 }
 
-/** Stores the conversation if there is none; outside of transactions, where two first sends may collide. */
+/** Stores the conversation if there is none. Call it before the transaction of a send, in which two first sends would collide. */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   try {
     await conversationModel(db).updateOne(

@@ -1,12 +1,12 @@
 /** The length of the window that API keys and client addresses are counted in. */
 export const minuteMilliseconds = 60_000
 
-/** What a rate limit says to one hit. */
+/** A rate limit's decision on one hit. */
 export interface RateDecision {
   allowed: boolean
   /** Hits left in the window after this one. */
   remaining: number
-  /** Milliseconds until the next hit is allowed (refused), or until the window is wholly free again. */
+  /** If refused, milliseconds until the next hit is allowed; otherwise, until the window is entirely free again. */
   waitMilliseconds: number
   /** Version of the record as last announced; null without a shared store. */
   version: string | null
@@ -18,9 +18,9 @@ export interface RateDecision {
  */
 export interface RateLimiter {
   /**
-   * Takes a place in a window, if there is one.
+   * Takes a place in a window, if one is free.
    *
-   * @param record what {@link invalidate} is asked about; the window's own name unless told
+   * @param record the name whose version is returned, as raised by {@link invalidate}; by default the window's own
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Places left in a window; uses none. */
@@ -48,7 +48,7 @@ export class MemoryRateLimiter implements RateLimiter {
   private readonly names = new Map<string, Recent>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
-  /** @param now milliseconds of a clock that never steps */
+  /** @param now returns the milliseconds of a monotonic clock */
   constructor(private readonly now: () => number = () => performance.now()) {
     this.sweeper = setInterval(() => this.sweep(), sweepEveryMilliseconds)
     this.sweeper.unref()

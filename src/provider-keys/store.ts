@@ -13,7 +13,7 @@ export type Outcome = 'created' | 'updated' | 'unchanged'
 const retry = Symbol('retry')
 
 /**
- * Stores the host's key at a provider. Of identical requests at once, one stores it and the others find it unchanged.
+ * Stores the host's key at a provider. Of identical concurrent requests one stores it and the others find it unchanged.
  *
  * @param realm where the key must be unique: undefined among all accounts, else within this sandbox
  * @throws DomainError `conflict` when another account has it
@@ -66,7 +66,7 @@ async function tryToStore(
     const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
     return modifiedCount === 1 ? 'updated' : retry
   } catch (error) {
-    // Ours or another account's: the next look-up tells.
+    // Stored by this host or by another account: the next look-up shows which.
     if (isDuplicate(error)) return retry
     throw error
   }
@@ -76,7 +76,7 @@ function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 
-/** Encrypts every stored key that is not under the current secret again; returns how many there were. */
+/** Re-encrypts every stored key that is not under the current secret; returns how many there were. */
 export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
   let count = 0
   for await (const stored of providerKeyModel(db).find().lean().cursor()) {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
-import { Envelope, Message, ok } from '../http/envelope.ts'
+import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { normalize } from '../schema/normalize.ts'
 import { acceptRates } from './accept.ts'
@@ -18,7 +18,7 @@ export function rateRoutes(app: AppContext) {
     {
       access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
       body: RatesWrite,
-      response: { 200: Envelope(Message) },
+      response: { 200: Envelope(Confirmation) },
       detail: { summary: 'Write rates in bulk' },
     },
   )

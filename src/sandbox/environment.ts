@@ -16,11 +16,11 @@ import {
 const sweepEveryMilliseconds = 60_000
 
 /**
- * The sandbox is the same house in another environment: the same routes with the live context, except for the
+ * The sandbox is the same application in another environment: the same routes with the live context, except for the
  * database and what follows from it (decisions §13).
  *
- * @param models every collection there is
- * @param topicsOf what an outbox does
+ * @param models all collections
+ * @param topicsOf the topics that an outbox handles
  */
 export async function openSandboxEnvironment(
   live: AppContext,
@@ -38,7 +38,7 @@ export async function openSandboxEnvironment(
   outbox.start()
   const store = { db, clock, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
-    // With a wrong clock, a sandbox that has just been created would seem to be over.
+    // With a wrong clock, a sandbox that has just been created would seem to have expired.
     if (!live.clockWatch.isSound()) return
     sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
   }, sweepEveryMilliseconds)

@@ -11,7 +11,7 @@ export interface Sandbox {
   key_id: number
   /** `filling` until the data is in it, `open` while requests find it, `ended` until it is deleted. */
   state: 'filling' | 'open' | 'ended'
-  /** When it ends, or was given up; for an ended one, when it is swept for the last time. */
+  /** When it ends, or when filling it is given up; once it has ended, when it is swept for the last time. */
   due_at: Date
 }
 

@@ -5,7 +5,7 @@ import { findBooking } from '../bookings/store.ts'
 import { transitionBooking } from '../bookings/transitions.ts'
 import type { AppContext } from '../context.ts'
 import type { Access } from '../http/access.ts'
-import { Envelope, Message, ok } from '../http/envelope.ts'
+import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { parsePathId, responseObject } from '../schema/fields.ts'
 
@@ -32,7 +32,7 @@ export function sandboxRoutes(app: AppContext) {
       },
       {
         access: { permission: 'any', opensSandbox: false },
-        response: { 200: Envelope(Message) },
+        response: { 200: Envelope(Confirmation) },
         detail: { summary: 'Clear the sandbox of this key' },
       },
     )

@@ -27,10 +27,10 @@ async function endEarlierSandboxes(db: Db, now: Date): Promise<void> {
 /** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
 
-/** A write in progress may commit this much later: a sandbox that has ended is swept once more after it. */
+/** A write in progress may commit this much later: a sandbox that has ended is swept once more after that time. */
 const longestRequestMilliseconds = 30_000
 
-/** A sandbox that is not filled by then belonged to a process that died. */
+/** A sandbox that is still not filled after this long belonged to a process that died. */
 const longestFillMilliseconds = 600_000
 
 /** Ids given out in the sandbox begin above those of the contract and the fixtures. */

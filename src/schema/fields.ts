@@ -27,7 +27,7 @@ export const requiredDate = () => date({ whenBlank: 'required' })
 /** An http or https address; stored, never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
 
-/** Checks fields in combination, where each of them is valid by itself; returns what does not fit. */
+/** Checks combinations of fields that are valid by themselves; returns the problems. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**
@@ -77,7 +77,7 @@ export const idInQuery = () => Type.Optional(text(16, { format: 'id', whenBlank:
 /** A date in a query, where a blank value is not the same as none. */
 export const dateInQuery = () => Type.Optional(date({ whenBlank: 'invalid' }))
 
-/** The code for a number that is too small, if it is not `min`. */
+/** The code for a number that is too small, if other than `min`. */
 export interface NumberCodes {
   belowMinimum?: 'invalid'
 }

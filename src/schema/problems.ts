@@ -119,8 +119,9 @@ function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {
   const lower = schema.minLength ?? schema.minItems ?? schema.minimum
   const unit = schema.type === 'string' ? ' characters' : schema.type === 'array' ? ' elements' : ''
   if (code === 'required') return 'is required'
-  if (code === 'max') return `must be at most ${upper}${unit}`
-  if (code === 'min') return `must be at least ${lower}${lower === 1 ? unit.replace(/s$/, '') : unit}`
+  const verb = unit === '' ? 'be' : 'have'
+  if (code === 'max') return `must ${verb} at most ${upper}${unit}`
+  if (code === 'min') return `must ${verb} at least ${lower}${lower === 1 ? unit.replace(/s$/, '') : unit}`
   const bound = schema.belowMinimum ? `, at least ${lower}` : ''
   return `must be ${expectationOf(schema, value)}${bound}`
 }

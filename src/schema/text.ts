@@ -11,7 +11,7 @@ export interface TextOptions {
   trims?: true
   /** What a string of only white space means: nothing sent (the default), or a problem with this code. */
   whenBlank?: 'required' | 'min' | 'invalid'
-  /** The code for anything but a string, if it is not `invalid`. */
+  /** The code for anything but a string, if other than `invalid`. */
   errorCode?: 'required'
 }
 

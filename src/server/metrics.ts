@@ -61,7 +61,7 @@ const readLimitMilliseconds = 1500
 
 /**
  * `/metrics` in the text form of Prometheus, for the holder of `METRICS_TOKEN` (sent as bearer token).
- * Without a token configured there is no such route.
+ * Without a configured token the route does not exist.
  */
 export function metricsRoutes(app: AppContext, metrics: Metrics) {
   const { config } = app
@@ -113,7 +113,7 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
   }
 }
 
-/** NaN when it fails or takes too long: the operator then needs all other figures even more. */
+/** NaN when it fails or takes too long: that is when the operator needs the other figures most. */
 async function secondsOf(work: () => Promise<boolean>): Promise<number> {
   const start = performance.now()
   const isDone = await withTimeoutOrNull(work(), readLimitMilliseconds)

@@ -5,11 +5,11 @@ import { findListener, type Listener } from '../platform/listener.ts'
 const noticeMilliseconds = 1000
 /** Idle connections are closed after this long; by then proxies have used or dropped theirs. */
 const quietMilliseconds = 2000
-/** Requests still in progress this long after the request to stop are cut off. */
+/** Requests still in progress this long after the process was told to stop are cut off. */
 const graceMilliseconds = 15_000
 const lookEveryMilliseconds = 50
 
-/** The longest a process lives after the request to stop. */
+/** How long a process may live after it was told to stop. */
 export const shutdownLimitMilliseconds = 18_500
 
 /** Why a process stops. */
@@ -17,10 +17,10 @@ export type StopReason =
   /** A signal asked it to. */
   | 'asked'
   /** Another process serves its port from now on. */
-  | 'succeeded'
+  | 'replaced'
 
 /**
- * Settles when this process is to stop: on SIGTERM or SIGINT, when its supervisor reports that a successor is
+ * Resolves when this process must stop: on SIGTERM or SIGINT, when its supervisor reports that a successor is
  * listening, or when the supervisor itself is gone. From then on signals change nothing.
  */
 export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
@@ -29,10 +29,10 @@ export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
   process.on('SIGINT', () => resolve('asked'))
   if (!isWorker) return promise
   process.on('message', (message) => {
-    if (typeof message === 'object' && message && 'retire' in message) resolve('succeeded')
+    if (typeof message === 'object' && message && 'retire' in message) resolve('replaced')
   })
-  process.on('disconnect', () => resolve('succeeded'))
-  if (!process.connected) resolve('succeeded')
+  process.on('disconnect', () => resolve('replaced'))
+  if (!process.connected) resolve('replaced')
   return promise
 }
 
@@ -51,7 +51,7 @@ export async function drainServer(server: Server<unknown>, end: StopReason): Pro
   await server.stop(true)
 }
 
-/** Every response ends a connection: as long as their number is falling, they are in use. */
+/** Every response ends a connection: as long as the number of connections is falling, they are in use. */
 async function untilQuiet(listener: Listener | null, graceEndsAt: number): Promise<void> {
   let connections = Number.POSITIVE_INFINITY
   let quietAt = Date.now() + quietMilliseconds

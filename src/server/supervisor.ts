@@ -88,7 +88,7 @@ class Supervisor {
     }
   }
 
-  /** Assigns a slot to a worker, and to another one if it exits unasked. */
+  /** Assigns a slot to a worker, and to a new one if that worker exits unexpectedly. */
   private serve(slot: number, worker: Bun.Subprocess): void {
     this.slots[slot] = worker
     worker.exited.then(async (code) => {
@@ -104,7 +104,7 @@ class Supervisor {
     })
   }
 
-  /** Starts a worker; `listens` settles with whether it came to listen. */
+  /** Starts a worker; `listens` resolves to whether it started listening. */
   private launch(slot: number): { worker: Bun.Subprocess; listens: Promise<boolean> } {
     const { promise: listens, resolve } = Promise.withResolvers<boolean>()
     const worker = Bun.spawn([process.execPath, main], {

@@ -8,7 +8,7 @@ import { AggregatorRegistry, type MetricObject } from 'prom-client'
 /** What one worker counted, as its registry exports it. */
 export type Counts = MetricObject[]
 
-/** What a worker sends to its supervisor; a report without a round is its last. */
+/** What a worker sends to its supervisor; a report for round 0 is its last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
 /** What a supervisor sends to a worker, which retires when its successor is listening. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
@@ -94,7 +94,7 @@ export function notifySupervisor(message: FromWorker): void {
 
 const noRound = 0
 
-/** From here on, reports when asked. */
+/** Joins the exchange: from now on this worker reports when asked. */
 export function joinExchange(own: () => Promise<Counts>): Membership {
   const waiting = new Map<number, (all: Counts[]) => void>()
   const report = async (round: number) => notifySupervisor({ reportOf: round, counts: await own() })

@@ -53,7 +53,7 @@ export interface Act extends Administration {
 
 /**
  * {@link withDatabase} for a command that changes something: no action is without its audit entry, and no entry
- * without its action. `work` may run more than once, and prints nothing.
+ * without its action (except that of `before`, whose action may then fail). `work` may run more than once, and prints nothing.
  */
 export async function administer<T>(
   action: string,

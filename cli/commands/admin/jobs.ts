@@ -29,7 +29,7 @@ const list = command({
     const limit = parseLimit(args.limit)
     await withDatabase(async ({ db }) => {
       const found = await listJobs(db, limit + 1)
-      const rows = cutToLimit(found, limit, () => 'those shown are run first').map(toRecord)
+      const rows = cutToLimit(found, limit, () => 'parked jobs and the oldest are shown first').map(toRecord)
       print(args, rows, () =>
         table(
           ['ID', 'TOPIC', 'STATE', 'ATTEMPTS', 'DUE', 'LAST ERROR'],
@@ -62,7 +62,7 @@ const retry = command({
 })
 
 const drop = command({
-  meta: { name: 'drop', description: 'Give a job up, together with what is waiting for it (such as rates)' },
+  meta: { name: 'drop', description: 'Drop a job, together with what waits for it (such as rates)' },
   examples: ['partnerctl jobs drop 6561c0ffee00000000000001 --yes'],
   args: {
     id: { type: 'positional', required: true, description: 'Id of the job' },

@@ -9,7 +9,7 @@ import { type Act, administer } from './administer.ts'
 const rotate = command({
   meta: {
     name: 'rotate',
-    description: 'Encrypt stored secrets again under SECRET_KEY; SECRET_KEY_PREVIOUS is the previous secret',
+    description: 'Re-encrypt stored secrets under SECRET_KEY; SECRET_KEY_PREVIOUS is the previous secret',
   },
   examples: ['SECRET_KEY=… SECRET_KEY_PREVIOUS=… partnerctl secrets rotate'],
   async run({ args }) {
@@ -19,7 +19,7 @@ const rotate = command({
     const rotateAll = async ({ db, clock, config }: Act) =>
       reencryptProviderKeys(db, clock, await openSecrets(config, db))
     const reencrypted = await administer('secrets rotate', 'provider keys', rotateAll, { record: 'before' })
-    print(args, { reencrypted }, () => `${reencrypted} provider keys were encrypted again`)
+    print(args, { reencrypted }, () => `${reencrypted} provider keys were re-encrypted`)
   },
 })
 

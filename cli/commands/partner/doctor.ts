@@ -1,7 +1,7 @@
 import { describeSkew } from '../../../src/admin/finding.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
 import { maximumSkewSeconds } from '../../../src/skew.ts'
-import { accountOf, feedPath, type KeyView, readKey } from '../../client/account.ts'
+import { accountOf, feedPath, type OwnKey, readKey } from '../../client/account.ts'
 import { clientArgs, openClient, type PartnerClient, PartnerError } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { exitCode } from '../../errors.ts'
@@ -22,7 +22,7 @@ export const doctor = command({
     showFindings(
       args,
       findings,
-      (failed) => `A partner could not work like this; failed: ${failed.join(', ')}`,
+      (failed) => `This setup does not work for a partner; failed: ${failed.join(', ')}`,
     )
   },
 })
@@ -49,7 +49,7 @@ async function check(client: PartnerClient): Promise<CommandFinding[]> {
 }
 
 /** Every partner needs the feed; other permissions may be missing on purpose. */
-function checkPermissions({ permissions }: KeyView): CommandFinding[] {
+function checkPermissions({ permissions }: OwnKey): CommandFinding[] {
   return allPermissions.map((permission) => {
     if (permissions.includes(permission)) return { check: permission, state: 'ok', detail: 'granted' }
     const state = permission === 'bookings.read' ? 'failed' : 'warning'
@@ -66,7 +66,7 @@ function checkClock(headers: Headers): CommandFinding {
 }
 
 /** How far this user's poll is behind the feed: pending changes, and the age of the oldest. */
-async function checkFeed(client: PartnerClient, key: KeyView): Promise<CommandFinding> {
+async function checkFeed(client: PartnerClient, key: OwnKey): Promise<CommandFinding> {
   const scope = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
     const updated_after = await readCheckpoint(scope)

@@ -36,7 +36,7 @@ interface RequestContext {
  * (decisions §11).
  *
  * @param prepare reads and checks outside of the transaction; not called for a replay
- * @param toResponse builds the response from the result of the work
+ * @param toResponse builds the response from the result of the work; may run more than once
  * @throws DomainError `idempotency_mismatch` when the key was used with another body
  */
 export async function withIdempotency<T, Envelope extends object>(
@@ -61,14 +61,14 @@ export async function withIdempotency<T, Envelope extends object>(
     return respond(context, await runOnce(app, { claim, fingerprint }, await prepare(), toResponse))
   } catch (error) {
     if (isUnreachable(error)) throw error
-    // An identical request may have finished since: what refuses this one is its response, or what it created.
+    // An identical request may have finished meanwhile; its response, or what it created, made this one fail.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
     throw error
   }
 }
 
-/** Does the work and stores its response, both or neither: when an identical request was faster, neither. */
+/** Does the work and stores its response in one transaction; if an identical request was faster, nothing is written. */
 async function runOnce<T, Envelope extends object>(
   { db, clock, config }: AppContext,
   { claim, fingerprint }: { claim: Claim; fingerprint: string },

@@ -17,7 +17,7 @@ export async function findStoredResponse(
 }
 
 /**
- * Stores a response, replacing an expired one, in the transaction of the work it reports. Fails as a duplicate when
+ * Stores a response, replacing an expired one, in the transaction of its work. Fails with a duplicate-key error when
  * the claim already has a response: the work is then rolled back with it.
  */
 export async function saveResponse(

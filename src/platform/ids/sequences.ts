@@ -14,8 +14,8 @@ export const sequenceModel = modelOf<Sequence>(
 )
 
 /**
- * Takes `amount` consecutive ids and returns the first. Never call it inside a transaction, where all writers would
- * queue on the sequence; ids that are not used remain gaps.
+ * Takes `amount` consecutive ids and returns the first. Do not call it in the transaction of a request, where all
+ * writers would queue on the sequence; ids that are not used remain gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
   for (;;) {

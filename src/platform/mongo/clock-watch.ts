@@ -47,7 +47,7 @@ export class ClockWatch {
     this.report()
   }
 
-  /** True while this process can date what it writes. */
+  /** True while the clock of this process is accurate enough to date what it writes. */
   isSound(): boolean {
     this.report()
     return Math.abs(this.skew()) <= maximumSkewSeconds

@@ -25,7 +25,7 @@ export async function openMongo(url: string, isPatient = false): Promise<Db> {
       maxPoolSize: 50,
       serverSelectionTimeoutMS: 5000,
       ...(isPatient ? {} : limits),
-      // A primary that neither responds nor closes its connections is given up after the sum of both.
+      // A primary that neither responds nor closes its connections is abandoned after the sum of these two.
       heartbeatFrequencyMS: 2000,
       connectTimeoutMS: 5000,
       readPreference: 'primary',
@@ -40,7 +40,7 @@ export async function openMongo(url: string, isPatient = false): Promise<Db> {
 }
 
 /**
- * The database that a connection string names, or the default one. Not parsed as an address: the hosts are several,
+ * The database that a connection string names, or the default one. Not parsed as a URL: it may name several hosts,
  * and a password may hold almost anything.
  */
 export function databaseNameOf(url: string): string {

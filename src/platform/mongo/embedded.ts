@@ -133,7 +133,7 @@ async function writeRecord(dataDir: string, running: Running): Promise<void> {
   await rename(draft, recordPath(dataDir))
 }
 
-/** Whoever started or restarted it: the last process to leave shuts the running server down. */
+/** The last process to leave shuts the running server down, whichever process started or restarted it. */
 async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))

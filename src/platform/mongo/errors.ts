@@ -2,7 +2,7 @@ import mongoose from 'mongoose'
 import { DomainError } from '../../errors.ts'
 import { TimeoutError } from '../timeout.ts'
 
-/** Others kept changing the same data, or the turn to write did not come in time. */
+/** Other requests kept changing the same data, or this writer's turn did not come in time. */
 export function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }

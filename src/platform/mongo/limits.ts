@@ -1,6 +1,6 @@
 /**
- * How long anything waits for the database, so that no request hangs. Together these limits stay below what a client
- * waits.
+ * How long anything waits for the database, so that no request hangs. Together they stay below
+ * the 30 s that the command line and most HTTP clients wait.
  */
 /** For a majority of the replica set to acknowledge a write. */
 export const majorityTimeoutMilliseconds = 4000

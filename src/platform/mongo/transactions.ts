@@ -34,7 +34,7 @@ export async function inTransaction<T>(
 }
 
 /**
- * Reads several times from one snapshot of the database: what commits meanwhile is not seen. Short, like every
+ * Runs several reads on one snapshot of the database: what commits meanwhile is not seen. Keep it short, like every
  * transaction; what it reads has been acknowledged by a majority.
  */
 export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
@@ -67,7 +67,7 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
 }
 
 /**
- * Runs `work` in one transaction that every model operation in it joins by itself: for administrative actions. A
+ * Runs `work` in one transaction, which every model operation in it joins automatically: for administrative actions. A
  * transaction opened within does not join. `work` may run more than once.
  */
 export async function inAmbientTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {

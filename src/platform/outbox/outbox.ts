@@ -95,7 +95,7 @@ export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<n
 }
 
 /**
- * Gives a job up, parked or not, together with what its topic keeps for it elsewhere.
+ * Drops a job, parked or not, together with what its topic keeps for it elsewhere.
  *
  * @throws DomainError `not_found`
  */
@@ -116,12 +116,12 @@ function toJobId(id: string): string {
 /** Handles a job's payload; throws when the job must be tried again. May see a job twice. */
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
-/** What the outbox can do, by topic: features declare it, and the composition gathers it. */
+/** The handlers of the outbox, by topic: features declare them, and `compose.ts` collects them. */
 export type Topics = Record<
   string,
   {
     run: JobHandler
-    /** Undoes what the topic keeps for a job that is given up. */
+    /** Deletes what the topic keeps for a job that is dropped. */
     drop?: JobHandler
   }
 >

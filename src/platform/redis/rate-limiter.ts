@@ -58,7 +58,7 @@ const reconnectAfterMilliseconds = 200
 
 /**
  * Rate limits shared by all processes through Redis; while Redis is down, a {@link MemoryRateLimiter} takes over. It
- * counts every hit of this process all the time, so that nobody gets a fresh window when Redis goes or returns.
+ * counts every hit of this process at all times, so that nobody gets a fresh window when Redis goes away or returns.
  */
 export class RedisRateLimiter implements RateLimiter {
   private readonly redis: Redis & RateLimitCommands

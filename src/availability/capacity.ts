@@ -13,7 +13,7 @@ const maximumRowsInForce = 10_000
 /** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
 const maximumLooseRows = 2000
 
-/** Gives up when other writes to a full room type came in between this often. */
+/** How often to measure when other writes to a full room type keep coming in between. */
 const maximumMeasurements = 20
 
 /** How many more rows a room type will have in force, measured at a place among the host's changes. */
@@ -48,7 +48,7 @@ export function mayBeFull({ maximumRows, looseRows }: RoomTypeCount): boolean {
 }
 
 /**
- * Measures by how much some items make a room type grow that may be full; compacts it where that makes room.
+ * Measures how much some items make a possibly full room type grow; compacts it where that makes room.
  *
  * @throws DomainError `validation` at `data`, `max`, when it would have too many rows; `conflict` when other writes
  * to it come in between again and again
