@@ -39,12 +39,12 @@ const item = (more: object = {}) => ({
   ...more,
 })
 
-test('what is written is read back, trimmed and split, ids as strings too', async () => {
-  const answer = await write([
+test('POST availability accepts ids as strings, and GET shows its rows trimmed and split by later ones', async () => {
+  const response = await write([
     item({ listing_id: String(listing_id), room_type_id: String(roomTypes[0]) }),
     item({ available: 0, start_date: '2027-03-10', end_date: '2027-03-12' }),
   ])
-  expect([answer.status, Object.keys(answer.body.data), Object.keys(answer.body.meta)]).toEqual([
+  expect([response.status, Object.keys(response.body.data), Object.keys(response.body.meta)]).toEqual([
     200,
     ['message'],
     ['request_id'],
@@ -66,7 +66,7 @@ test('what is written is read back, trimmed and split, ids as strings too', asyn
   })
 })
 
-test('the filters narrow rows and listings, and pages count listings', async () => {
+test('GET availability filters rows and listings, and its pages count listings', async () => {
   const owner = await service.actor()
   const bare = await listingOf(owner, 0)
   const first = await listingOf(owner)
@@ -141,7 +141,7 @@ test.each([
   ['?start_date=', 'start_date', 'invalid'],
   ['?start_date=2027-02-02&end_date=2027-02-01', 'end_date', 'invalid'],
   ['?listing_id=x', 'listing_id', 'invalid'],
-])('GET %s is 422 at %s, %s', async (query, field, code) => {
+])('GET availability with %s is 422 at %s, %s', async (query, field, code) => {
   const { status, body } = await actor.send('GET', path + query)
   expect([status, body.error.errors]).toMatchObject([422, [{ path: field, code }]])
 })
@@ -165,10 +165,10 @@ test.each([
     'data',
     'max',
   ],
-])('POST %.60j is 422 at %s, %s', async (body, field, code) => {
-  const answer = await actor.send('POST', path, { body })
-  expect(answer.status).toBe(422)
-  expect(answer.body.error.errors[0]).toMatchObject({ path: field, code })
+])('POST availability with %.60j is 422 at %s, %s', async (body, field, code) => {
+  const response = await actor.send('POST', path, { body })
+  expect(response.status).toBe(422)
+  expect(response.body.error.errors[0]).toMatchObject({ path: field, code })
 })
 
 test.each([
@@ -179,21 +179,24 @@ test.each([
   [{ end_date: null }, 'end_date', 'required'],
   [{ end_date: '2027-02-28' }, 'end_date', 'invalid'],
   [{ room_type_id: true }, 'room_type_id', 'invalid'],
-])('POST with %j is 422 at its place and writes nothing of the bulk', async (change, field, code) => {
-  const before = await read()
-  const answer = await write([item({ available: 7 }), item(change)])
-  expect(answer.status).toBe(422)
-  expect(answer.body.error.errors).toMatchObject([{ path: `data.1.${field}`, code }])
-  expect((await read()).data).toEqual(before.data)
-})
+])(
+  'POST availability with %j in its second item is 422 there and writes no item',
+  async (change, field, code) => {
+    const before = await read()
+    const response = await write([item({ available: 7 }), item(change)])
+    expect(response.status).toBe(422)
+    expect(response.body.error.errors).toMatchObject([{ path: `data.1.${field}`, code }])
+    expect((await read()).data).toEqual(before.data)
+  },
+)
 
-test('listings of others are 403, one entry for each in order of appearance', async () => {
+test('POST availability for listings of other hosts is 403, with one problem for each in order of appearance', async () => {
   const stranger = await listingOf(await service.actor())
   const before = await read()
   const ids = [999_999_999, stranger.id, 999_999_999]
-  const answer = await write([item({ available: 7 }), ...ids.map((id) => item({ listing_id: id }))])
-  expect(answer.status).toBe(403)
-  expect(answer.body.error).toMatchObject({
+  const response = await write([item({ available: 7 }), ...ids.map((id) => item({ listing_id: id }))])
+  expect(response.status).toBe(403)
+  expect(response.body.error).toMatchObject({
     type: 'forbidden',
     errors: [
       { path: 'unauthorized_listing_ids.0', message: '999999999' },
@@ -203,11 +206,11 @@ test('listings of others are 403, one entry for each in order of appearance', as
   expect((await read()).data).toEqual(before.data)
 })
 
-test('room types of other listings are 400 with the list as JSON', async () => {
+test('POST availability for room types of other listings is 400, with the list of them as JSON', async () => {
   const other = await listingOf(actor)
-  const answer = await write([item(), item({ room_type_id: other.roomTypes[0] })])
-  expect([answer.status, answer.body.error.type]).toEqual([400, 'validation_error'])
-  const [problem, ...rest] = answer.body.error.errors
+  const response = await write([item(), item({ room_type_id: other.roomTypes[0] })])
+  expect([response.status, response.body.error.type]).toEqual([400, 'validation_error'])
+  const [problem, ...rest] = response.body.error.errors
   expect([problem.path, problem.code, rest]).toEqual(['invalid_room_types', 'invalid', []])
   expect(JSON.parse(problem.message)).toEqual([
     {
@@ -218,7 +221,7 @@ test('room types of other listings are 400 with the list as JSON', async () => {
   ])
 })
 
-test('a body of over 1 MiB and under 10 MiB is read, over 10 MiB is 413', async () => {
+test('POST availability reads a body of 2 MiB, and a body of more than 10 MiB is 413', async () => {
   const padding = 'x'.repeat(2 * 1024 * 1024)
   expect((await actor.send('POST', path, { body: { data: [item()], padding } })).status).toBe(200)
   expect(
@@ -226,7 +229,7 @@ test('a body of over 1 MiB and under 10 MiB is read, over 10 MiB is 413', async 
   ).toBe(413)
 })
 
-test('units: a row gives its units, later bookings take them, a new row counts anew', async () => {
+test('POST /v1/bookings takes units of the row in force, and a new row starts the count again', async () => {
   const owner = await service.actor()
   const listing = await listingOf(owner, 1)
   const user = await owner.send('POST', '/v1/users', {
@@ -234,8 +237,8 @@ test('units: a row gives its units, later bookings take them, a new row counts a
   })
   const book = async (checkin_at: string, checkout_at: string) => {
     const body = { user_id: user.body.data.user_id, listing_id: listing.id, checkin_at, checkout_at }
-    const answer = await owner.send('POST', '/v1/bookings', { body })
-    return answer.status === 201 ? 201 : answer.body.error.errors[0].code
+    const response = await owner.send('POST', '/v1/bookings', { body })
+    return response.status === 201 ? 201 : response.body.error.errors[0].code
   }
   const set = (available: number, start_date: string, end_date: string) =>
     write(

@@ -16,7 +16,7 @@ const service = await testApp({ MONGODB_URL })
 const { db, clock, outbox } = service.live
 const path = '/v1/integrations/provider_one/availability'
 
-test('kill -9 in the middle of compactions changes nothing that is read, and the next process ends them', async () => {
+test('kill -9 in the middle of compactions changes no response, and the next process finishes them', async () => {
   await outbox.stop()
   const actor = await service.actor()
   const listings = 60
@@ -46,7 +46,7 @@ test('kill -9 in the middle of compactions changes nothing that is read, and the
       const counts = await findCounts(db, session, actor.hostId, roomTypes)
       return [...counts.values()].filter(({ looseRows }) => looseRows > 0).length
     })
-  const left: number[] = [await loose()]
+  expect(await loose()).toBeGreaterThan(0)
   for (let attempt = 0; attempt < 5; attempt += 1) {
     // A killed process holds its job until the lease is over.
     await jobModel(db).updateMany({}, { $set: { due_at: clock() } })
@@ -54,17 +54,12 @@ test('kill -9 in the middle of compactions changes nothing that is read, and the
     await Bun.sleep(attempt * 60)
     await victim.end('SIGKILL')
     expect(await read()).toEqual(before)
-    left.push(await loose())
   }
   await jobModel(db).updateMany({}, { $set: { due_at: clock() } })
   outbox.start()
-  let reads = 0
-  while ((await loose()) > 0) {
-    expect(await read()).toEqual(before)
-    reads += 1
-  }
+  do expect(await read()).toEqual(before)
+  while ((await loose()) > 0)
   expect(await read()).toEqual(before)
-  console.log(`Room types left after each kill: ${left.join(', ')}; ${reads} reads during the rest`)
   const shown = Object.values(before.availabilities as Record<string, Record<string, unknown[]>>)
   const rows = shown.flatMap((types) => Object.values(types).flat())
   expect(await availabilityRowModel(db).countDocuments({ host_id: actor.hostId })).toBe(rows.length)

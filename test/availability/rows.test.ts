@@ -15,7 +15,7 @@ const { live } = await testApp({}, () => new Date(now))
 const { db } = live
 const day = (offset: number) => addDays('2027-01-01', offset)
 const horizon = 45
-/** Listings get ids that no other file of the run has. */
+/** No other test file has listings from this id on. */
 let nextListing = 7_000_000
 
 async function hostWithRoomType() {
@@ -34,7 +34,7 @@ interface Range {
   available: number
 }
 
-/** What a night must show: the last write that covered it, with the time of that write. */
+/** What a night must show: the last write that covered it, and its time. */
 type Night = { available: number; updated_at: number }
 
 async function write({ hostId, pair }: Owner, ranges: Range[]) {
@@ -69,34 +69,36 @@ const window = fc.record({
   from: fc.option(fc.integer({ min: 0, max: horizon + 15 }), { nil: undefined }),
   days: fc.option(fc.integer({ min: 0, max: 20 }), { nil: undefined }),
 })
+const stay = fc.record({
+  from: fc.integer({ min: 0, max: horizon + 15 }),
+  days: fc.integer({ min: 0, max: 20 }),
+})
 
-test('writes, compactions and reads in any order show each night as a table of nights does', async () => {
+test('writes and compactions in any order leave every night as in a plain table of nights', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 8 }),
       fc.array(window, { minLength: 1, maxLength: 4 }),
-      async (steps, windows) => {
+      fc.array(stay, { minLength: 1, maxLength: 2 }),
+      async (steps, windows, stays) => {
         const owner = await hostWithRoomType()
         const nights = new Map<string, Night>()
         for (const one of steps) {
           const before = await read(owner)
-          if (one === 'compact') {
-            await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
-            expect(await read(owner)).toEqual(before)
-            continue
-          }
-          await write(owner, one)
+          const ranges = one === 'compact' ? [] : one
+          if (one === 'compact') await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+          else await write(owner, ranges)
           const touched = new Set<string>()
-          for (const { start, length, available } of one) {
+          for (const { start, length, available } of ranges) {
             for (let offset = start; offset < start + length; offset += 1) {
               nights.set(day(offset), { available, updated_at: now })
               touched.add(day(offset))
             }
           }
-          const after = await read(owner)
           const isUntouched = ({ start_date, end_date }: (typeof before)[number]) =>
             ![...touched].some((night) => start_date <= night && night <= end_date)
-          expect(after).toEqual(expect.arrayContaining(before.filter(isUntouched)))
+          const untouched = before.filter(isUntouched)
+          expect(await read(owner)).toEqual(one === 'compact' ? before : expect.arrayContaining(untouched))
         }
         const rows = await read(owner)
         expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length)
@@ -115,8 +117,10 @@ test('writes, compactions and reads in any order show each night as a table of n
             (row) => (!start || row.end_date >= start) && (!end || row.start_date <= end),
           )
           expect(await read(owner, bounds)).toEqual(inside)
-          if (!start || !end) continue
-          const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
+        }
+        const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
+        for (const { from, days } of stays) {
+          const [start, end] = [day(from), day(from + days)]
           const covering = await inSnapshot(db, (session) =>
             findRowsCovering(db, session, place, { from: start, to: end }),
           )
@@ -135,7 +139,7 @@ test('writes, compactions and reads in any order show each night as a table of n
 const stored = ({ hostId, pair }: Owner) =>
   availabilityRowModel(db).find({ host_id: hostId, room_type_id: pair.room_type_id }).sort({ _id: 1 }).lean()
 
-test('a compaction leaves the rows in force and nothing else; a second one changes nothing', async () => {
+test('compactRoomType() leaves only the rows in force, and changes nothing the second time', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])
@@ -153,7 +157,7 @@ test('a compaction leaves the rows in force and nothing else; a second one chang
   expect(counts.get(room_type_id)).toMatchObject({ mostRows: 3, looseRows: 0 })
 })
 
-test('compactions and writes at once neither lose a row nor wait for each other', async () => {
+test('concurrent compactions and writes of a room type lose no row', async () => {
   const owner = await hostWithRoomType()
   for (let round = 0; round < 10; round += 1) {
     const start = round * 3
@@ -169,7 +173,7 @@ test('compactions and writes at once neither lose a row nor wait for each other'
   )
 })
 
-test('a write commits while a compaction of its room type is open', async () => {
+test('writeAvailability() commits while a compaction of its room type is open', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])
@@ -182,7 +186,7 @@ test('a write commits while a compaction of its room type is open', async () => 
   expect((await read(owner)).map(({ available }) => available)).toEqual([1, 2, 7, 2, 1])
 })
 
-test('a room type has at most 10,000 rows in force, however often they are written anew', async () => {
+test('a room type has at most 10,000 rows in force, however often they are rewritten', async () => {
   const owner = await hostWithRoomType()
   const daily = (from: number, count: number, available: number) =>
     Array.from({ length: count }, (_, at) => ({ start: from + at, length: 1, available }))

@@ -19,13 +19,13 @@ function earlierDocument(host_id: number, listing_id: number, days: number, sequ
   return { host_id, listing_id, room_type_id: listing_id * 10, rows }
 }
 
-test('what an earlier version stored is carried over at start, also after a start that was cut short', async () => {
+test('upgradeAvailability() carries over what an earlier version stored, even beside another process', async () => {
   const actor = await service.actor()
   await fillPortfolio(db, actor.hostId, 3, 1)
   const earlier = db.collection('availability')
   const documents = [400, 10_000, 0].map((days, at) => earlierDocument(actor.hostId, at + 1, days, 0))
   await earlier.insertMany(documents.map((document) => ({ ...document })))
-  // Another process is at it as well; a start that was cut short leaves the rest to the next.
+  // Two processes start at once; a start that was cut short leaves the rest to the next one.
   await Promise.all([upgradeAvailability(db), upgradeAvailability(db)])
   await upgradeAvailability(db)
   expect(await earlier.countDocuments()).toBe(0)
@@ -38,7 +38,7 @@ test('what an earlier version stored is carried over at start, also after a star
   }
 })
 
-test('rows that were carried over are written over, counted and refused as any others', async () => {
+test('rows that were carried over can be overwritten and count towards the limit like any others', async () => {
   const actor = await service.actor()
   await fillPortfolio(db, actor.hostId, 1, 50)
   await db.collection('availability').insertOne(earlierDocument(actor.hostId, 50, 10_000, 0))
@@ -58,7 +58,7 @@ test('rows that were carried over are written over, counted and refused as any o
   ])
 })
 
-test('what a process of the earlier version writes after the carry-over is laid over it at the next start', async () => {
+test('upgradeAvailability() adds what a process of the earlier version wrote after the carry-over', async () => {
   const { id: hostId } = await createHost(db, clock, { name: 'H', email: 'late@example.com' })
   await fillPortfolio(db, hostId, 1, 60)
   const earlier = db.collection('availability')
