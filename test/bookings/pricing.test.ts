@@ -8,7 +8,7 @@ test.each([
   ['a whole month costs its price', '2027-04-01', 30, { base_price: 900 }, 90_000],
   ['a night costs its part of the month', '2027-02-28', 1, { base_price: 280 }, 1000],
   [
-    'each night takes its own month',
+    'each night costs its part of its own month',
     '2027-01-31',
     2,
     { base_price: 0, price_jan: 310, price_feb: 560 },
@@ -23,13 +23,7 @@ test.each([
   ],
   ['an override of 0 is free', '2027-01-01', 31, { base_price: 31, price_jan: 0 }, 0],
   ['February of a leap year has 29 days', '2028-02-01', 29, { base_price: 290 }, 29_000],
-  [
-    'an amount between cents is rounded half-up as it is written',
-    '2027-02-01',
-    28,
-    { base_price: 1.005 },
-    101,
-  ],
+  ['an amount between cents is rounded half up in decimal', '2027-02-01', 28, { base_price: 1.005 }, 101],
   ['half a cent is rounded up', '2027-04-01', 1, { base_price: 0.15 }, 1],
   ['without a base price a stay costs nothing', '2027-04-01', 30, {}, 0],
 ])('priceStay(): %s', (_, from, nights, tariff, cents) => {
@@ -65,7 +59,7 @@ test.each([
   expect(priceStay('2027-04-01', 30, { base_price: 900 }, [fee]).totalCents).toBe(90_000 + cents)
 })
 
-test('priceStay() is the exact sum of the nights, rounded once, for any prices', () => {
+test('priceStay() returns the exact sum of the nights, rounded once, for any prices', () => {
   const cents = fc.integer({ min: 0, max: 10_000_000 })
   const tariffs = fc.record({ base: cents, mar: fc.option(cents), apr: fc.option(cents) })
   fc.assert(
@@ -75,7 +69,7 @@ test('priceStay() is the exact sum of the nights, rounded once, for any prices',
       fc.integer({ min: 1, max: 200 }),
       ({ base, mar, apr }, start, nights) => {
         const from = addDays('2027-01-01', start)
-        // 28 · 29 · 30 · 31 is a multiple of every month's days: exact integers, apart from the code under test.
+        // 28 · 29 · 30 · 31 is a multiple of every month's length: exact integers, independent of the code under test.
         const unit = 28n * 29n * 30n * 31n
         let exact = 0n
         for (let night = 0; night < nights; night += 1) {
@@ -96,7 +90,7 @@ test('priceStay() is the exact sum of the nights, rounded once, for any prices',
   )
 })
 
-test('firstFullNight() counts as a plain table of nights does', () => {
+test('firstFullNight() agrees with a plain table of nights', () => {
   const day = (offset: number) => addDays('2027-01-01', offset)
   const spans = fc.record({
     from: fc.integer({ min: 0, max: 20 }),
