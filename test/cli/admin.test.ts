@@ -21,7 +21,7 @@ async function mint(...more: string[]) {
   return json('keys', 'mint', '--host', String(host.id), '--name', 'k', '--permission', permissions, ...more)
 }
 
-test('keys mint prints the key once, with legacy permissions normalized', async () => {
+test('partnerctl keys mint prints the key once and normalizes legacy permissions', async () => {
   const minted = await mint('--expires', '2099-12-31')
   expect(minted).toEqual({
     id: expect.any(Number),
@@ -41,7 +41,7 @@ test('keys mint prints the key once, with legacy permissions normalized', async 
   expect(shown.stdout).not.toContain(minted.key)
 })
 
-test('keys deactivate, activate and revoke reach a warm process on its next request', async () => {
+test('partnerctl keys deactivate, activate and revoke take effect at the next request to a warm process', async () => {
   const { id, key } = await mint()
   const process = await startService(testEnvironment())
   const send = sender(fetch, process.url)
@@ -65,7 +65,7 @@ test('keys deactivate, activate and revoke reach a warm process on its next requ
   }
 })
 
-test('keys rotate lets the old secret live for the overlap', async () => {
+test('partnerctl keys rotate keeps the old secret valid for the overlap', async () => {
   const { id, key } = await mint()
   const rotated = await json('keys', 'rotate', String(id), '--overlap', '1h')
   expect(rotated).toMatchObject({
@@ -100,7 +100,7 @@ test.each([
   [['hosts', 'create', '--name', 'X', '--email', 'no-address'], 2],
   [['hosts', 'create', '--name', 'X'], 2],
 ])(
-  'partnerctl %j exits %i with a line on standard error and nothing on standard output',
+  'partnerctl %j exits %i with a message on standard error and nothing on standard output',
   async (args, code) => {
     const result = await admin(...args)
     expect([result.code, result.stdout]).toEqual([code, ''])
@@ -110,7 +110,7 @@ test.each([
   },
 )
 
-test('keys mint --expires without a zone is UTC, in whatever zone the machine is', async () => {
+test('partnerctl keys mint --expires reads a time without a zone as UTC, whatever the zone of the machine', async () => {
   const { host_id } = await mint()
   const args = ['--host', String(host_id), '--name', 'k', '--permission', permissions]
   const { stdout } = await partnerctl(
@@ -124,18 +124,18 @@ test.each([
   ['2026-12-31', '2026-12-31T23:59:59.999Z'],
   ['2026-12-31T10:00', '2026-12-31T10:00:00.000Z'],
   ['2026-12-31T10:00:00+02:00', '2026-12-31T08:00:00.000Z'],
-])('parseExpiry(%s) is %s', (text, moment) => {
+])('parseExpiry(%j) returns %s', (text, moment) => {
   expect(parseExpiry(text).toISOString()).toBe(moment)
 })
 
 test.each(['2026-02-30', '2026-02-30T10:00', '2026-12-31T25:00', '2026-12-31 10:00', '31.12.2026'])(
-  'parseExpiry(%s) refuses it',
+  'parseExpiry(%j) throws',
   (text) => {
     expect(() => parseExpiry(text)).toThrow('valid')
   },
 )
 
-test('the key commands need only the database, in production too', async () => {
+test('partnerctl keys list needs only the database address, even in production', async () => {
   const { MONGODB_URL } = environment()
   const { code, stdout } = await partnerctl(['keys', 'list', '--json'], {
     MONGODB_URL,
@@ -145,7 +145,7 @@ test('the key commands need only the database, in production too', async () => {
   expect((await partnerctl(['keys', 'list'], { NODE_ENV: 'production' })).code).toBe(2)
 })
 
-test('bookings confirm takes a reason, which the audit keeps', async () => {
+test('partnerctl bookings confirm takes a reason, which the audit keeps', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const confirmed = await json('bookings', 'confirm', String(booking_id), '--reason', 'Paid in cash')
@@ -155,7 +155,7 @@ test('bookings confirm takes a reason, which the audit keeps', async () => {
   expect((await admin('bookings', 'cancel', String(booking_id), '--reason', 'x'.repeat(1001))).code).toBe(2)
 })
 
-test('a second host with an address is refused', async () => {
+test('partnerctl hosts create refuses the e-mail address of another host in any case', async () => {
   const address = `${crypto.randomUUID()}@example.com`
   await json('hosts', 'create', '--name', 'A', '--email', address)
   const again = await admin('hosts', 'create', '--name', 'B', '--email', address.toUpperCase())

@@ -15,7 +15,7 @@ async function user() {
   return { home, run: (args: string[], stdin?: string) => partnerctl(args, environment, stdin) }
 }
 
-test('login keeps a checked key in a 0600 file; profiles list, use and remove never show it', async () => {
+test('partnerctl login stores a valid key in a 0600 file that the profiles commands use and never print', async () => {
   const actor = await service.actor()
   const { home, run } = await user()
   expect((await run(['me'])).code).toBe(2)
@@ -49,7 +49,7 @@ test('login keeps a checked key in a 0600 file; profiles list, use and remove ne
   expect((await run(['me', '--profile', 'default'])).code).toBe(2)
 })
 
-test('doctor finds a healthy partner healthy, and names what is not', async () => {
+test('partnerctl doctor reports a healthy partner as healthy, and names each check that fails', async () => {
   const [healthy, blind] = [await service.actor(), await service.actor({ permissions: ['listings.read'] })]
   const check = async (key: string, base = server.url) => {
     const { code, stdout } = await partnerctl(['doctor', '--json'], {
@@ -88,7 +88,7 @@ test('doctor finds a healthy partner healthy, and names what is not', async () =
   expect(await check(healthy.key, 'http://127.0.0.1:9')).toEqual({ code: 1, findings: { reach: 'failed' } })
 })
 
-test('doctor tells how far the poll of this home is behind', async () => {
+test('partnerctl doctor tells how far the poll of this home directory lags', async () => {
   const actor = await service.actor()
   await seedBooking(actor)
   const environment = {
@@ -105,7 +105,7 @@ test('doctor tells how far the poll of this home is behind', async () => {
   expect(await feed()).toMatch(/^lag 0 s: 0 changes after the checkpoint \d{4}-/)
 })
 
-test('feed show prints one booking in full; --sandbox works on every partner command', async () => {
+test('partnerctl feed show prints one booking in full, and every partner command takes --sandbox', async () => {
   const actor = await service.actor()
   const environment = {
     PARTNER_API_KEY: actor.key,
@@ -118,13 +118,14 @@ test('feed show prints one booking in full; --sandbox works on every partner com
     status: 'confirmed',
     guest: { name: 'Ana Sandbox' },
   })
-  for (const args of [['me'], ['doctor'], ['feed', 'poll', '--once'], ['api', 'GET', '/listings']]) {
-    expect([args, (await partnerctl([...args, '--sandbox'], environment)).code]).toEqual([args, 0])
-  }
+  const codes: Record<string, number> = {}
+  for (const command of ['me', 'doctor', 'feed poll --once', 'api GET /listings'])
+    codes[command] = (await partnerctl([...command.split(' '), '--sandbox'], environment)).code
+  expect(codes).toEqual({ me: 0, doctor: 0, 'feed poll --once': 0, 'api GET /listings': 0 })
   expect((await partnerctl(['feed', 'show', '999', '--sandbox'], environment)).code).toBe(1)
 })
 
-/** Every command that can be run, found by walking the help. */
+/** Every command that can be run, as found through the help. */
 async function commandsBelow(path: string[] = []): Promise<string[]> {
   const { stdout } = await partnerctl([...path, '--help'], {})
   const commands = /COMMANDS\n\n([\s\S]*?)\n\n/.exec(stdout)?.[1]
@@ -133,23 +134,29 @@ async function commandsBelow(path: string[] = []): Promise<string[]> {
   return (await Promise.all(names.map((name) => commandsBelow([...path, name])))).flat()
 }
 
-test('every command shows examples of itself in its help', async () => {
+test('partnerctl <command> --help shows examples of every command', async () => {
   const commands = await commandsBelow()
   expect(commands.length).toBeGreaterThan(30)
+  const wrong: object[] = []
   for (const command of commands) {
     const { code, stdout } = await partnerctl([...command.split(' '), '--help'], {})
-    expect([command, code]).toEqual([command, 0])
-    expect(stdout).toMatch(new RegExp(`EXAMPLES\\n\\n(  .*partnerctl ${command}( .*)?\\n)+\\n?$`))
-    expect(stdout).not.toContain('\u001b')
+    const hasExamples = new RegExp(`EXAMPLES\\n\\n(  .*partnerctl ${command}( .*)?\\n)+\\n?$`).test(stdout)
+    const isPlain = !stdout.includes('\u001b')
+    if (code !== 0 || !hasExamples || !isPlain) wrong.push({ command, code, hasExamples, isPlain })
   }
+  expect(wrong).toEqual([])
 })
 
-test('completions know the commands and options, in bash, zsh and fish', async () => {
-  for (const shell of ['bash', 'zsh', 'fish']) {
+test.each(['bash', 'zsh', 'fish'])(
+  'partnerctl completions %s knows the commands and options',
+  async (shell) => {
     const { code, stdout } = await partnerctl(['completions', shell], {})
-    expect([shell, code]).toEqual([shell, 0])
+    expect(code).toBe(0)
     for (const word of ['poll', 'rotate', 'interval']) expect(stdout).toContain(word)
-  }
+  },
+)
+
+test('partnerctl completions refuses another shell, prints JSON, and its script completes in bash', async () => {
   expect((await partnerctl(['completions', 'tcsh'], {})).code).toBe(2)
   const document = await partnerctl(['completions', 'bash', '--json'], {})
   expect(JSON.parse(document.stdout)).toMatchObject({

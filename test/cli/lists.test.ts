@@ -34,7 +34,7 @@ test.each([
   ['audit', 'target', ['act 4', 'act 3'], /more than 2; raise --limit/],
   ['jobs', 'created_at', ['1970-01-01T00:00:00.000000Z', '1970-01-01T00:00:01.000000Z'], /more than 2/],
 ])(
-  'partnerctl %s list --limit shows the first ones and says that there are more',
+  'partnerctl %s list --limit shows the first entries and says that there are more',
   async (name, field, first, hint) => {
     const cut = await list(name, 'list', '--limit', '2')
     expect(cut.rows.map((row: Record<string, unknown>) => row[field])).toEqual(first)
@@ -50,7 +50,7 @@ test.each([
   },
 )
 
-test.each(['hosts', 'keys'])('partnerctl %s list --after goes on where a list ended', async (name) => {
+test.each(['hosts', 'keys'])('partnerctl %s list --after continues where a list ended', async (name) => {
   const { rows } = await list(name, 'list', '--limit', '2')
   const rest = await list(name, 'list', '--after', String(rows[1].id))
   expect([rest.rows.length, rest.rows[0].name, rest.stderr]).toEqual([3, rows[0].name.replace('0', '2'), ''])

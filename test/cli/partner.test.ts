@@ -15,7 +15,7 @@ async function partner(key: string) {
   return { home, run: (...args: string[]) => partnerctl(args, environment) }
 }
 
-test('me shows the host, and exits 4 when the key is refused', async () => {
+test('partnerctl me shows the host, and exits 4 when the key is refused', async () => {
   const actor = await service.actor()
   const { run } = await partner(actor.key)
   expect(JSON.parse((await run('me', '--json')).stdout)).toMatchObject({ name: 'Test host' })
@@ -25,7 +25,7 @@ test('me shows the host, and exits 4 when the key is refused', async () => {
   expect(refused.stderr).toMatch(/Request id: \S+/)
 })
 
-test('a key comes from the environment or from a file that only the owner can read', async () => {
+test('partnerctl takes a key from the environment or from a file that only its owner can read', async () => {
   const actor = await service.actor()
   const { home } = await partner(actor.key)
   const file = join(home, 'key')
@@ -42,7 +42,7 @@ test('a key comes from the environment or from a file that only the owner can re
   expect((await partnerctl(['me', '--key', actor.key], environment)).code).toBe(2)
 })
 
-test('feed poll --once hands over each change once, as ndjson, csv and table', async () => {
+test('partnerctl feed poll --once prints each change once, as NDJSON, CSV or a table', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const { run } = await partner(actor.key)
@@ -64,7 +64,7 @@ test('feed poll --once hands over each change once, as ndjson, csv and table', a
   expect((await run('feed', 'poll', ...since)).stdout).toMatch(new RegExp(`^BOOKING_ID.*\n${booking_id} +`))
 })
 
-test('feed poll --exec hands the item over on standard input and in the environment', async () => {
+test('partnerctl feed poll --exec passes the item on standard input and in the environment', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const { home, run } = await partner(actor.key)
@@ -76,7 +76,7 @@ test('feed poll --exec hands the item over on standard input and in the environm
   expect(variables).toBe(`${booking_id} pending []`)
 })
 
-test('feed poll stops with 1 at the item whose command keeps failing, and begins there the next time', async () => {
+test('partnerctl feed poll exits 1 at the item whose command keeps failing, and resumes there', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const { run } = await partner(actor.key)
@@ -87,7 +87,7 @@ test('feed poll stops with 1 at the item whose command keeps failing, and begins
   )
 })
 
-test('api sends any request and shows the answer', async () => {
+test('partnerctl api sends any request and shows the response', async () => {
   const actor = await service.actor()
   const { run } = await partner(actor.key)
   const created = await run('api', 'POST', '/users', '--data', '@fixtures/users/minimal.json')
@@ -97,7 +97,7 @@ test('api sends any request and shows the answer', async () => {
   expect(refused.stderr).toContain('email: "email" is required')
 })
 
-test('a service that cannot be reached is one line and exit 1', async () => {
+test('partnerctl me exits 1 with one line when the service cannot be reached', async () => {
   const result = await partnerctl(['me'], { PARTNER_API_KEY: 'x', PARTNER_BASE_URL: 'http://127.0.0.1:9' })
   expect(result.code).toBe(1)
   expect(result.stderr).toMatch(/^Cannot reach http:\/\/127\.0\.0\.1:9\/v1/)

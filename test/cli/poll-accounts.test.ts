@@ -29,7 +29,7 @@ async function home() {
   }
 }
 
-test('two hosts, two keys of one of them, and a rotated key in one home: each sees what is new to its account', async () => {
+test('polls with keys of two hosts in one home directory each see what is new to their host, whichever key they use', async () => {
   const { poll } = await home()
   const [one, other] = [await service.actor(), await service.actor()]
   const older = await seedBooking(other)
@@ -43,7 +43,7 @@ test('two hosts, two keys of one of them, and a rotated key in one home: each se
   expect((await poll(rotated.key)).ids).toEqual([])
 })
 
-test('in the sandbox each key has a checkpoint of its own, which a rotated key keeps', async () => {
+test('each key has its own checkpoint in the sandbox, which survives a rotation', async () => {
   const { poll } = await home()
   const actor = await service.actor()
   const second = await mintKey(db, clock, {
@@ -58,7 +58,7 @@ test('in the sandbox each key has a checkpoint of its own, which a rotated key k
   expect((await poll(actor.key)).ids).toEqual([])
 })
 
-test('a state file of another account is refused with 2, also with --since', async () => {
+test('partnerctl feed poll exits 2 for the state file of another account, even with --since', async () => {
   const { folder, poll } = await home()
   const [one, other] = [await service.actor(), await service.actor()]
   await seedBooking(one)
@@ -70,7 +70,7 @@ test('a state file of another account is refused with 2, also with --since', asy
   }
 })
 
-test('a state file of an earlier version is never taken over unasked: it does not say whose it is', async () => {
+test('partnerctl feed poll takes over a state file of an earlier version only with --since', async () => {
   const { folder, poll } = await home()
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
@@ -94,7 +94,7 @@ test('a state file of an earlier version is never taken over unasked: it does no
   expect((await poll(actor.key, '--state', state)).ids).toEqual([])
 })
 
-test('a lock that an earlier version left when it was killed is in nobody’s way', async () => {
+test('partnerctl feed poll ignores a lock file that an earlier version left behind', async () => {
   const { folder, poll } = await home()
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
@@ -104,13 +104,13 @@ test('a lock that an earlier version left when it was killed is in nobody’s wa
   expect([code, ids]).toEqual([0, [booking_id]])
 })
 
-test('a poll in a container that was killed starts again, although the new process has the number of the old one', async () => {
+test('partnerctl feed poll restarts after a kill in a container, although the new process has the same id', async () => {
   const { folder } = await home()
   const actor = await service.actor()
   await seedBooking(actor)
   const poll = (...args: string[]) =>
     Bun.spawn(
-      // A process namespace of its own, as a container has: the poll is process 1 in it.
+      // Its own process namespace, as in a container: the poll is process 1 there.
       [
         'unshare',
         '--user',
