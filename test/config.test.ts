@@ -4,7 +4,7 @@ import { type ConfigError, readConfig } from '../src/config.ts'
 
 const root = new URL('..', import.meta.url)
 
-test('the settings table of the README names every setting there is, and no other', async () => {
+test('the settings table of the README names every setting and no other', async () => {
   const read = new Set<string>()
   const environment = new Proxy({} as Record<string, string>, {
     get: (_, name: string) => {
@@ -22,7 +22,7 @@ test('the settings table of the README names every setting there is, and no othe
   expect(named.sort()).toEqual([...read].sort())
 })
 
-test('readConfig names every wrong setting, and the value of none', () => {
+test('readConfig() names every wrong setting and shows none of the values', () => {
   const wrong = {
     PORT: 'x',
     WORKERS: '0',

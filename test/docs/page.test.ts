@@ -25,7 +25,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** Opens the page and notes everything that goes wrong or leaves its origin. */
+/** Opens the page, and collects everything that goes wrong or leaves its origin. */
 async function openPage(viewport: { width: number; height: number }) {
   const page = await browser.newPage({ viewport })
   const complaints: string[] = []
@@ -40,10 +40,10 @@ async function openPage(viewport: { width: number; height: number }) {
   return { page, complaints }
 }
 
-/** Where the screenshots go when somebody wants to look at them. */
+/** Where screenshots are saved, if at all. */
 const shots = process.env.SCREENSHOTS
 
-test('the page loads offline without a complaint, with guides and every operation', async () => {
+test('the documentation page loads without an error or a foreign request, with all guides and operations', async () => {
   const { page, complaints } = await openPage({ width: 1280, height: 900 })
   for (const guide of [
     'First request',
@@ -68,7 +68,7 @@ test('the page loads offline without a complaint, with guides and every operatio
   await page.close()
 })
 
-test('a key is entered, a request is sent to the sandbox, and its answer is seen', async () => {
+test('the documentation page sends a request to the sandbox with an entered key and shows the response', async () => {
   const actor = await service.actor()
   const { page, complaints } = await openPage({ width: 1280, height: 900 })
   await page.getByRole('button', { name: 'Authorize' }).first().click()
@@ -79,19 +79,19 @@ test('a key is entered, a request is sent to the sandbox, and its answer is seen
   await operation.locator('.opblock-summary-control').click()
   await operation.getByRole('button', { name: 'Try it out' }).click()
   await operation.getByRole('button', { name: 'Execute' }).click()
-  const answer = operation.locator('.live-responses-table .response').first()
-  await answer.waitFor()
-  expect(await answer.locator('.response-col_status').first().textContent()).toContain('200')
-  expect(await answer.textContent()).toContain('Sandbox House Valencia')
+  const response = operation.locator('.live-responses-table .response').first()
+  await response.waitFor()
+  expect(await response.locator('.response-col_status').first().textContent()).toContain('200')
+  expect(await response.textContent()).toContain('Sandbox House Valencia')
   if (shots) {
-    await answer.scrollIntoViewIfNeeded()
+    await response.scrollIntoViewIfNeeded()
     await page.screenshot({ path: `${shots}/tried.png` })
   }
   expect(complaints).toEqual([])
   await page.close()
 })
 
-test('on a phone nothing sticks out sideways', async () => {
+test('the documentation page fits the width of a phone', async () => {
   const { page, complaints } = await openPage({ width: 390, height: 844 })
   const width = await page.evaluate('document.documentElement.scrollWidth')
   if (shots) await page.screenshot({ path: `${shots}/phone.png` })
