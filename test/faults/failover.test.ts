@@ -14,7 +14,7 @@ afterAll(() => replicas.stop())
 const environment = { MONGODB_URL: replicas.url, LOG_LEVEL: 'silent' }
 const observer = await testApp(environment)
 
-test(`the primary of three killed ${kills} times under load and frozen once: no acknowledged write lost, one booking for each key, no change lost to a poller`, {
+test(`a service whose primary is killed ${kills} times under load and frozen once loses no acknowledged write, repeats none and hides no change from a poller`, {
   timeout: 300_000,
 }, async () => {
   const actor = await observer.actor()
@@ -36,15 +36,14 @@ test(`the primary of three killed ${kills} times under load and frozen once: no 
     }
   })()
 
-  const pauses: number[] = []
   for (let kill = 0; kill < kills; kill += 1) {
     await Bun.sleep(500)
     const revive = await replicas.killPrimary()
-    pauses.push(await load.resumption(electionLimitMilliseconds))
+    await load.resumption(electionLimitMilliseconds)
     await revive()
   }
   const thaw = await replicas.freezePrimary()
-  const pauseOfFrozen = await load.resumption(frozenLimitMilliseconds)
+  await load.resumption(frozenLimitMilliseconds)
   await thaw()
   await load.stop()
   isOver = true
@@ -57,7 +56,4 @@ test(`the primary of three killed ${kills} times under load and frozen once: no 
   expect(lost).toEqual([])
   expect(truth.size).toBe(load.acknowledged.size + 1)
   expect([poller.losses(truth), poller.complaints]).toEqual([[], []])
-  console.log(
-    `${kills} primaries killed: ${load.acknowledged.size} writes acknowledged, ${lost.length} lost, 0 doubled; sent again after ${JSON.stringify(load.failures)}; ${poller.polls} polls, 0 changes lost; writes resumed after ${pauses.join(', ')} ms, and ${pauseOfFrozen} ms after a primary froze`,
-  )
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
 import { startRedis, type TestRedis } from '../support/redis.ts'
 
-/** A way to Redis that can be made to swallow everything without closing anything. */
+/** A tunnel to Redis that can be made to swallow all data without closing a connection. */
 async function startTunnel(target: number) {
   let isOpen = true
   const sockets = new Set<Socket>()
@@ -44,7 +44,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Latencies of requests sent one after the other, in milliseconds; every one must be answered 200. */
+/** Latencies of requests sent one after the other, in milliseconds; each must succeed. */
 async function latencies(key: string, count: number): Promise<number[]> {
   const times: number[] = []
   for (let sent = 0; sent < count; sent += 1) {
@@ -56,7 +56,7 @@ async function latencies(key: string, count: number): Promise<number[]> {
   return times.sort((a, b) => a - b)
 }
 
-const at = (times: number[], part: number) => times[Math.floor((times.length - 1) * part)] as number
+const p95 = (times: number[]) => times[Math.floor((times.length - 1) * 0.95)] as number
 
 const outages: [string, { begin(): Promise<void> | void; end(): Promise<void> | void }][] = [
   [
@@ -79,13 +79,13 @@ const outages: [string, { begin(): Promise<void> | void; end(): Promise<void> | 
 ]
 
 test.each(outages)(
-  'Redis %s: no 5xx, under 100 ms added at p95, a local bound, and used again within 2 s',
-  async (name, outage) => {
+  'a service whose Redis is %s responds within 100 ms more at p95, limits by itself, and is ready 2 s after the end',
+  async (_, outage) => {
     const { key } = await service.actor()
     const before = await latencies(key, 200)
     await outage.begin()
     const during = await latencies(key, 400)
-    expect(at(during, 0.95) - at(before, 0.95)).toBeLessThan(100)
+    expect(p95(during) - p95(before)).toBeLessThan(100)
 
     const limited = await service.actor({ rateLimit: 10 })
     const statuses: number[] = []
@@ -101,18 +101,6 @@ test.each(outages)(
     await outage.end()
     const start = Date.now()
     while ((await service.send('GET', '/readyz')).body.status !== 'ready') await Bun.sleep(20)
-    const backAfter = Date.now() - start
-    expect(backAfter).toBeLessThan(2000)
-    const row = {
-      before_p50: at(before, 0.5),
-      before_p95: at(before, 0.95),
-      during_p50: at(during, 0.5),
-      during_p95: at(during, 0.95),
-      during_max: at(during, 1),
-      back_after: backAfter,
-    }
-    console.log(
-      `Redis ${name}, milliseconds: ${JSON.stringify(Object.fromEntries(Object.entries(row).map(([part, value]) => [part, Math.round(value * 10) / 10])))}`,
-    )
+    expect(Date.now() - start).toBeLessThan(2000)
   },
 )

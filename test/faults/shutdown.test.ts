@@ -8,7 +8,7 @@ import { startService, workersOf } from '../support/processes.ts'
 const limitMilliseconds = 20_000
 const observer = await testApp()
 
-/** Sends a body byte by byte, for much longer than a shutdown may take. */
+/** Sends a body byte by byte, much longer than a shutdown may take. */
 function trickle(url: string, key: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -21,7 +21,7 @@ function trickle(url: string, key: string) {
 }
 
 test.each(['1', '2'])(
-  'a shutdown of %s worker(s) says so at once, keeps what it acknowledged and ends in time, whatever a client trickles',
+  'a shutdown of %s worker(s) is not ready at once, finishes the requests in flight and ends in time despite a trickling client',
   async (WORKERS) => {
     const { key, hostId } = await observer.actor()
     const service = await startService({ ...testEnvironment(), WORKERS })
@@ -43,13 +43,11 @@ test.each(['1', '2'])(
     await Bun.sleep(3000)
     process.kill(service.pid, 'SIGTERM')
     expect(await ended).toBe(0)
-    const took = Date.now() - begun
-    expect(took).toBeLessThan(limitMilliseconds)
+    expect(Date.now() - begun).toBeLessThan(limitMilliseconds)
     await trickled
     const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
     expect(statuses).toEqual(Array(10).fill(201))
     expect(await userModel(observer.live.db).countDocuments({ host_id: hostId })).toBe(10)
-    console.log(`Shutdown of ${WORKERS} worker(s) with a body that trickles: ${took} ms`)
   },
 )
 
@@ -70,7 +68,7 @@ function keepConnection(url: string) {
   }
 }
 
-test('during a shutdown kept connections are answered once more, with the word that they close, and new ones are refused', async () => {
+test('during a shutdown an open connection gets one more response, with "Connection: close", and new ones are refused', async () => {
   const service = await startService(testEnvironment())
   const connections = Array.from({ length: 5 }, () => keepConnection(service.url))
   for (const { request } of connections) expect(await request()).toMatch(/^HTTP\/1.1 401/)
@@ -85,7 +83,7 @@ test('during a shutdown kept connections are answered once more, with the word t
   for (const { end } of connections) end()
 })
 
-test('workers end with their supervisor, however it ended, and give the port free', async () => {
+test('workers end after their supervisor is killed, and release the port', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
   const workers = await workersOf(service.pid)
@@ -96,5 +94,4 @@ test('workers end with their supervisor, however it ended, and give the port fre
   for (const pid of left) process.kill(pid, 'SIGKILL')
   expect(left).toEqual([])
   await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
-  console.log(`Supervisor killed: its workers ended after ${Date.now() - begun} ms`)
 })

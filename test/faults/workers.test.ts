@@ -3,13 +3,13 @@ import { isAlive } from '../../src/platform/process.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService, workersOf } from '../support/processes.ts'
 
-test('two workers on one port: a rolling restart under load fails no request, a killed worker is replaced', {
+test('a rolling restart of two workers under load fails no request, and a killed worker is replaced', {
   timeout: 120_000,
 }, async () => {
   const { key } = await (await testApp()).actor()
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   let isOver = false
-  let answered = 0
+  let served = 0
   const failures: string[] = []
   const clients = Array.from({ length: 10 }, async () => {
     while (!isOver) {
@@ -17,7 +17,7 @@ test('two workers on one port: a rolling restart under load fails no request, a 
         async (response) => (await response.text()) && response.status,
         (error) => String(error),
       )
-      if (status === 200) answered += 1
+      if (status === 200) served += 1
       else failures.push(String(status))
     }
   })
@@ -30,7 +30,7 @@ test('two workers on one port: a rolling restart under load fails no request, a 
   isOver = true
   await Promise.all(clients)
   expect(failures).toEqual([])
-  expect(answered).toBeGreaterThan(500)
+  expect(served).toBeGreaterThan(500)
   process.kill(after[0] as number, 'SIGKILL')
   while ((await workers()).filter((pid) => pid !== after[0]).length !== 2) await Bun.sleep(100)
   while (
@@ -41,10 +41,9 @@ test('two workers on one port: a rolling restart under load fails no request, a 
   )
     await Bun.sleep(50)
   expect(await service.end('SIGTERM')).toBe(0)
-  console.log(`Rolling restart of two workers: ${answered} requests answered, ${failures.length} failed`)
 })
 
-test('asked to end in the middle of a rolling restart, it leaves no worker behind', {
+test('SIGTERM in the middle of a rolling restart leaves no worker behind', {
   timeout: 60_000,
 }, async () => {
   for (const pause of [50, 400, 900]) {
@@ -59,7 +58,7 @@ test('asked to end in the middle of a rolling restart, it leaves no worker behin
   }
 })
 
-test('a successor that dies before it listens leaves the slot to the worker there, and the next restart works', {
+test('a new worker that dies before it listens leaves the old one in place, and the next restart works', {
   timeout: 60_000,
 }, async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
@@ -69,7 +68,7 @@ test('a successor that dies before it listens leaves the slot to the worker ther
   const successor = async () => (await workersOf(service.pid)).find((pid) => !before.includes(pid))
   while (!(await successor())) await Bun.sleep(10)
   process.kill((await successor()) as number, 'SIGKILL')
-  // The second slot is restarted all the same.
+  // The other worker is restarted all the same.
   while ((await workersOf(service.pid)).filter((pid) => !before.includes(pid)).length !== 1)
     await Bun.sleep(50)
   while ((await workersOf(service.pid)).length !== 2) await Bun.sleep(50)

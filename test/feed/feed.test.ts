@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const poll = (query = '') => actor.send('GET', path + query)
 
-test('the feed lists the host’s bookings by version with the fields of the contract', async () => {
+test('GET bookings of a provider lists the bookings of the host by version, with the fields of the contract', async () => {
   const { body } = await poll()
   expect(body.data.Bookings).toHaveLength(3)
   expect(body.data.Bookings[0]).toEqual({
@@ -48,7 +48,7 @@ test('the feed lists the host’s bookings by version with the fields of the con
   })
 })
 
-test('updated_after is strict, and after the last version nothing is left', async () => {
+test('GET bookings with updated_after excludes that version, so nothing follows the last one', async () => {
   const versions: string[] = (await poll()).body.data.Bookings.map(
     ({ version }: { version: string }) => version,
   )
@@ -59,13 +59,13 @@ test('updated_after is strict, and after the last version nothing is left', asyn
   expect(after[2]?.body.data.Bookings).toEqual([])
 })
 
-test('updated_after as a date means the start of that day', async () => {
+test('GET bookings with a date in updated_after starts with that day', async () => {
   const today = new Date().toISOString().slice(0, 10)
   expect((await poll(`?updated_after=${today}`)).body.meta.pagination.total).toBe(3)
   expect((await poll('?updated_after=2999-01-01')).body.meta.pagination.total).toBe(0)
 })
 
-test('checkout_after and listing_id filter', async () => {
+test('GET bookings filters by checkout_after and by listing_id', async () => {
   expect((await poll('?checkout_after=2026-02-10')).body.meta.pagination.total).toBe(2)
   expect((await poll('?checkout_after=2026-02-11')).body.meta.pagination.total).toBe(1)
   expect((await poll(`?listing_id=${otherListing}`)).body.meta.pagination.total).toBe(2)
@@ -86,23 +86,23 @@ test.each([
   ['?listing_id=-1', 'listing_id'],
   ['?listing_id=', 'listing_id'],
   ['?listing_id=1&listing_id=2', 'listing_id'],
-])('%s is 422 invalid at %s', async (query, field) => {
+])('GET bookings with %s is 422 invalid at %s', async (query, field) => {
   const { status, body } = await poll(query)
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path: field, code: 'invalid' }])
 })
 
-test('a listing of another host is 404, like one that nobody has', async () => {
+test('GET bookings of another host’s listing is 404, like one that does not exist', async () => {
   const foreign = await seedBooking(await service.actor())
-  const [answer, nobody] = [
+  const [response, unknown] = [
     await poll(`?listing_id=${foreign.listing_id}`),
     await poll('?listing_id=999999999'),
   ]
-  expect([answer.status, nobody.status]).toEqual([404, 404])
-  expect(answer.body.error.message).toBe(nobody.body.error.message)
+  expect([response.status, unknown.status]).toEqual([404, 404])
+  expect(response.body.error.message).toBe(unknown.body.error.message)
 })
 
-test('the detail shows guest, prices and the current name of the room type', async () => {
+test('GET one booking shows its guest, its prices and the current name of its room type', async () => {
   const { body } = await actor.send('GET', `${path}/${seeded.booking_id}`)
   const { meta, pricing, ...detail } = body.data.Booking
   expect(detail).toEqual({
@@ -138,6 +138,6 @@ test.each([
   ['日本', 'JP'],
   ['Atlantis', null],
   [null, null],
-])('toCountryCode(%j) is %j', (country, code) => {
+])('toCountryCode(%j) returns %j', (country, code) => {
   expect(toCountryCode(country)).toBe(code)
 })

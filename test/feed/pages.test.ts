@@ -32,10 +32,10 @@ async function hostWith(count: number) {
   return { actor, ids, page, confirm }
 }
 
-test('pages of a feed at rest are numbered and counted as any list', async () => {
+test('pages of an unchanged feed are numbered and counted like those of any list', async () => {
   const { ids, page } = await hostWith(8)
   const pages = [await page('&page=1'), await page('&page=2'), await page('&page=3'), await page('&page=4')]
-  expect(pages.map((answer) => answer.ids)).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6), []])
+  expect(pages.map((one) => one.ids)).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6), []])
   expect(pages.map(({ pagination: { next_cursor: _, ...rest } }) => rest)).toEqual([
     { current_page: 1, per_page: 3, total: 8, last_page: 3, from: 1, to: 3 },
     { current_page: 2, per_page: 3, total: 8, last_page: 3, from: 4, to: 6 },
@@ -44,7 +44,7 @@ test('pages of a feed at rest are numbered and counted as any list', async () =>
   ])
 })
 
-test('a walk may pause for a day between two pages', async () => {
+test('a reader by page number may pause for almost a day between two pages', async () => {
   const { ids, page, confirm } = await hostWith(5)
   const [a, b, , d, e] = ids as number[]
   await page('&page=1')
@@ -55,12 +55,12 @@ test('a walk may pause for a day between two pages', async () => {
   offset = 0
 })
 
-test('a page asked for out of the blue is found by counting', async () => {
+test('a page whose predecessor was never read is found by counting', async () => {
   const { ids, page } = await hostWith(5)
   expect((await page('&page=2')).ids).toEqual(ids.slice(3))
 })
 
-test('rows that move during a walk are met again later and push nobody out', async () => {
+test('bookings that change between two pages appear again later, and no other booking is skipped', async () => {
   const { ids, page, confirm } = await hostWith(7)
   const [a, b, c, d, e, f, g] = ids as number[]
   expect((await page('&page=1')).ids).toEqual([a, b, c])
@@ -76,31 +76,31 @@ test('rows that move during a walk are met again later and push nobody out', asy
   expect((await page('&page=4')).ids).toEqual([d])
 })
 
-test('two walks at once may repeat rows, and skip none', async () => {
+test('two concurrent readers by page number may see a booking twice, but skip none', async () => {
   const { ids, page, confirm } = await hostWith(6)
   const [a, b, c, d, e, f] = ids as number[]
   expect((await page('&page=1')).ids).toEqual([a, b, c])
   await confirm(a as number)
   await confirm(b as number)
   expect((await page('&page=1')).ids).toEqual([c, d, e])
-  // The first walk goes on after c, the second would after e: the smaller one wins for both.
+  // The first reader continues after c, the second would after e: the smaller one holds for both.
   expect((await page('&page=2')).ids).toEqual([d, e, f])
 })
 
-test('a cursor walk sees what a walk by pages sees, and ends with null', async () => {
+test('a reader by cursor sees every booking once, and the last cursor is null', async () => {
   const { ids, page } = await hostWith(7)
   const seen: number[] = []
   let cursor = ''
   for (let count = 0; count < 3; count += 1) {
-    const answer = await page(cursor && `&cursor=${cursor}`)
-    seen.push(...answer.ids)
-    cursor = answer.pagination.next_cursor
+    const response = await page(cursor && `&cursor=${cursor}`)
+    seen.push(...response.ids)
+    cursor = response.pagination.next_cursor
   }
   expect([seen, cursor]).toEqual([ids, null])
 })
 
 test.each(['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'.repeat(65)])(
-  'the cursor %j is 422',
+  'GET bookings with the cursor %j is 422',
   async (cursor) => {
     const actor = await service.actor()
     const { status, body } = await actor.send('GET', `${path}?cursor=${cursor}`)
@@ -108,7 +108,7 @@ test.each(['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'
   },
 )
 
-test('an idle poll is one look at the end of an index', async () => {
+test('an idle poll reads only the end of one index', async () => {
   const { actor, page } = await hostWith(3)
   const last = (await readHostClock(db, actor.hostId)).toISOString()
   const query = `&updated_after=${encodeURIComponent(last.slice(0, 19).replace('T', ' '))}`

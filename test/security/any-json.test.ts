@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Actor, sender, type TestAnswer, testApp, testEnvironment } from '../support/app.ts'
+import { type Actor, sender, type TestResponse, testApp, testEnvironment } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 import { type GuardedRoute, guardedRoutes, prefixes } from '../support/routes.ts'
 import { validBodies } from '../support/valid-bodies.ts'
@@ -114,7 +114,7 @@ function bodyOf({ route, turns, value }: Attack): string | undefined {
   return JSON.stringify(example ? replaced(example.body(), turns, value) : value)
 }
 
-function expectEnvelope({ status, body, text }: TestAnswer) {
+function expectEnvelope({ status, body, text }: TestResponse) {
   expect(status).toBeLessThan(500)
   expect(text.length).toBeLessThan(64 * 1024)
   if (status < 300) return expect(body).toHaveProperty('data')

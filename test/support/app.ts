@@ -9,10 +9,10 @@ import { type Permission, permissions } from '../../src/http/permissions.ts'
 import { mintKey } from '../../src/keys/store.ts'
 import { readFixture } from './fixtures.ts'
 
-/** An answer with its body parsed; `text` keeps the bytes. */
-export interface TestAnswer {
+/** A response with its body parsed; `text` keeps the bytes. */
+export interface TestResponse {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
   body: any
   text: string
   headers: Headers
@@ -26,12 +26,12 @@ export interface Sending {
   key?: string | null
 }
 
-/** A host with a key, and requests in its name. */
+/** A host with a key, and a way to send requests with it. */
 export interface Actor {
   hostId: number
   keyId: number
   key: string
-  send(method: string, path: string, sending?: Sending): Promise<TestAnswer>
+  send(method: string, path: string, sending?: Sending): Promise<TestResponse>
 }
 
 export interface TestApp {
@@ -39,12 +39,12 @@ export interface TestApp {
   sandbox: AppContext
   app: ReturnType<typeof createApp>
   /** A request without any key. */
-  send(method: string, path: string, sending?: Sending): Promise<TestAnswer>
-  /** A fresh host with a fresh key; a generous limit unless told. */
+  send(method: string, path: string, sending?: Sending): Promise<TestResponse>
+  /** A new host with a new key; its rate limit is out of reach unless one is given. */
   actor(options?: { permissions?: Permission[]; rateLimit?: number | null }): Promise<Actor>
 }
 
-/** Settings of the run's own servers. */
+/** The settings of a service that uses the servers of this run. */
 export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
   return {
     MONGODB_URL: inject('mongodbUrl'),
@@ -55,16 +55,16 @@ export function testEnvironment(more: Record<string, string> = {}): Record<strin
   }
 }
 
-/** The run's server with another database, for tests that share nothing with the others. */
+/** Another database on the server of this run, for tests that share nothing with the others. */
 export function mongodbUrlOf(database: string): string {
   return inject('mongodbUrl').replace('/?', `/${database}?`)
 }
 
 /**
- * The whole service in this process, on the run's real servers. Closed after the file's tests.
+ * The whole service in this process, on the real servers of this run. Closed after the tests of the file.
  *
- * @param clock what the service takes for the time
- * @param wall the clock that is held against the database's
+ * @param clock the time that the service goes by
+ * @param wall the clock that is compared with the database's
  */
 export async function testApp(
   environment: Record<string, string> = {},
@@ -88,7 +88,11 @@ export async function testApp(
 
 /** Sends requests through a function or over a real socket. */
 export function sender(handle: (request: Request) => Promise<Response>, base = 'http://localhost') {
-  return async (method: string, path: string, { headers, body, key }: Sending = {}): Promise<TestAnswer> => {
+  return async (
+    method: string,
+    path: string,
+    { headers, body, key }: Sending = {},
+  ): Promise<TestResponse> => {
     const init: RequestInit = { method, headers: { ...(key ? { 'x-api-key': key } : {}), ...headers } }
     if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
     const response = await handle(new Request(base + path, init))

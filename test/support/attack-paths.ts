@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: walks request bodies of any shape
 type Tree = any
 
-/** The places of all scalars in a body, as lists of keys. */
+/** The paths of all scalars in a body, as lists of keys. */
 export function scalarPaths(value: Tree, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([key, child]) =>
@@ -9,7 +9,7 @@ export function scalarPaths(value: Tree, path: (string | number)[] = []): (strin
   )
 }
 
-/** A copy of a body as JSON text, with raw JSON put at one place. */
+/** A copy of a body as JSON text, with raw JSON in one place. */
 export function withRawJson(body: Tree, path: (string | number)[], raw: string): string {
   const copy = structuredClone(body)
   const parent = path.slice(0, -1).reduce((node, key) => node[key], copy)

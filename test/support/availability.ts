@@ -12,7 +12,7 @@ import type { Db } from '../../src/platform/mongo/connection.ts'
 const batch = 20_000
 
 /**
- * Writes one-day rows of listings made by `fillPortfolio` straight into the database, as a compaction leaves them.
+ * Writes one-day rows of listings made by `fillPortfolio` straight into the database, in the form a compaction leaves.
  *
  * @param roomTypes pairs of listing and room type
  */

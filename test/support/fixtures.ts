@@ -1,5 +1,5 @@
 /** A request body of `fixtures/`, for example `listings/barcelona-house`. */
-// biome-ignore lint/suspicious/noExplicitAny: tests change fixtures at will
+// biome-ignore lint/suspicious/noExplicitAny: tests change fixtures freely
 export async function readFixture(name: string): Promise<any> {
   return Bun.file(new URL(`../../fixtures/${name}.json`, import.meta.url)).json()
 }

@@ -12,7 +12,7 @@ export interface SeenItem {
   version: string
 }
 
-/** A feed as a partner knows it: pages after a version, or a walk by cursor. */
+/** A feed as a partner knows it: pages by number after a version, or by cursor. */
 export interface Feed {
   page(query: { updated_after?: string; page?: number; per_page: number; cursor?: string }): Promise<{
     items: SeenItem[]
@@ -23,9 +23,9 @@ export interface Feed {
 }
 
 /**
- * The feed over HTTP. A process that was just killed answers nothing: the same request goes to the next one picked.
+ * The feed over HTTP. A process that was just killed does not respond: the same request goes to the next one picked.
  *
- * @param transient statuses that are asked again as well; any other than 200 fails the test
+ * @param transient statuses after which the request is repeated too; any other than 200 fails the test
  */
 export function httpFeed(pickUrl: () => string, key: string, transient: number[] = []): Feed {
   return {
@@ -35,12 +35,12 @@ export function httpFeed(pickUrl: () => string, key: string, transient: number[]
         if (value !== undefined) query.set(name, String(value))
       const path = `/v1/integrations/provider_one/bookings?${query}`
       for (;;) {
-        const answer = await sender(fetch, pickUrl())('GET', path, { key }).catch(() => null)
-        if (answer === null || transient.includes(answer.status)) continue
-        expect(answer.status).toBe(200)
-        const { pagination } = answer.body.meta
+        const response = await sender(fetch, pickUrl())('GET', path, { key }).catch(() => null)
+        if (response === null || transient.includes(response.status)) continue
+        expect(response.status).toBe(200)
+        const { pagination } = response.body.meta
         return {
-          items: answer.body.data.Bookings,
+          items: response.body.data.Bookings,
           lastPage: pagination.last_page,
           total: pagination.total,
           nextCursor: pagination.next_cursor,
@@ -61,11 +61,10 @@ export async function truthOf(db: Db, hostId: number) {
   )
 }
 
-/** What a poller knows after its polls, and what it saw go wrong. */
+/** What a poller knows after its polls, and what it saw go wrong on the way. */
 export class Poller {
   readonly known = new Map<number, SeenItem>()
   readonly complaints: string[] = []
-  polls = 0
   private last: string | undefined
 
   constructor(
@@ -75,23 +74,22 @@ export class Poller {
     private readonly byCursor: boolean,
   ) {}
 
-  /** Reads every page after the last version processed, as the contract tells a partner to. Gives the first total. */
+  /** Reads every page after the last version processed, as the contract tells a partner to. Returns the total of the first page. */
   async poll(): Promise<number> {
-    this.polls += 1
     const after = this.last === undefined ? {} : { updated_after: this.last }
     let highest = this.last
     let firstTotal: number | undefined
     let cursor: string | null = null
     for (let page = 1; ; page += 1) {
       const query = this.byCursor && cursor !== null ? { ...after, cursor } : { ...after, page }
-      const answer = await this.feed.page({ ...query, per_page: this.perPage })
-      firstTotal ??= answer.total
-      for (const item of answer.items) {
+      const response = await this.feed.page({ ...query, per_page: this.perPage })
+      firstTotal ??= response.total
+      for (const item of response.items) {
         this.take(item)
         if (highest === undefined || item.version > highest) highest = item.version
       }
-      cursor = answer.nextCursor
-      if (this.byCursor ? cursor === null : page >= answer.lastPage) break
+      cursor = response.nextCursor
+      if (this.byCursor ? cursor === null : page >= response.lastPage) break
     }
     this.last = highest
     return firstTotal ?? 0
@@ -113,7 +111,7 @@ export class Poller {
   }
 }
 
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
+/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

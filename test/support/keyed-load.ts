@@ -1,24 +1,24 @@
 import { sender } from './app.ts'
 
-/** What a killed process or a missing primary may answer; everything else is a refusal of the request itself. */
-const transient = ['no answer', 409, 500]
+/** What a killed process or a missing primary may cause; anything else is an error of the request itself. */
+const transient = ['no response', 409, 500]
 
 /**
- * Partners that create bookings without a pause, each under an `Idempotency-Key` of its own. What is not
- * acknowledged is sent again as it was, until it is.
+ * Partners that create bookings without a pause, each under its own `Idempotency-Key`. A request that is not
+ * acknowledged is repeated unchanged until it is.
  */
 export class KeyedLoad {
-  /** The booking id that each key was told. */
+  /** The booking id that each key got. */
   readonly acknowledged = new Map<string, number>()
-  /** How often each other answer came. */
+  /** How often each other outcome occurred. */
   readonly failures: Record<string, number> = {}
   lastSuccess = Date.now()
   private isOver = false
   private readonly writers: Promise<void>[]
 
   /**
-   * @param pickUrl the process that the next request goes to
-   * @param body what each booking is made of
+   * @param pickUrl picks the process for the next request
+   * @param body the body of every booking
    */
   constructor(
     private readonly pickUrl: () => string,
@@ -34,27 +34,27 @@ export class KeyedLoad {
   private async create(idempotencyKey: string): Promise<void> {
     const headers = { 'idempotency-key': idempotencyKey }
     for (;;) {
-      const answer = await sender(fetch, this.pickUrl())('POST', '/v1/bookings', {
+      const response = await sender(fetch, this.pickUrl())('POST', '/v1/bookings', {
         key: this.key,
         body: this.body,
         headers,
       }).catch(() => null)
-      if (answer?.status === 201) {
-        this.acknowledged.set(idempotencyKey, answer.body.data.booking_id)
+      if (response?.status === 201) {
+        this.acknowledged.set(idempotencyKey, response.body.data.booking_id)
         this.lastSuccess = Date.now()
         return
       }
-      const failure = answer?.status ?? 'no answer'
-      if (!transient.includes(failure)) throw new Error(`${failure}: ${answer?.text}`)
+      const failure = response?.status ?? 'no response'
+      if (!transient.includes(failure)) throw new Error(`${failure}: ${response?.text}`)
       this.failures[failure] = (this.failures[failure] ?? 0) + 1
       await Bun.sleep(100)
     }
   }
 
-  /** Waits for a write that was begun after this moment and acknowledged; gives the milliseconds until then. */
+  /** Waits until a write that began after this call is acknowledged; returns the milliseconds until then. */
   async resumption(limitMilliseconds: number): Promise<number> {
     const start = Date.now()
-    // What was acknowledged in the first moment may have been written before it.
+    // What is acknowledged within the first moment may have been written before the call.
     while (this.lastSuccess < start + 50) {
       if (Date.now() - start > limitMilliseconds) throw new Error(`No write for ${limitMilliseconds} ms`)
       await Bun.sleep(20)
@@ -62,7 +62,7 @@ export class KeyedLoad {
     return this.lastSuccess - start
   }
 
-  /** Ends after every key was acknowledged. */
+  /** Resolves once every key is acknowledged. */
   async stop(): Promise<void> {
     this.isOver = true
     await Promise.all(this.writers)

@@ -3,7 +3,7 @@ type Tree = any
 
 /**
  * A listing as sent, with the partner's own ids of room types and rooms replaced by the integers that the
- * read shows at the same places: what remains must be equal.
+ * read shows in the same places: everything else must be equal.
  */
 export function asRead(sent: Tree, read: Tree): Tree {
   return {
@@ -20,6 +20,6 @@ export function asRead(sent: Tree, read: Tree): Tree {
 }
 
 function integer(id: unknown): number {
-  if (!Number.isSafeInteger(id)) throw new Error(`"${id}" is no integer id`)
+  if (!Number.isSafeInteger(id)) throw new Error(`"${id}" is not an integer id`)
   return id as number
 }

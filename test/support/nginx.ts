@@ -10,10 +10,10 @@ export interface Proxy {
 }
 
 /**
- * Starts an `nginx` that hands requests to these ports of this machine in turn. A port that refused a
- * connection is tried again for the next request: by itself nginx would leave it out for ten seconds.
+ * Starts an `nginx` that passes requests to these local ports in turn. A port that refused a connection is
+ * tried again for the next request: by default nginx would skip it for ten seconds.
  *
- * @param keepsAlive whether it keeps connections to them open, or opens one for each request
+ * @param keepsAlive whether connections to the ports stay open, or each request opens one
  */
 export async function startNginx(ports: number[], keepsAlive: boolean): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))
@@ -46,12 +46,12 @@ export async function startNginx(ports: number[], keepsAlive: boolean): Promise<
     env: { PATH: `${process.env.PATH}:/usr/sbin` },
   })
   const url = `http://127.0.0.1:${port}`
-  const answers = () =>
+  const isUp = () =>
     fetch(`${url}/healthz`).then(
       ({ ok }) => ok,
       () => false,
     )
-  while (!(await answers())) {
+  while (!(await isUp())) {
     if (child.exitCode !== null) throw new Error('nginx did not start')
     await Bun.sleep(30)
   }

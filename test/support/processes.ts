@@ -8,16 +8,16 @@ export interface ServiceProcess {
   pid: number
   /** Everything written so far. */
   output(): string
-  /** Ends it at once, where how it ends is not what is tested: an orderly end takes a few seconds. */
+  /** Kills it, for tests that are not about how it ends: an orderly end takes a few seconds. */
   stop(): Promise<void>
-  /** Sends a signal and waits for the end; gives the exit code. */
+  /** Sends a signal and waits for the end; returns the exit code. */
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number>
 }
 
 /**
  * Starts `src/main.ts` with exactly these settings and waits until it is ready.
  *
- * @param inside a command that runs the one behind it, in another surrounding
+ * @param inside a command prefix that runs the service elsewhere, such as in a namespace
  */
 export async function startService(
   environment: Record<string, string>,
@@ -66,7 +66,7 @@ async function isReady(url: string): Promise<boolean> {
   )
 }
 
-/** The workers of a service, those that start and those that stop included. */
+/** The workers of a service, including those that are starting or stopping. */
 export async function workersOf(pid: number): Promise<number[]> {
   const { stdout } = await Bun.$`pgrep -P ${pid}`.quiet().nothrow()
   return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
@@ -78,7 +78,7 @@ export interface CommandResult {
   stderr: string
 }
 
-/** Runs `partnerctl` and waits for its end. */
+/** Runs `partnerctl` to its end. */
 export async function partnerctl(
   args: string[],
   environment: Record<string, string>,

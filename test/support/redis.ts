@@ -8,9 +8,9 @@ export interface TestRedis {
 }
 
 /**
- * Starts a `redis-server` of its own that keeps nothing on the disk.
+ * Starts a separate `redis-server` that keeps nothing on disk.
  *
- * @param options more arguments of its command line
+ * @param options more command-line arguments
  */
 export async function startRedis(port?: number, options: string[] = []): Promise<TestRedis> {
   const chosen = await freePort(port)
@@ -30,7 +30,7 @@ export async function startRedis(port?: number, options: string[] = []): Promise
     { stdout: 'ignore', stderr: 'ignore' },
   )
   const url = `redis://127.0.0.1:${chosen}`
-  await waitForAnswer(url)
+  await waitForResponse(url)
   return {
     url,
     pid: child.pid,
@@ -41,14 +41,14 @@ export async function startRedis(port?: number, options: string[] = []): Promise
   }
 }
 
-async function waitForAnswer(url: string): Promise<void> {
+async function waitForResponse(url: string): Promise<void> {
   const redis = new Redis(url, {
     retryStrategy: () => 50,
     maxRetriesPerRequest: null,
     enableReadyCheck: false,
   })
   redis.on('error', () => {})
-  // One that asks for a password answers too.
+  // A server that asks for a password responds too.
   await redis.ping().catch((error) => {
     if (!/^NOAUTH/.test(error.message)) throw error
   })

@@ -11,14 +11,14 @@ interface Member {
   process: Bun.Subprocess
 }
 
-/** Real `mongod` that elect a primary among them. */
+/** Real `mongod` processes that elect a primary among themselves. */
 export interface ReplicaSet {
   url: string
-  /** Kills the primary with SIGKILL; gives the function that starts it again and waits until it follows. */
+  /** Kills the primary with SIGKILL; returns a function that starts it again and waits until it has caught up. */
   killPrimary(): Promise<() => Promise<void>>
-  /** Stops the primary with SIGSTOP: its connections stay open and say nothing. Gives the function that lets it go on. */
+  /** Stops the primary with SIGSTOP: its connections stay open and silent. Returns a function that resumes it. */
   freezePrimary(): Promise<() => Promise<void>>
-  /** Stops all others: nothing is acknowledged by a majority any more, and the primary does not know it yet. */
+  /** Stops all others: no majority acknowledges a write any more, and the primary does not know it yet. */
   freezeSecondaries(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
@@ -86,13 +86,13 @@ function launch(port: number, dbpath: string): Bun.Subprocess {
   return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
 }
 
-/** Asks again until there is an answer, for half a minute at most. */
+/** Repeats a question until it has a result, for half a minute at most. */
 async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 30_000
   for (;;) {
-    const answer = await ask().catch(() => undefined)
-    if (answer !== undefined) return answer
-    if (Date.now() > deadline) throw new Error('The replica set does not settle')
+    const result = await ask().catch(() => undefined)
+    if (result !== undefined) return result
+    if (Date.now() > deadline) throw new Error('The replica set did not settle')
     await Bun.sleep(50)
   }
 }

@@ -1,7 +1,7 @@
 import type { Permission } from '../../src/http/permissions.ts'
 import type { TestApp } from './app.ts'
 
-/** A route behind the door, as the route table tells it. */
+/** A route that the guard protects, as the route table describes it. */
 export interface GuardedRoute {
   method: string
   path: string
@@ -9,11 +9,11 @@ export interface GuardedRoute {
   takesBody: boolean
 }
 
-/** Where the routes stand. */
+/** One prefix for each environment. */
 export const prefixes = ['/v1', '/sandbox'] as const
 export type Prefix = (typeof prefixes)[number]
 
-/** Every route that needs a key, or those below a prefix: a new one is in every shared test by being registered. */
+/** Every route that needs a key, or those below a prefix: registering a new one adds it to all shared tests. */
 export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
@@ -22,7 +22,7 @@ export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): Guard
   })
 }
 
-/** The path with its parameters filled in; ids that no host has unless told. */
+/** The path with its parameters filled in, by default with ids that no host has. */
 export function fill(path: string, values: Record<string, string | number> = {}): string {
   return path.replace(/:(\w+)/g, (_, name: string) =>
     String(values[name] ?? (name === 'provider' ? 'provider_one' : 999_999_999)),

@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-/** One real `mongod` and one real `redis-server` for the whole run; tests keep apart by host and key. */
+/** One real `mongod` and one real `redis-server` for the whole run; host and key keep the tests apart. */
 export default async function setup(project: TestProject) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-test-'))
   const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])

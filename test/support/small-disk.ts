@@ -2,22 +2,22 @@ import { mkdtemp, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A disk of few mebibytes, seen only by the processes started inside of it. */
+/** A disk of a few mebibytes, visible only to the processes started inside it. */
 export interface SmallDisk {
   path: string
-  /** Put before a command, this runs it where the disk is mounted. */
+  /** A command prefix: runs the command where the disk is mounted. */
   inside: string[]
-  /** Writes a file until nothing more goes in; gives its size in MiB. */
-  fill(): Promise<number>
-  /** Takes that file away. */
+  /** Writes a file until the disk is full. */
+  fill(): Promise<void>
+  /** Deletes that file. */
   free(): Promise<void>
-  /** Ends what runs on the disk by the ids given, and unmounts it. */
+  /** Unmounts the disk; what runs on it must have ended. */
   end(): Promise<void>
 }
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Mounts the disk in a mount namespace of its own; a user who may not mount gets a user namespace for it. */
+/** Mounts the disk in its own mount namespace; a user who may not mount gets a user namespace too. */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'partner-disk-'))
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
@@ -36,7 +36,6 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
     inside,
     async fill() {
       await Bun.$`${inside} dd if=/dev/zero of=${filler} bs=64k`.quiet().nothrow()
-      return Math.round(Number(await Bun.$`${inside} stat -c %s ${filler}`.text()) / 1024 ** 2)
     },
     async free() {
       await Bun.$`${inside} rm ${filler}`

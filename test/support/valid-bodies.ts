@@ -1,7 +1,7 @@
 import { type Actor, seedBooking } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
-/** A body that each route accepts, and a path to send it to, for one actor. */
+/** For each route of one actor, a body that it accepts and the path to send it to. */
 export async function validBodies(
   actor: Actor,
   prefix: '/v1' | '/sandbox' = '/v1',
