@@ -6,7 +6,7 @@ import { sequenceIds } from '../../src/ids.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 import { atMost, medianMilliseconds, type Row, times, withDatabase } from './measure.ts'
 
-/** A bulk of 1,000 items over 50 room types, beside a bare `insertMany` of the same documents. */
+/** A bulk write of 1,000 items over 50 room types, compared with a bare `insertMany` of the same documents. */
 export function availabilityBench(): Promise<Row[]> {
   return withDatabase(async ({ db }) => {
     const { id: hostId } = await createHost(db, systemClock, { name: 'Bench', email: 'bench@example.com' })
@@ -37,7 +37,7 @@ export function availabilityBench(): Promise<Row[]> {
     const time = await medianMilliseconds({ bare, service }, 40)
     return [
       atMost(
-        'availability: bulk of 1,000 items against a bare insertMany of the documents',
+        'availability: bulk of 1,000 items against a bare insertMany of its documents',
         time.service / time.bare,
         2,
         times(time.bare, time.service),

@@ -3,8 +3,8 @@ import { MongoClient } from 'mongodb'
 import { hitScript, type RateLimitCommands } from '../../src/platform/redis/rate-limiter.ts'
 
 /**
- * What the service is measured against: nothing but `Bun.serve` and the native driver, doing the same query
- * and sending the same bytes. No key, no limit, no validation, no log.
+ * The reference for the service: nothing but `Bun.serve` and the native driver, with the same query and the
+ * same bytes sent. No key, no rate limit, no validation, no log.
  *
  * Environment: `MONGODB_URL` with the database, `REDIS_URL`, `HOST_ID`. Prints its address.
  */
@@ -108,7 +108,7 @@ async function listingsPage() {
   return { data, meta: { ...meta(), pagination } }
 }
 
-/** One transaction with the writes that a keyed booking needs: clock, booking, answer; and its id before it. */
+/** One transaction with the writes of a keyed booking (clock, booking, stored response), after the one of its id. */
 async function createBooking(body: Record<string, unknown>) {
   const taken = await db
     .collection<{ _id: string; value: number }>('sequences')
@@ -145,7 +145,7 @@ async function createBooking(body: Record<string, unknown>) {
           updated_at: at,
         }
         await bookings.insertOne(booking, { session })
-        const answer = { data: booking, meta: meta() }
+        const response = { data: booking, meta: meta() }
         await db.collection('idempotency_answers').insertOne(
           {
             key_id: -1,
@@ -153,12 +153,12 @@ async function createBooking(body: Record<string, unknown>) {
             idempotency_key: crypto.randomUUID(),
             fingerprint: 'bare',
             status: 201,
-            body: JSON.stringify(answer),
+            body: JSON.stringify(response),
             expires_at: new Date(Date.now() + 86_400_000),
           },
           { session },
         )
-        return answer
+        return response
       },
       { readConcern: { level: 'snapshot' }, writeConcern: majority, readPreference: 'primary' },
     ),
@@ -167,7 +167,7 @@ async function createBooking(body: Record<string, unknown>) {
 
 const me = { name: 'Bench', email: 'bench@example.com', created_at: seconds(new Date()), last_login_at: '' }
 
-async function answer(request: Request): Promise<object> {
+async function respond(request: Request): Promise<object> {
   const url = new URL(request.url)
   if (url.pathname === '/feed') return feedPage(url.searchParams)
   if (url.pathname === '/listings') return listingsPage()
@@ -179,6 +179,6 @@ async function answer(request: Request): Promise<object> {
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: 0,
-  fetch: async (request) => new Response(JSON.stringify(await answer(request)), json),
+  fetch: async (request) => new Response(JSON.stringify(await respond(request)), json),
 })
 console.log(server.url.origin)

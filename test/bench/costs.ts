@@ -5,30 +5,30 @@ import type { Burst, Target } from './load.ts'
 import { atMost, medianMilliseconds, type Row } from './measure.ts'
 import type { BenchServers } from './servers.ts'
 
-/** What it costs to check an answer against its schema, as a part of the request's CPU time. */
+/** The cost of checking a response against its schema, as a share of the request's CPU time. */
 export async function responseValidation(
   { url, init }: Target,
   request: Burst,
   schema: TSchema,
 ): Promise<Row> {
-  const answer = await (await fetch(url, init)).json()
+  const response = await (await fetch(url, init)).json()
   const validator = TypeCompiler.Compile(schema)
   const checks = 2000
   const check = async () => {
     for (let count = 0; count < checks; count += 1) {
-      if (!validator.Check(answer)) throw new Error('The answer breaks its schema')
+      if (!validator.Check(response)) throw new Error('The response does not match its schema')
     }
   }
   const microseconds = ((await medianMilliseconds({ check }, 9)).check / checks) * 1000
   return atMost(
-    'response validation as a part of a feed page',
+    'response validation as a share of a feed page',
     microseconds / request.cpuMicroseconds,
     0.1,
     `${microseconds.toFixed(1)} µs of ${Math.round(request.cpuMicroseconds)} µs CPU`,
   )
 }
 
-/** What one warm `GET /v1/me` asks of Redis and of the database. */
+/** How often one warm `GET /v1/me` goes to Redis and to the database. */
 export async function databaseAndRedis({ db, redis, creator }: BenchServers): Promise<Row[]> {
   const requests = 1000
   const client = new Redis(redis.url)
@@ -42,7 +42,7 @@ export async function databaseAndRedis({ db, redis, creator }: BenchServers): Pr
   for (let count = 0; count < requests; count += 1) await creator.send('GET', '/v1/me')
   await db.db?.command({ profile: 0 })
   const profile = db.collection('system.profile')
-  // Its usage is written every two seconds, its record read again every five, whatever the number of requests.
+  // The usage of a key is written every two seconds, its record read every five, however many requests there are.
   const operations = await profile.countDocuments({ ns: /\.(api_keys|hosts|usage)/ })
   await Bun.sleep(200)
   monitor.disconnect()
@@ -53,7 +53,7 @@ export async function databaseAndRedis({ db, redis, creator }: BenchServers): Pr
       'database operations of a GET /v1/me',
       operations / requests,
       0.01,
-      `${operations} in ${requests} requests, by the clock and not by the request`,
+      `${operations} in ${requests} requests, at intervals and not per request`,
     ),
   ]
 }

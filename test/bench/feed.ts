@@ -6,7 +6,7 @@ import { atMost, medianMilliseconds, type Row, times, withDatabase } from './mea
 
 const [small, large] = [10_000, 1_000_000]
 
-/** The feed of a host with 1,000,000 bookings beside one with 10,000. */
+/** The feed of a host with 1,000,000 bookings, compared with a host of 10,000. */
 export function feedBench(): Promise<Row[]> {
   return withDatabase(async ({ db }) => {
     const hosts = { small: await fillBookings(db, 1, small), large: await fillBookings(db, 2, large) }
@@ -17,12 +17,12 @@ export function feedBench(): Promise<Row[]> {
     })
 
     const poll = (hostId: number, last: Date) => {
-      // Another moment each time, so that nothing is answered from a count kept before.
+      // Another moment each time, so that no count from before can be reused.
       let seconds = 400
       return () => read(hostId, before(last, seconds++), 1)
     }
     const idle = (hostId: number, last: Date) => () => read(hostId, before(last, 0), 1)
-    // A walk to page 10,000 leaves its ends behind; then both pages are read again and again.
+    // A reader that came to page 10,000 left page ends behind; then both pages are read again and again.
     for (let page = 9998; page <= 9999; page += 1) await read(2, {}, page)
     const time = await medianMilliseconds(
       {
@@ -48,7 +48,7 @@ export function feedBench(): Promise<Row[]> {
         times(time.poll, time.idleOfLarge),
       ),
       atMost(
-        'feed: page 10,000 of a walk against page 1',
+        'feed: page 10,000 in sequence against page 1',
         time.farPage / time.firstPage,
         1.5,
         times(time.firstPage, time.farPage),

@@ -11,7 +11,7 @@ import { type BenchServers, withServers } from './servers.ts'
 const rounds = 9
 const feedPath = '/v1/integrations/provider_one/bookings'
 
-/** The service over HTTP, beside a bare server that does the same query and sends the same bytes. */
+/** The service over HTTP, compared with a bare server that runs the same query and sends the same bytes. */
 export function httpBench(): Promise<Row[]> {
   return withServers(async (servers) => [
     await idleMemory(servers),
@@ -51,12 +51,12 @@ async function reads(servers: BenchServers): Promise<Row[]> {
     return aim === null ? noted(measure, ratio, seen) : atLeast(measure, ratio, aim, seen)
   }
   return [
-    row('feed page of 50, the last of its walk, against bare', 'lastPage', 'bareFeed', 0.7),
+    row('feed page of 50, the last one, against bare', 'lastPage', 'bareFeed', 0.7),
     row('feed page of 50 with a next page, against the same bare page', 'nextPage', 'bareFeed', 0.7),
-    row('idle poll against a feed page, the last of its walk', 'idle', 'lastPage', 3),
+    row('idle poll against a last feed page', 'idle', 'lastPage', 3),
     row('idle poll against a feed page with a next page', 'idle', 'nextPage', 3),
     row('GET /v1/me against bare with the same Redis script', 'me', 'bareMeWithRedis', 0.7),
-    row('GET /v1/me against bare that only sends bytes', 'me', 'bareMe', null),
+    row('GET /v1/me against bare that only sends the bytes', 'me', 'bareMe', null),
     row('listings page of 50 against bare', 'listings', 'bareListings', 0.6),
     await responseValidation(targets.lastPage, result.lastPage, PageEnvelope(FeedPage, FeedPagination)),
   ]
@@ -68,12 +68,12 @@ function sinceOf(lastVersion: Date) {
 }
 
 /**
- * One connection for each worker: with more, the machine is full, and what is measured is how two busy
+ * One connection for each worker: more would saturate the machine, and the result would say how two busy
  * processes share its cores with the database.
  */
 async function workers({ service, pair, lastVersion }: BenchServers): Promise<Row[]> {
   const path = `${feedPath}?${sinceOf(lastVersion)(50)}`
-  // The single worker has served all that was measured before: its code is compiled as well as it gets.
+  // The single worker has served all measurements so far: its code is fully optimized already.
   await burst(pair(path), (sent) => sent < 30_000)
   const { one, two } = await compare({ one: service(path), two: pair(path) }, rounds, 2)
   return [
@@ -86,7 +86,7 @@ async function workers({ service, pair, lastVersion }: BenchServers): Promise<Ro
   ]
 }
 
-/** A reference that sends other bytes would be none. */
+/** A reference that sends different bytes would not be one. */
 async function expectSameBytes(one: Target, other: Target): Promise<void> {
   const read = async ({ url, init }: Target) =>
     (await (await fetch(url, init)).text()).replace(/"request_id":"[^"]*"/, '')
@@ -97,6 +97,6 @@ async function expectSameBytes(one: Target, other: Target): Promise<void> {
 
 function figures(measured: Burst, reference: Burst): string {
   const of = ({ perSecond, cpuMicroseconds, bad }: Burst) =>
-    `${Math.round(perSecond)}/s, ${Math.round(cpuMicroseconds)} µs CPU${bad > 0 ? `, ${bad} BAD ANSWERS` : ''}`
+    `${Math.round(perSecond)}/s, ${Math.round(cpuMicroseconds)} µs CPU${bad > 0 ? `, ${bad} BAD RESPONSES` : ''}`
   return `${of(measured)} against ${of(reference)}`
 }

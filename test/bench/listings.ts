@@ -2,7 +2,7 @@ import { listListings } from '../../src/listings/list-store.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
 import { medianMilliseconds, noted, type Row, times, withDatabase } from './measure.ts'
 
-/** First and last page of a host with 20,000 listings, beside a host with 200. */
+/** First and last page of a host with 20,000 listings, compared with a host of 200. */
 export function listingsBench(): Promise<Row[]> {
   return withDatabase(async ({ db }) => {
     await fillPortfolio(db, 1, 20_000, 1)

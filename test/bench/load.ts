@@ -1,15 +1,15 @@
-/** Something that answers requests, and the processes whose CPU time that costs. */
+/** Something that responds to requests, and the processes whose CPU time it takes. */
 export interface Target {
   url: string
   init?: RequestInit
   pids: number[]
 }
 
-/** What a target did in a burst. */
+/** How a target did in a burst. */
 export interface Burst {
   perSecond: number
   cpuMicroseconds: number
-  /** Answers other than 2xx. */
+  /** Responses other than 2xx. */
   bad: number
 }
 
@@ -39,7 +39,7 @@ export async function residentMebibytes(pids: number[]): Promise<number> {
 /** Enough to keep one process busy. */
 const manyConnections = 16
 
-/** Sends requests over some connections for as long as `goesOn`. */
+/** Sends requests over some connections while `goesOn` says so. */
 export async function burst(
   { url, init, pids }: Target,
   goesOn: (sent: number) => boolean,
@@ -64,7 +64,7 @@ export async function burst(
   }
 }
 
-/** The medians of several one-second bursts at each target, taken in turns. */
+/** The medians of several one-second bursts at each target, in turns. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   rounds: number,

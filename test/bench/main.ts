@@ -17,7 +17,7 @@ const wanted = process.argv.slice(2)
 const rows: Row[] = []
 for (const name of wanted.length > 0 ? wanted : Object.keys(parts)) {
   const part = parts[name]
-  if (!part) throw new Error(`No such part: ${name}. There are ${Object.keys(parts).join(', ')}`)
+  if (!part) throw new Error(`There is no part "${name}", only ${Object.keys(parts).join(', ')}`)
   console.error(`Measuring ${name} …`)
   rows.push(...(await part()))
 }

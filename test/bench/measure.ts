@@ -5,12 +5,12 @@ import { openDatabase } from '../../src/compose.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 
-/** One line of the table: what was measured, as a ratio, beside what it should be. */
+/** One line of the table: a measured ratio and what it should be. */
 export interface Row {
   measure: string
   ratio: number
   aim: string
-  /** Absent where nothing is aimed at. */
+  /** Absent without an aim. */
   holds?: boolean
   /** The figures behind the ratio, with their units. */
   figures: string
@@ -26,12 +26,12 @@ export function atLeast(measure: string, ratio: number, limit: number, figures: 
   return { measure, ratio: rounded(ratio), aim: `≥ ${limit}`, holds: ratio >= limit, figures }
 }
 
-/** A line that is good to know. */
+/** A line without an aim. */
 export function noted(measure: string, ratio: number, figures: string): Row {
   return { measure, ratio: rounded(ratio), aim: '', figures }
 }
 
-/** Two times of which the second is measured against the first, and what they are times of. */
+/** Describes two times in milliseconds, the measured one first. */
 export function times(reference: number, measured: number): string {
   return `${measured.toFixed(2)} ms against ${reference.toFixed(2)} ms`
 }
@@ -40,7 +40,7 @@ function rounded(ratio: number): number {
   return Math.round(ratio * 100) / 100
 }
 
-/** A data directory of its own for a bench, gone afterwards. */
+/** Gives a bench its own data directory, deleted afterwards. */
 export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-bench-'))
   try {
@@ -50,7 +50,7 @@ export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Pro
   }
 }
 
-/** A database of its own for a bench, gone afterwards. */
+/** Gives a bench its own database, deleted afterwards. */
 export function withDatabase<T>(work: (context: { db: Db; config: Config }) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const config = readConfig({ DATA_DIR: dataDir })
@@ -67,7 +67,7 @@ export function median(samples: number[]): number {
   return samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] as number
 }
 
-/** The median time of each run, all of them taken in turns so that a drifting machine drifts for all. */
+/** The median time of each run. The runs take turns, so that a drifting machine drifts for all of them. */
 export async function medianMilliseconds<Name extends string>(
   runs: Record<Name, () => Promise<unknown>>,
   rounds: number,

@@ -4,7 +4,7 @@ import type { BenchServers } from './servers.ts'
 
 const mebibytes = (value: number) => `${value.toFixed(1)} MiB`
 
-/** A freshly started service that has answered a little. */
+/** The memory of a freshly started service that has served a few requests. */
 export async function idleMemory({ service, bare }: BenchServers): Promise<Row> {
   const [me, bareMe] = [service('/v1/me'), bare('/me')]
   for (const target of [me, bareMe]) await burst(target, (sent) => sent < 100)
@@ -21,7 +21,7 @@ export async function idleMemory({ service, bare }: BenchServers): Promise<Row> 
 const slopeRounds = 5
 const slopeRequests = 100_000
 
-/** What the memory grows by, once everything that is kept is there. */
+/** The growth of the memory once all caches are full. */
 export async function memorySlope({ service }: BenchServers): Promise<Row> {
   const me = service('/v1/me')
   const after: number[] = []

@@ -15,23 +15,23 @@ import { withDataDir } from './measure.ts'
 export interface BenchServers {
   db: Db
   redis: { url: string }
-  /** A request to the service of one worker, of the host with many bookings unless told. */
+  /** A request to the service with one worker, by default with the key of the host of 10,000 bookings. */
   service(path: string, actor?: Actor): Target
-  /** A request to the service of two workers. */
+  /** A request to the service with two workers. */
   pair(path: string): Target
   /** A request to the bare server. */
   bare(path: string): Target
   /** The host that bookings are created for. */
   creator: Actor
-  /** A user, listing and room type that a booking can be made of. */
+  /** A user, listing and room type that can be booked. */
   bookable: { user_id: number; listing_id: number; room_type_id: number }
-  /** The version of the last of 10,000 bookings of the host with many. */
+  /** The version of the last of the 10,000 bookings. */
   lastVersion: Date
 }
 
 const unlimited = 1_000_000_000
 
-/** Starts everything on loopback, and ends it after `work`. */
+/** Starts everything on loopback and stops it after `work`. */
 export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
