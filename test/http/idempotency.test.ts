@@ -18,7 +18,7 @@ const user = (email: string, more: object = {}) => ({ email, first_name: 'A', la
 const keyed = (key: string, path: string, body: unknown, by = actor) =>
   by.send('POST', path, { body, headers: { 'idempotency-key': key } })
 
-test('a retry gets the first answer byte for byte, under its own request id, and makes nothing', async () => {
+test('a retry gets the first response byte for byte, under its own request id, and creates nothing', async () => {
   const first = await keyed('k1', '/v1/users', user('k1@example.com', { password: 'long enough' }))
   const again = await keyed('k1', '/v1/users', {
     last_name: 'B',
@@ -38,28 +38,28 @@ test('a retry gets the first answer byte for byte, under its own request id, and
   ).toBe(1)
 })
 
-test('the same key with another body is 409, unknown fields included', async () => {
+test('an Idempotency-Key reused with another body is 409, even if only an unknown field differs', async () => {
   await keyed('k2', '/v1/users', user('k2@example.com'))
   for (const body of [user('other@example.com'), user('k2@example.com', { unknown: 1 })]) {
-    const answer = await keyed('k2', '/v1/users', body)
-    expect([answer.status, answer.body.error.type]).toEqual([409, 'idempotency_key_mismatch'])
+    const response = await keyed('k2', '/v1/users', body)
+    expect([response.status, response.body.error.type]).toEqual([409, 'idempotency_key_mismatch'])
   }
 })
 
-test('a body that fails validation is 422 though the key was used, and does not use it up', async () => {
+test('an invalid body is 422 whether or not its Idempotency-Key was used, and does not use it up', async () => {
   expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
   expect((await keyed('k3', '/v1/users', user('k3@example.com'))).status).toBe(201)
   expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
 })
 
-test('so are dates and lengths that do not fit, before anything is looked up', async () => {
+test('wrong dates and lengths are 422 even under a used Idempotency-Key, before any look-up', async () => {
   const { user_id, listing_id, room_type_id } = seeded
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   expect((await keyed('k3b', '/v1/bookings', stay)).status).toBe(201)
   const wrong = { checkout_at: '2031-01-01', message: 'x'.repeat(5001), user_id: 999_999_999 }
-  const answer = await keyed('k3b', '/v1/bookings', { ...stay, ...wrong })
-  expect(answer.status).toBe(422)
-  expect(answer.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+  const response = await keyed('k3b', '/v1/bookings', { ...stay, ...wrong })
+  expect(response.status).toBe(422)
+  expect(response.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
     'checkout_at',
     'message',
   ])
@@ -68,26 +68,26 @@ test('so are dates and lengths that do not fit, before anything is looked up', a
   expect([unborn.status, unborn.body.error.errors[0].path]).toEqual([422, 'date_of_birth'])
 })
 
-test('after a failure the same key runs again', async () => {
+test('an Idempotency-Key whose request failed can be used again', async () => {
   await keyed('first', '/v1/users', user('k4@example.com'))
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(422)
   await userModel(service.live.db).deleteOne({ host_id: actor.hostId, email: 'k4@example.com' })
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(201)
 })
 
-test('keys are apart by endpoint and by API key', async () => {
+test('the same Idempotency-Key is independent at each endpoint and for each API key', async () => {
   const other = await service.actor()
   const body = { ...user('k5@example.com'), name: 'Listing of the same key' }
-  const answers = [
+  const responses = [
     await keyed('k5', '/v1/users', body),
     await keyed('k5', '/v1/listings', body),
     await keyed('k5', '/v1/users', body, other),
   ]
-  expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
-  expect(answers.map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, null, null])
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 201])
+  expect(responses.map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, null, null])
 })
 
-test('an expired answer is not replayed, though the sweep has not come yet', async () => {
+test('an expired response is not replayed, even before it is deleted', async () => {
   const body = { name: 'Expiring', original_id: 'expiring' }
   expect((await keyed('k6', '/v1/listings', body)).status).toBe(201)
   offset = 86_400_000 + 1000
@@ -104,7 +104,7 @@ test('an expired answer is not replayed, though the sweep has not come yet', asy
   ).toBe(1)
 })
 
-test('a replay is given though the listing takes no bookings any more', async () => {
+test('a booking is replayed even after its listing became inactive', async () => {
   const { user_id, listing_id, room_type_id } = seeded
   const body = { user_id, listing_id, room_type_id, checkin_at: '2028-01-01', checkout_at: '2028-02-01' }
   const first = await keyed('k7', '/v1/bookings', body)
@@ -114,7 +114,7 @@ test('a replay is given though the listing takes no bookings any more', async ()
   expect([again.status, again.text]).toEqual([201, first.text])
 })
 
-test('fifty equal requests at once over two processes: one effect, one body, for each endpoint', async () => {
+test('fifty concurrent equal requests over two processes have one effect and one response at each endpoint', async () => {
   const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   const { user_id, listing_id, room_type_id } = seeded
   const requests: [string, object][] = [
@@ -127,14 +127,14 @@ test('fifty equal requests at once over two processes: one effect, one body, for
   ]
   for (const [path, body] of requests) {
     const headers = { 'idempotency-key': `fifty ${path}` }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         sender(fetch, processes[index % 2]?.url)('POST', path, { key: actor.key, headers, body }),
       ),
     )
-    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(201))
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(answers.filter((answer) => answer.headers.has('idempotent-replayed'))).toHaveLength(49)
+    expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(201))
+    expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
+    expect(responses.filter((response) => response.headers.has('idempotent-replayed'))).toHaveLength(49)
   }
   expect(
     await listingModel(service.live.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),

@@ -4,7 +4,7 @@ import { startService } from '../support/processes.ts'
 
 const service = await testApp()
 
-test('the 61st request within a minute is 429; waiting as told succeeds', async () => {
+test('the 61st request of a key within a minute is 429 with Retry-After', async () => {
   const actor = await service.actor({ rateLimit: null })
   for (let count = 1; count <= 60; count += 1) expect((await actor.send('GET', '/v1/me')).status).toBe(200)
   const refused = await actor.send('GET', '/v1/me')
@@ -12,18 +12,18 @@ test('the 61st request within a minute is 429; waiting as told succeeds', async 
   expect(refused.headers.get('retry-after')).toBe(refused.body.error.errors[0].message)
 })
 
-test('two processes on one Redis share the limit exactly', async () => {
+test('two processes on one Redis share the rate limit exactly', async () => {
   const actor = await service.actor({ rateLimit: null })
   const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   try {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 80 }, async (_, index) => {
         const send = sender(fetch, processes[index % 2]?.url)
         return (await send('GET', '/v1/me', { key: actor.key })).status
       }),
     )
-    expect(answers.filter((status) => status === 200)).toHaveLength(60)
-    expect(answers.filter((status) => status === 429)).toHaveLength(20)
+    expect(responses.filter((status) => status === 200)).toHaveLength(60)
+    expect(responses.filter((status) => status === 429)).toHaveLength(20)
   } finally {
     await Promise.all(processes.map((process) => process.stop()))
   }

@@ -12,18 +12,21 @@ test.each([
   ['GET', '/openapi.json'],
   ['GET', '/docs'],
   ['GET', '/docs/assets/page.js'],
-])('%s %s is not framed, sniffed or told to others, and has a policy', async (method, path) => {
-  const { headers } = await actor.send(method, path, method === 'POST' ? { body: {} } : {})
-  expect(Object.fromEntries(headers)).toMatchObject({
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'content-security-policy': expect.stringContaining("default-src 'none'"),
-  })
-  expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
-})
+])(
+  '%s %s forbids frames, sniffing and referrers, and has a content security policy',
+  async (method, path) => {
+    const { headers } = await actor.send(method, path, method === 'POST' ? { body: {} } : {})
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    })
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+  },
+)
 
-test('what a key reads is in no cache, replays and errors included', async () => {
+test('responses to a key are never cached, including replays and errors', async () => {
   const headers = { 'idempotency-key': 'once' }
   const body = { name: 'Cached' }
   for (const request of [

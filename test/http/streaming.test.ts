@@ -5,7 +5,7 @@ import { streamJson } from '../../src/http/streaming.ts'
 const log = pino({ level: 'silent' })
 const context = () => ({ set: { headers: { 'x-request-id': 'r' } } })
 
-/** A JSON string of so many characters in pieces of 100,000; fails there where told. */
+/** A JSON string of the given length in pieces of 100,000 characters; throws at `failAfter`. */
 async function* text(length: number, failAfter = Number.POSITIVE_INFINITY) {
   yield '"'
   for (let sent = 0; sent < length; sent += 100_000) {
@@ -16,7 +16,7 @@ async function* text(length: number, failAfter = Number.POSITIVE_INFINITY) {
   yield '"'
 }
 
-/** Sends the answer over a real socket. */
+/** Sends the response over a real socket. */
 async function overSocket(pieces: AsyncGenerator<string>): Promise<Response> {
   const server = Bun.serve({
     port: 0,
@@ -34,7 +34,7 @@ async function overSocket(pieces: AsyncGenerator<string>): Promise<Response> {
 }
 
 test.each([100_000, 5_000_000])(
-  '%i characters come whole, with the headers of the answer',
+  'streamJson() sends %i characters whole, with the headers of the response',
   async (length) => {
     const response = await overSocket(text(length))
     expect([
@@ -46,11 +46,11 @@ test.each([100_000, 5_000_000])(
   },
 )
 
-test('a failure before 1 MiB is a proper error', async () => {
+test('streamJson() responds 500 to a failure before 1 MiB', async () => {
   expect((await overSocket(text(5_000_000, 500_000))).status).toBe(500)
 })
 
-test('a failure later never looks like a whole document', async () => {
+test('streamJson() never ends in a valid document after a later failure', async () => {
   const body = await (await overSocket(text(5_000_000, 3_000_000))).text()
   expect(() => JSON.parse(body)).toThrow()
 })
