@@ -6,7 +6,7 @@ import { testApp } from '../support/app.ts'
 const service = await testApp()
 const { db, clock } = service.live
 
-test('GET /v1/key tells a key of itself, the same to both secrets of a rotated one', async () => {
+test('GET /v1/key describes the key, in the same way for both secrets of a rotated one', async () => {
   const actor = await service.actor({ rateLimit: 5 })
   await actor.send('GET', '/v1/me')
   await service.live.usage.flush()
@@ -33,7 +33,7 @@ test('GET /v1/key tells a key of itself, the same to both secrets of a rotated o
   expect(Date.parse(views[0].previous_expires_at)).toBe(previousExpiresAt.getTime())
 })
 
-test('looking at the key works at the limit, and has a limit of its own', async () => {
+test('GET /v1/key works beyond the rate limit of the key, within a separate one', async () => {
   const actor = await service.actor({ rateLimit: 1 })
   expect((await actor.send('GET', '/v1/me')).status).toBe(200)
   expect((await actor.send('GET', '/v1/me')).status).toBe(429)
