@@ -26,7 +26,7 @@ function stagesOf(stage: Stage): string[] {
 
 async function explain(query: Parameters<typeof listingQuery>[2], page = 1) {
   const cursor = listingQuery(db, host, query, { page, perPage: 50 })
-  // biome-ignore lint/suspicious/noExplicitAny: the server's own report
+  // biome-ignore lint/suspicious/noExplicitAny: the report of the server
   const report: any = await cursor.explain('executionStats')
   return { stages: stagesOf(report.queryPlanner.winningPlan), stats: report.executionStats }
 }
@@ -38,8 +38,8 @@ const queries = [
   ...sorts.map((sort) => ({ sort, order: sort === 'updated_at' ? ('asc' as const) : ('desc' as const) })),
 ]
 
-describe.each(queries)('a page of 20,000 listings by %j', (query) => {
-  test('is read from an index in its order, and only the rows of the page', async () => {
+describe.each(queries)('a page of 20,000 listings with %j', (query) => {
+  test('reads only its own rows, in the order of an index', async () => {
     const { stages, stats } = await explain(query)
     expect(stages).not.toContain('SORT')
     expect(stages).toContain('IXSCAN')
@@ -47,14 +47,14 @@ describe.each(queries)('a page of 20,000 listings by %j', (query) => {
     expect(stats.totalKeysExamined).toBeLessThanOrEqual(51)
   })
 
-  test('with statuses chosen needs no sort in memory either', async () => {
+  test('is not sorted in memory when filtered by status', async () => {
     const { stages, stats } = await explain({ ...query, listing_status: ['draft', 'inactive'] })
     expect(stages).not.toContain('SORT')
     expect(stats.totalDocsExamined).toBeLessThanOrEqual(4 * 50)
   })
 })
 
-test('a neighbour as large as the host is never looked at', async () => {
+test('a listing search reads no rows of another host', async () => {
   const { stats } = await explain({ q: 'no such name' })
   expect(stats.totalDocsExamined).toBe(0)
   expect(stats.totalKeysExamined).toBeLessThanOrEqual(listings + 1)

@@ -5,37 +5,47 @@ const byId = { method: 'original_id', confidence: { level: 'high', score: 1 } }
 const byUrl = { method: 'original_url', confidence: { level: 'high', score: 0.95 } }
 
 test.each([
-  ['equal ids', { original_id: 'a' }, { original_id: 'a' }, byId],
+  ['equal original ids', { original_id: 'a' }, { original_id: 'a' }, byId],
   [
-    'equal ids, other address',
+    'equal original ids and different URLs',
     { original_id: 'a', original_url: 'u' },
     { original_id: 'a', original_url: 'v' },
     byId,
   ],
-  ['other ids', { original_id: 'a' }, { original_id: 'b' }, null],
+  ['different original ids', { original_id: 'a' }, { original_id: 'b' }, null],
   [
-    'other ids, equal address',
+    'different original ids and equal URLs',
     { original_id: 'a', original_url: 'u' },
     { original_id: 'b', original_url: 'u' },
     null,
   ],
-  ['ids apart only by case', { original_id: 'a' }, { original_id: 'A' }, null],
-  ['equal address, no ids', { original_url: 'u' }, { original_url: 'u' }, byUrl],
-  ['equal address, id sent only', { original_id: 'a', original_url: 'u' }, { original_url: 'u' }, byUrl],
-  ['equal address, id stored only', { original_url: 'u' }, { original_id: 'b', original_url: 'u' }, byUrl],
-  ['other addresses', { original_url: 'u' }, { original_url: 'v' }, null],
-  ['nothing to go by', {}, {}, null],
+  ['original ids that differ only in case', { original_id: 'a' }, { original_id: 'A' }, null],
+  ['equal URLs without original ids', { original_url: 'u' }, { original_url: 'u' }, byUrl],
   [
-    'nulls are no match',
+    'equal URLs and an original id only sent',
+    { original_id: 'a', original_url: 'u' },
+    { original_url: 'u' },
+    byUrl,
+  ],
+  [
+    'equal URLs and an original id only stored',
+    { original_url: 'u' },
+    { original_id: 'b', original_url: 'u' },
+    byUrl,
+  ],
+  ['different URLs', { original_url: 'u' }, { original_url: 'v' }, null],
+  ['neither original ids nor URLs', {}, {}, null],
+  [
+    'null in all fields',
     { original_id: null, original_url: null },
     { original_id: null, original_url: null },
     null,
   ],
-])('matchListing() with %s', (_, sent, existing, expected) => {
+])('matchListing() compares %s', (_, sent, existing, expected) => {
   expect(matchListing(sent, existing)).toEqual(expected)
 })
 
-test('bestMatch() takes the id before the address, then the first', () => {
+test('bestMatch() prefers a match by original id to one by URL, and the first of several', () => {
   const existing = [{ original_url: 'u' }, { original_url: 'u' }, { original_id: 'a' }]
   expect(bestMatch({ original_id: 'a', original_url: 'u' }, existing, (it) => it)?.listing).toBe(existing[2])
   expect(bestMatch({ original_url: 'u' }, existing, (it) => it)?.listing).toBe(existing[0])

@@ -6,7 +6,7 @@ import { asRead } from '../support/listing-diff.ts'
 const service = await testApp()
 
 test.each(['barcelona-house', 'tokyo-share-house', 'warsaw-tower'])(
-  'a full listing (%s) comes back field for field, with integer ids',
+  'GET /v1/listings/{id} of %s shows what was posted field for field, with integer ids',
   async (name) => {
     const actor = await service.actor()
     const sent = await readFixture(`listings/${name}`)
@@ -34,7 +34,7 @@ test.each(['barcelona-house', 'tokyo-share-house', 'warsaw-tower'])(
   },
 )
 
-test('a listing of which only the name was sent is read whole: nulls, objects of nulls, empty lists', async () => {
+test('GET /v1/listings/{id} shows fields that were never sent as nulls, objects of nulls and empty lists', async () => {
   const actor = await service.actor()
   const created = await actor.send('POST', '/v1/listings', {
     body: { name: 'Bare', room_types: [{ name: 'R', rooms: [{}] }] },
@@ -70,7 +70,7 @@ test('a listing of which only the name was sent is read whole: nulls, objects of
   })
 })
 
-test('unknown fields are ignored and never stored', async () => {
+test('POST /v1/listings ignores unknown fields', async () => {
   const actor = await service.actor()
   const body = {
     name: 'X',

@@ -7,8 +7,8 @@ import { partnerctl, startService } from '../support/processes.ts'
 const service = await testApp()
 
 async function create(actor: Actor, body: object) {
-  const answer = await actor.send('POST', '/v1/listings', { body })
-  return { ...answer, id: answer.body.data?.id as number }
+  const response = await actor.send('POST', '/v1/listings', { body })
+  return { ...response, id: response.body.data?.id as number }
 }
 
 const read = async (actor: Actor, id: number) => (await actor.send('GET', `/v1/listings/${id}`)).body.data
@@ -17,7 +17,7 @@ function withoutTimes({ updated_at: _, ...listing }: Record<string, unknown>) {
   return listing
 }
 
-test('POST of a listing that matches by original_id or address updates it with 200', async () => {
+test('POST /v1/listings updates the listing that matches by original_id or original_url, with 200', async () => {
   const actor = await service.actor()
   const first = await create(actor, {
     name: 'One',
@@ -34,7 +34,7 @@ test('POST of a listing that matches by original_id or address updates it with 2
   expect([other.status, other.id === first.id]).toEqual([201, false])
 })
 
-test('matching never leaves the host', async () => {
+test('POST /v1/listings never matches a listing of another host', async () => {
   const [one, two] = [await service.actor(), await service.actor()]
   const first = await create(one, { name: 'Mine', original_id: 'same' })
   const second = await create(two, { name: 'Yours', original_id: 'same' })
@@ -42,7 +42,7 @@ test('matching never leaves the host', async () => {
   expect(await read(one, first.id)).toMatchObject({ name: 'Mine' })
 })
 
-test('a whole fixture sent again and again, and PATCHed with what was read, stays what it was', async () => {
+test('POST of the same listing and PATCH with what was read change nothing', async () => {
   const actor = await service.actor()
   const sent = await readFixture('listings/warsaw-tower')
   const { id } = await create(actor, sent)
@@ -54,12 +54,12 @@ test('a whole fixture sent again and again, and PATCHed with what was read, stay
   expect(withoutTimes(await read(actor, id))).toEqual(withoutTimes(before))
 })
 
-test('a match that is inactive is 409 with the six entries of the contract; partnerctl moves the status', async () => {
+test('POST /v1/listings that matches a listing made inactive by partnerctl is 409 with the six problems of the contract', async () => {
   const actor = await service.actor()
   const { id } = await create(actor, { name: 'Old', original_url: 'https://a.example/old' })
   const environment = { MONGODB_URL: inject('mongodbUrl') }
-  const moved = await partnerctl(['listings', 'status', String(id), 'inactive', '--json'], environment)
-  expect(JSON.parse(moved.stdout)).toMatchObject({ id, name: 'Old', listing_status: 'inactive' })
+  const changed = await partnerctl(['listings', 'status', String(id), 'inactive', '--json'], environment)
+  expect(JSON.parse(changed.stdout)).toMatchObject({ id, name: 'Old', listing_status: 'inactive' })
   const refused = await create(actor, { name: 'New', original_url: 'https://a.example/old' })
   expect(refused.status).toBe(409)
   expect(refused.body.error).toMatchObject({
@@ -84,7 +84,7 @@ test('a match that is inactive is 409 with the six entries of the contract; part
   expect((await partnerctl(['listings', 'status', '999999999', 'draft'], environment)).code).toBe(1)
 })
 
-test('PATCH to an original_id that another listing has is 409 and changes nothing', async () => {
+test('PATCH to the original_id of another listing is 409 and changes nothing', async () => {
   const actor = await service.actor()
   await create(actor, { name: 'A', original_id: 'taken' })
   const { id } = await create(actor, { name: 'B', original_id: 'own' })
@@ -144,14 +144,14 @@ test.each([
     room_types: [{ id: 'a', name: 'A' }],
   })
   const before = await read(actor, id)
-  const { status, body: answer } = await actor.send('PATCH', `/v1/listings/${id}`, { body })
-  expect(status).toBe(422)
-  expect(answer.error.errors).toMatchObject([{ path, code }])
+  const response = await actor.send('PATCH', `/v1/listings/${id}`, { body })
+  expect(response.status).toBe(422)
+  expect(response.body.error.errors).toMatchObject([{ path, code }])
   expect(await read(actor, id)).toEqual(before)
 })
 
 test.each([undefined, null, '', '  '])(
-  'POST needs a name, also when it matches: %j is required',
+  'POST /v1/listings with the name %j is 422 required, even when it matches a listing',
   async (name) => {
     const actor = await service.actor()
     await create(actor, { name: 'There', original_id: 'x' })
@@ -160,7 +160,7 @@ test.each([undefined, null, '', '  '])(
   },
 )
 
-test('null clears every scalar that may be null', async () => {
+test('PATCH with null clears every nullable scalar', async () => {
   const actor = await service.actor()
   const { id } = await create(actor, await readFixture('listings/barcelona-house'))
   const body = {
@@ -174,7 +174,7 @@ test('null clears every scalar that may be null', async () => {
   expect(await read(actor, id)).toMatchObject(body)
 })
 
-test('another host’s room type ids are no ids of this listing', async () => {
+test('PATCH with a room type id of another host is 422', async () => {
   const [one, two] = [await service.actor(), await service.actor()]
   const foreign = await create(two, { name: 'F', room_types: [{ id: 'a', name: 'A' }] })
   const foreignId = (await read(two, foreign.id)).room_types[0].id
@@ -185,7 +185,7 @@ test('another host’s room type ids are no ids of this listing', async () => {
   expect(refused.body.error.errors).toMatchObject([{ path: 'room_types.0.id', code: 'invalid' }])
 })
 
-test('writes at once, over two processes: equal creates make one listing, PATCHes of two fields and two rooms both survive', async () => {
+test('concurrent writes over two processes make one listing of equal POSTs and keep all PATCHes of different fields and rooms', async () => {
   const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   const senders = processes.map(({ url }) => sender(fetch, url))
   const at = (index: number) => senders[index % 2] as ReturnType<typeof sender>
@@ -197,10 +197,10 @@ test('writes at once, over two processes: equal creates make one listing, PATCHe
         ...marks,
         room_types: [{ id: 'a', name: 'A', rooms: [{ id: '1', name: 'R' }] }],
       }
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, index) => at(index)('POST', '/v1/listings', { key, body })),
       )
-      expect(answers.map(({ body: { action } }) => action).sort()).toEqual([
+      expect(responses.map(({ body: { action } }) => action).sort()).toEqual([
         'created',
         ...Array(19).fill('updated'),
       ])
@@ -218,10 +218,10 @@ test('writes at once, over two processes: equal creates make one listing, PATCHe
         room_types: [{ id: roomType.id, rooms: [{ id: room.id, name: 'new' }] }],
       })),
     ]
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       patches.map((body, index) => at(index)('PATCH', `/v1/listings/${id}`, { key: actor.key, body })),
     )
-    expect(answers.map(({ status }) => status)).toEqual(Array(15).fill(200))
+    expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200))
     const after = await read(actor, id)
     expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
     expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
