@@ -24,7 +24,7 @@ const send = (text: unknown, id = booking_id, by = actor) =>
   by.send('POST', pathOf(id), { body: { message: { text } } })
 const stored = (text: string) => messageModel(service.live.db).countDocuments({ host_id: actor.hostId, text })
 
-test('a message is sent as the host with 201 and read back after the guest’s', async () => {
+test('POST messages sends a message of the host with 201, and GET shows it after the one of the guest', async () => {
   const { status, body } = await send('  Welcome!  ')
   expect(status).toBe(201)
   expect(body.data).toEqual({
@@ -51,7 +51,7 @@ test('a message is sent as the host with 201 and read back after the guest’s',
   })
 })
 
-test('messages come in pages, oldest first', async () => {
+test('GET messages pages from the oldest to the newest', async () => {
   const own = await seedBooking(actor).catch(() => null)
   const id = own?.booking_id ?? booking_id
   for (const text of ['one', 'two', 'three']) await send(text, id)
@@ -71,16 +71,16 @@ test.each([
   [{ message: { text: 5 } }, 'message.text', 'invalid'],
   [{ message: { text: 'x'.repeat(5001) } }, 'message.text', 'max'],
   [{ message: 'text' }, 'message', 'invalid'],
-])('POST %.60j is 422 at %s, %s', async (body, path, code) => {
-  const answer = await actor.send('POST', pathOf(booking_id), { body })
-  expect([answer.status, answer.body.error.errors[0]]).toMatchObject([422, { path, code }])
+])('POST messages with %.60j is 422 at %s, %s', async (body, path, code) => {
+  const response = await actor.send('POST', pathOf(booking_id), { body })
+  expect([response.status, response.body.error.errors[0]]).toMatchObject([422, { path, code }])
 })
 
-test('5,000 characters with white space around them are a message', async () => {
+test('POST messages accepts 5,000 characters and white space around them', async () => {
   expect((await send(`  ${'y'.repeat(5000)}\n`)).status).toBe(201)
 })
 
-test('an equal text within the window is the first message again; after it, a new one', async () => {
+test('POST messages with an equal text returns the first message within a minute and creates another one later', async () => {
   const first = await send('Same')
   offset = 59_000
   const again = await send(' Same ')
@@ -92,22 +92,22 @@ test('an equal text within the window is the first message again; after it, a ne
   offset = 0
 })
 
-test('twenty equal sends at once over two processes store one message, ten times', async () => {
+test('twenty concurrent equal messages over two processes store one message, ten times over', async () => {
   for (let round = 0; round < 10; round += 1) {
     const text = `Round ${round}`
     const body = { message: { text } }
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         sender(fetch, processes[index % 2]?.url)('POST', pathOf(booking_id), { key: actor.key, body }),
       ),
     )
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(201))
-    expect(new Set(answers.map((answer) => answer.body.data.message.id)).size).toBe(1)
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(201))
+    expect(new Set(responses.map((response) => response.body.data.message.id)).size).toBe(1)
     expect(await stored(text)).toBe(1)
   }
 })
 
-test('a closed conversation is 409 until it is reopened; reading goes on', async () => {
+test('POST messages to a closed conversation is 409 until it is reopened, and GET still works', async () => {
   const environment = { MONGODB_URL: testEnvironment().MONGODB_URL as string }
   const closed = await partnerctl(['conversations', 'close', String(booking_id), '--json'], environment)
   expect(JSON.parse(closed.stdout)).toMatchObject({ booking_id, state: 'closed' })
@@ -121,14 +121,14 @@ test('a closed conversation is 409 until it is reopened; reading goes on', async
   expect((await partnerctl(['conversations', 'close', 'x'], environment)).code).toBe(2)
 })
 
-test('messages do not move the version of the booking', async () => {
+test('POST messages does not change the version of the booking', async () => {
   const feed = async () => (await actor.send('GET', '/v1/integrations/provider_one/bookings')).body.data
   const before = await feed()
   await send('Does nothing to the feed')
   expect(await feed()).toEqual(before)
 })
 
-test('a conversation is in the order it happened, also when versions ran ahead of the clock in a burst', async () => {
+test('GET messages keeps the order of time even when versions ran ahead of the clock in a burst', async () => {
   const host = await service.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(host)
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }

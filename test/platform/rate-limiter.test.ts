@@ -5,7 +5,7 @@ import { startRedis } from '../support/redis.ts'
 
 const limit = 10
 
-test('a limit holds across an outage of Redis: nobody gets a fresh window when it goes or comes back', async () => {
+test('a rate limit keeps its hits when Redis goes away and when it comes back', async () => {
   let redis = await startRedis()
   const service = await testApp({ REDIS_URL: redis.url, LOG_LEVEL: 'silent' })
   const statusIs = async (wanted: string) => {
@@ -35,10 +35,10 @@ test('a limit holds across an outage of Redis: nobody gets a fresh window when i
   await redis.stop()
 })
 
-test('windows in memory keep the limit in any window, and hold a bounded number of names', async () => {
+test('MemoryRateLimiter keeps the limit in every sliding window, for at most 100,000 names', async () => {
   let now = 0
-  const windows = new MemoryRateLimiter(() => now)
-  const allowed = async () => (await windows.hit('a', 3, 100)).allowed
+  const limiter = new MemoryRateLimiter(() => now)
+  const allowed = async () => (await limiter.hit('a', 3, 100)).allowed
   expect([await allowed(), await allowed(), await allowed(), await allowed()]).toEqual([
     true,
     true,
@@ -49,17 +49,17 @@ test('windows in memory keep the limit in any window, and hold a bounded number 
   expect(await allowed()).toBe(false)
   now = 100
   expect(await allowed()).toBe(true)
-  expect(await windows.remaining('a', 3, 100)).toBe(2)
-  for (let name = 0; name < 100_500; name += 1) await windows.hit(`address-${name}`, 3, 100)
-  expect(windows.size).toBe(100_000)
-  // The names that were hit last are those that stay.
-  expect((await windows.hit('address-100499', 1, 100)).allowed).toBe(false)
-  await windows.close()
+  expect(await limiter.remaining('a', 3, 100)).toBe(2)
+  for (let name = 0; name < 100_500; name += 1) await limiter.hit(`address-${name}`, 3, 100)
+  expect(limiter.size).toBe(100_000)
+  // The names that were hit last stay.
+  expect((await limiter.hit('address-100499', 1, 100)).allowed).toBe(false)
+  await limiter.close()
 })
 
-test('a hit costs the same however many are in the window', async () => {
-  const windows = new MemoryRateLimiter()
-  for (let hit = 0; hit < 300_000; hit += 1) await windows.hit('busy', 1_000_000, 60_000)
-  expect(await windows.remaining('busy', 1_000_000, 60_000)).toBe(700_000)
-  await windows.close()
+test('MemoryRateLimiter counts 300,000 hits of one name in time', async () => {
+  const limiter = new MemoryRateLimiter()
+  for (let hit = 0; hit < 300_000; hit += 1) await limiter.hit('busy', 1_000_000, 60_000)
+  expect(await limiter.remaining('busy', 1_000_000, 60_000)).toBe(700_000)
+  await limiter.close()
 })

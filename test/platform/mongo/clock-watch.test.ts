@@ -11,26 +11,20 @@ const service = await testApp({ LOG_LEVEL: 'silent' }, () => new Date(wall()), w
 const hour = 3_600_000
 
 test.each([hour, -hour])(
-  'a clock that steps by %i ms in the middle writes nothing, is not ready, and recovers',
+  'a service whose clock steps by %i ms writes nothing, is not ready, and recovers',
   async (step) => {
     const actor = await service.actor()
     const bodies = await validBodies(actor)
     const before = await readHostClock(service.live.db, actor.hostId)
     stepMilliseconds = step
     try {
+      const outcomes: unknown[] = []
       for (const [name, { path, body }] of Object.entries(bodies)) {
-        const {
-          status,
-          body: answer,
-          headers,
-        } = await actor.send(name.split(' ')[0] as string, path, { body: body() })
-        expect([name, status, answer.error.type, headers.get('retry-after')]).toEqual([
-          name,
-          500,
-          'internal_error',
-          '5',
-        ])
+        const response = await actor.send(name.split(' ')[0] as string, path, { body: body() })
+        const { status, headers } = response
+        outcomes.push([name, status, response.body.error?.type, headers.get('retry-after')])
       }
+      expect(outcomes).toEqual(Object.keys(bodies).map((name) => [name, 500, 'internal_error', '5']))
       expect((await actor.send('POST', '/sandbox/bookings/5002/confirm')).status).toBe(500)
       const ready = await service.send('GET', '/readyz')
       expect([ready.status, ready.body.failing]).toEqual([503, ['clock']])
@@ -45,7 +39,7 @@ test.each([hour, -hour])(
   },
 )
 
-test('a clock that is less than a minute off is let be', async () => {
+test('a service whose clock is less than a minute off writes as usual', async () => {
   const actor = await service.actor()
   stepMilliseconds = 50_000
   try {
@@ -55,12 +49,12 @@ test('a clock that is less than a minute off is let be', async () => {
   }
 })
 
-test('a process that starts with a wrong clock is not ready', async () => {
+test('a service that starts with a wrong clock is not ready', async () => {
   const wrong = await testApp({ LOG_LEVEL: 'silent' }, undefined, () => Date.now() + hour)
   expect((await wrong.send('GET', '/readyz')).body.failing).toEqual(['clock'])
 })
 
-test('hits that lie in the future, after the clock of Redis was set back, are forgotten', async () => {
+test('the rate limiter forgets hits in the future after the clock of Redis was set back', async () => {
   const redis = new Redis(inject('redisUrl'))
   const actor = await service.actor({ rateLimit: 3 })
   const name = `${service.live.db.name}:window:key:${actor.keyId}`
@@ -72,17 +66,17 @@ test('hits that lie in the future, after the clock of Redis was set back, are fo
   redis.disconnect()
 })
 
-test('windows in the process do not know of steps of the wall clock', async () => {
-  const windows = new MemoryRateLimiter()
+test('MemoryRateLimiter ignores steps of the wall clock', async () => {
+  const limiter = new MemoryRateLimiter()
   const before = Date.now
   try {
-    expect((await windows.hit('w', 1, 60_000)).allowed).toBe(true)
+    expect((await limiter.hit('w', 1, 60_000)).allowed).toBe(true)
     Date.now = () => before() + hour
-    expect((await windows.hit('w', 1, 60_000)).allowed).toBe(false)
+    expect((await limiter.hit('w', 1, 60_000)).allowed).toBe(false)
     Date.now = () => before() - hour
-    expect((await windows.hit('w', 1, 60_000)).waitMilliseconds).toBeLessThanOrEqual(60_000)
+    expect((await limiter.hit('w', 1, 60_000)).waitMilliseconds).toBeLessThanOrEqual(60_000)
   } finally {
     Date.now = before
-    await windows.close()
+    await limiter.close()
   }
 })

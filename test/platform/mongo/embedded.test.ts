@@ -30,7 +30,7 @@ async function start(more: Record<string, string> = {}): Promise<ServiceProcess>
 const mongodPid = async () => JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid as number
 const keyIn = (output: string) => /pis_[0-9A-Za-z]{38}/.exec(output)?.[0]
 
-test('the first start seeds a demo and prints three commands that work; later starts print no secret', async () => {
+test('the first start prints three commands that work with a demo host, and later starts print no secret', async () => {
   const first = await start()
   const commands = first
     .output()
@@ -54,15 +54,15 @@ test('the first start seeds a demo and prints three commands that work; later st
   expect(keyIn((await start()).output())).toBeUndefined()
 })
 
-test('what was acknowledged survives kill -9 of service and mongod', async () => {
+test('acknowledged writes survive kill -9 of the service and of mongod', async () => {
   const first = await start()
   const key = keyIn(first.output()) as string
   const send = sender(fetch, first.url)
   const users: number[] = []
   for (let count = 0; count < 20; count += 1) {
     const body = { ...(await readFixture('users/minimal')), email: `u${count}@example.com` }
-    const answer = await send('POST', '/v1/users', { key, body })
-    users.push(answer.body.data.user_id)
+    const created = await send('POST', '/v1/users', { key, body })
+    users.push(created.body.data.user_id)
   }
   const listing = await send('POST', '/v1/listings', {
     key,
@@ -84,7 +84,7 @@ test('what was acknowledged survives kill -9 of service and mongod', async () =>
   }
 })
 
-test('a second process and the command line join the running server; the last one to leave stops it', async () => {
+test('a second process and partnerctl join the running mongod, and the last one to leave stops it', async () => {
   const first = await start()
   const second = await start()
   const pid = await mongodPid()
@@ -99,7 +99,7 @@ test('a second process and the command line join the running server; the last on
   expect(isAlive(pid)).toBe(false)
 })
 
-test('after kill -9 of the service alone, the next start takes the server over', async () => {
+test('after kill -9 of the service alone the next start takes over its mongod', async () => {
   const first = await start()
   const pid = await mongodPid()
   await first.end('SIGKILL')
@@ -110,19 +110,19 @@ test('after kill -9 of the service alone, the next start takes the server over',
   expect(isAlive(pid)).toBe(false)
 })
 
-test('without the service, the command line starts and stops the server by itself', async () => {
+test('partnerctl without a running service starts and stops mongod by itself', async () => {
   const { code, stdout } = await partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
   expect([code, JSON.parse(stdout)]).toEqual([0, []])
   expect(isAlive(await mongodPid())).toBe(false)
 })
 
-/** The servers that run on the data directory, recorded or not. */
+/** All `mongod` processes on the data directory, recorded or not. */
 async function serversOnDisk(): Promise<number[]> {
   const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
   return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
 }
 
-/** The service in its first seconds, not waited for. */
+/** Starts the service without waiting until it is ready. */
 function startHastily() {
   return Bun.spawn([process.execPath, 'src/main.ts'], {
     cwd: new URL('../../..', import.meta.url).pathname,
@@ -132,7 +132,7 @@ function startHastily() {
   })
 }
 
-test('asked to end, or killed, in the middle of its first start, it leaves nothing that hinders the next', async () => {
+test('a service stopped or killed during its first start leaves nothing that prevents the next start', async () => {
   const asked = startHastily()
   while ((await serversOnDisk()).length === 0) await Bun.sleep(20)
   asked.kill('SIGTERM')
@@ -150,12 +150,12 @@ test('asked to end, or killed, in the middle of its first start, it leaves nothi
   expect(await serversOnDisk()).toEqual([])
 })
 
-test('a killed server is started again while two services use it; the last to leave stops the new one', async () => {
+test('a killed mongod that two services use is restarted, and the last one to leave stops the new one', async () => {
   const [first, second] = [await start(), await start()]
   const old = await mongodPid()
   process.kill(old, 'SIGKILL')
   while ((await mongodPid()) === old) await Bun.sleep(20)
-  // Whichever did not start it again may not have noticed yet.
+  // The service that did not restart it may not have noticed yet.
   expect(await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')])).toEqual([0, 0])
   expect(await serversOnDisk()).toEqual([])
 })

@@ -42,20 +42,23 @@ test.concurrent.each([
     'The certificate of Redis is not trusted',
   ],
   [
-    'nobody at the address',
+    'no server at the address',
     `redis://:a-wrong-secret@127.0.0.1:${silentPort}`,
     'Redis refuses the connection',
   ],
-])('%s: one line of why, without the secret, and a service that is degraded', async (_, REDIS_URL, why) => {
-  const service = await startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
-  // Long enough for several retries.
-  await Bun.sleep(2500)
-  const { body } = await sender(fetch, service.url)('GET', '/readyz')
-  expect(body).toEqual({ status: 'degraded', failing: ['throttle_store'] })
-  await service.end('SIGKILL')
-  const lines = service.output().split('\n')
-  expect(lines.filter((line) => line.includes('rate limits are counted per process'))).toHaveLength(1)
-  expect(lines.filter((line) => line.includes(why))).toHaveLength(1)
-  for (const secret of ['a-wrong-secret', 'its-password', password])
-    expect(service.output()).not.toContain(secret)
-})
+])(
+  'a service with %s for Redis is degraded and logs the cause once, without any secret',
+  async (_, REDIS_URL, why) => {
+    const service = await startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
+    // Long enough for several retries.
+    await Bun.sleep(2500)
+    const { body } = await sender(fetch, service.url)('GET', '/readyz')
+    expect(body).toEqual({ status: 'degraded', failing: ['throttle_store'] })
+    await service.end('SIGKILL')
+    const lines = service.output().split('\n')
+    expect(lines.filter((line) => line.includes('rate limits are counted per process'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes(why))).toHaveLength(1)
+    for (const secret of ['a-wrong-secret', 'its-password', password])
+      expect(service.output()).not.toContain(secret)
+  },
+)
