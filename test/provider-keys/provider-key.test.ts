@@ -8,7 +8,7 @@ const service = await testApp()
 const path = '/v1/integrations/provider_one/provider-key'
 const body = (provider_api_key: unknown) => ({ body: { provider_api_key } })
 
-test('the three outcomes, and 409 for a key that another account has', async () => {
+test('POST provider-key creates, updates or leaves the key unchanged, and 409 means another host has it', async () => {
   const [actor, stranger] = [await service.actor(), await service.actor()]
   const key = `pk-${crypto.randomUUID()}`
   const outcome = async (sent: string) => (await actor.send('POST', path, body(sent))).body.data.status
@@ -28,13 +28,16 @@ test.each([
   [5, 'required'],
   [['x'], 'required'],
   ['x'.repeat(256), 'max'],
-])('provider_api_key = %.20j is 422 %s', async (sent, code) => {
+])('POST provider-key with %.20j is 422 %s', async (sent, code) => {
   const actor = await service.actor()
-  const { status, body: answer } = await actor.send('POST', path, body(sent))
-  expect([status, answer.error.errors]).toMatchObject([422, [{ path: 'provider_api_key', code }]])
+  const response = await actor.send('POST', path, body(sent))
+  expect([response.status, response.body.error.errors]).toMatchObject([
+    422,
+    [{ path: 'provider_api_key', code }],
+  ])
 })
 
-test('what is stored is encrypted and opens under the secret', async () => {
+test('POST provider-key stores the key encrypted with the secret', async () => {
   const actor = await service.actor()
   const key = `pk-${crypto.randomUUID()}`
   await actor.send('POST', path, body(key))
@@ -43,35 +46,35 @@ test('what is stored is encrypted and opens under the secret', async () => {
   expect(service.live.secrets.open(stored)).toBe(key)
 })
 
-test('two hosts storing the same key at the same moment, over two processes: exactly one 409, twenty times', async () => {
+test('of two hosts that concurrently store the same provider key over two processes one gets 409, twenty times over', async () => {
   const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   try {
     for (let round = 0; round < 20; round += 1) {
       const actors = [await service.actor(), await service.actor()]
       const sent = body(`race-${crypto.randomUUID()}`)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         actors.map(({ key }, index) => sender(fetch, processes[index]?.url)('POST', path, { ...sent, key })),
       )
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
     }
   } finally {
     await Promise.all(processes.map((process) => process.stop()))
   }
 })
 
-test('eight equal requests of one host at once, over two processes: one created, seven unchanged, ten times', async () => {
+test('of eight concurrent equal requests of one host over two processes one creates the key, ten times over', async () => {
   const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   try {
     for (let round = 0; round < 10; round += 1) {
       const { key } = await service.actor()
       const outcomes = async () => {
         const sent = body(`burst-${crypto.randomUUID()}`)
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: 8 }, (_, index) =>
             sender(fetch, processes[index % 2]?.url)('POST', path, { ...sent, key }),
           ),
         )
-        return answers.map((answer) => answer.body.data.status).sort()
+        return responses.map((response) => response.body.data.status).sort()
       }
       expect(await outcomes()).toEqual(['created', ...Array(7).fill('unchanged')])
       expect(await outcomes()).toEqual([...Array(7).fill('unchanged'), 'updated'])
@@ -81,7 +84,7 @@ test('eight equal requests of one host at once, over two processes: one created,
   }
 })
 
-test('SecretBox refuses a value that was tampered with or belongs to another secret', () => {
+test('SecretBox.open() refuses a value that was tampered with or sealed with another secret', () => {
   const box = new SecretBox('a secret of at least 32 characters')
   const sealed = box.seal('text')
   const bytes = Buffer.from(sealed.sealed, 'base64')
@@ -91,7 +94,7 @@ test('SecretBox refuses a value that was tampered with or belongs to another sec
   expect(box.seal('text').sealed).not.toBe(sealed.sealed)
 })
 
-test('secrets rotate encrypts again, and the uniqueness holds before, during and after', async () => {
+test('partnerctl secrets rotate re-encrypts provider keys, which stay unique before, during and after', async () => {
   const url = mongodbUrlOf(`secrets_${crypto.randomUUID().slice(0, 8)}`)
   const [oldSecret, newSecret] = ['the old secret, 32 characters long', 'the new secret, 32 characters long']
   const before = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })

@@ -39,19 +39,17 @@ async function settled(hostId: number) {
   while (await waitingRatesModel(db).exists({ host_id: hostId })) await Bun.sleep(20)
 }
 
-test('rates are accepted and soon visible: months sent are set, null clears, others stay', async () => {
-  const start = Date.now()
-  const answer = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
-  expect([answer.status, answer.body.data.message]).toEqual([
+test('POST rates is applied in the background: sent months are set, null clears, others stay', async () => {
+  const response = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
+  expect([response.status, response.body.data.message]).toEqual([
     200,
     expect.stringContaining('accepted for background processing'),
   ])
   await settled(actor.hostId)
-  console.log(`Accepted rates were applied after ${Date.now() - start} ms`)
   expect(await prices()).toMatchObject({ base_price: 12.5, price_jan: null, price_feb: 3, price_mar: 20 })
 })
 
-test('a booking and a PATCH made after rates were accepted see them applied', async () => {
+test('a booking and a PATCH after accepted rates see them applied', async () => {
   const owner = await service.actor()
   const own = await listingOf(owner)
   await service.live.outbox.stop()
@@ -74,7 +72,7 @@ test('a booking and a PATCH made after rates were accepted see them applied', as
   service.live.outbox.start()
 })
 
-test('rates sent one after the other end with the last, over two processes', async () => {
+test('the last of several POSTs of rates over two processes wins', async () => {
   const owner = await service.actor()
   const own = await listingOf(owner)
   const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
@@ -88,7 +86,7 @@ test('rates sent one after the other end with the last, over two processes', asy
   await Promise.all(processes.map((process) => process.stop()))
 })
 
-test('kill -9 of the worker, ten times: what was accepted is applied whole and in order', {
+test('rates accepted before ten kills of the service are applied in order', {
   timeout: 150_000,
 }, async () => {
   const environment = {
@@ -125,9 +123,8 @@ test('kill -9 of the worker, ten times: what was accepted is applied whole and i
   await survivor.stop()
   const { base_price } = await prices(owner, own.listing_id)
   expect(last).toBeGreaterThanOrEqual(50)
-  // A rate whose answer the kill cut off may have been accepted.
+  // A rate whose response was cut off by the kill may have been accepted.
   expect([last, last + 1]).toContain(base_price)
-  console.log(`${last} rates acknowledged over ten kills, the last applied is ${base_price}`)
 })
 
 test.each([
@@ -139,22 +136,29 @@ test.each([
   [{ currency: 'EURO' }, 'currency', 'invalid'],
   [{ currency: 'usd' }, 'currency', 'invalid'],
   [{ currency: 5 }, 'currency', 'invalid'],
-])('rates with %j are 422 at data.1.%s, %s, and nothing is accepted', async (change, field, code) => {
-  const before = await prices()
-  const answer = await write([item({ base_price: 99 }), item(change)])
-  expect(answer.status).toBe(422)
-  expect(answer.body.error.errors).toMatchObject([{ path: `data.1.${field}`, code }])
-  expect(await prices()).toEqual(before)
-})
+])(
+  'POST rates with %j in its second item is 422 at data.1.%s, %s, and accepts no item',
+  async (change, field, code) => {
+    const before = await prices()
+    const response = await write([item({ base_price: 99 }), item(change)])
+    expect(response.status).toBe(422)
+    expect(response.body.error.errors).toMatchObject([{ path: `data.1.${field}`, code }])
+    expect(await prices()).toEqual(before)
+  },
+)
 
-test('listings of others are 403 with no entries, room types of others 400', async () => {
+test('POST rates for listings of other hosts is 403 without problems, and for their room types 400', async () => {
   const foreign = await listingOf(await service.actor())
   for (const id of [foreign.listing_id, 999_999_999]) {
-    const answer = await write([item({ listing_id: id })])
-    expect([answer.status, answer.body.error.type, answer.body.error.errors]).toEqual([403, 'forbidden', []])
+    const response = await write([item({ listing_id: id })])
+    expect([response.status, response.body.error.type, response.body.error.errors]).toEqual([
+      403,
+      'forbidden',
+      [],
+    ])
   }
-  const answer = await write([item(), item({ room_type_id: foreign.room_type_id })])
-  expect([answer.status, answer.body.error]).toMatchObject([
+  const response = await write([item(), item({ room_type_id: foreign.room_type_id })])
+  expect([response.status, response.body.error]).toMatchObject([
     400,
     { type: 'validation_error', errors: [{ path: 'data.1.room_type_id', code: 'invalid' }] },
   ])
@@ -190,7 +194,7 @@ test('withWaitingRates() lets the later of two items win and leaves other room t
   ])
 })
 
-test('a parked job is seen in the metrics and in jobs list, and can be retried there', async () => {
+test('a parked job appears in /metrics and in partnerctl jobs list, and partnerctl jobs retry runs it', async () => {
   const token = 'a-token-of-the-operator'
   const url = mongodbUrlOf(`jobs_${crypto.randomUUID().slice(0, 8)}`)
   const apart = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
