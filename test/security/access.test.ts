@@ -7,7 +7,7 @@ const [owner, thief] = [await service.actor(), await service.actor()]
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)
 
-/** Everything the database holds of a host; jobs come and go by themselves. */
+/** Everything the database holds of a host, except jobs, which come and go by themselves. */
 async function stateOf(hostId: number): Promise<string> {
   const names = (await db.listCollections())
     .map(({ name }) => name)
@@ -30,7 +30,7 @@ const unit = (ids: { listing_id: number; room_type_id: number }) => ({
 const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
 const range = { available: 0, start_date: '2031-01-01', end_date: '2031-12-31' }
 
-/** Each place where an id can be sent: the request with the given ids in it. */
+/** Each place where an id can be sent, with a function that makes the request for given ids. */
 const places: [string, (ids: typeof own) => [string, string, object?]][] = [
   ['listing in the path of a read', (ids) => ['GET', `/v1/listings/${ids.listing_id}`]],
   [
@@ -68,7 +68,7 @@ const places: [string, (ids: typeof own) => [string, string, object?]][] = [
   ['booking in the path of the detail', (ids) => ['GET', `${provider}/bookings/${ids.booking_id}`]],
   ['booking in the path of its messages', (ids) => ['GET', `/v1/bookings/${ids.booking_id}/messages`]],
   [
-    'booking in the path of a send',
+    'booking in the path of a new message',
     (ids) => ['POST', `/v1/bookings/${ids.booking_id}/messages`, { message: { text: 'Stolen' } }],
   ],
   ['listing in the query of the feed', (ids) => ['GET', `${provider}/bookings?listing_id=${ids.listing_id}`]],
@@ -115,28 +115,28 @@ const places: [string, (ids: typeof own) => [string, string, object?]][] = [
 ]
 
 test.each(places)(
-  '%s: another host’s id is answered like one that nobody has, and changes nothing',
+  'an id of another host as the %s gets the response of an unknown id and changes nothing',
   async (_, request) => {
     const before = await stateOf(owner.hostId)
     const unknown = { ...own, user_id: nobody, listing_id: nobody, room_type_id: nobody, booking_id: nobody }
     const ask = async (ids: typeof own) => {
       const [method, path, body] = request(ids)
-      const { status, body: answer } = await thief.send(method, path, body ? { body } : {})
-      const { request_id: _id, ...error } = answer.error ?? {}
+      const response = await thief.send(method, path, body ? { body } : {})
+      const { request_id: _id, ...error } = response.body.error ?? {}
       const known = new RegExp(
         `\\b(${[...Object.values(ids), ...Object.values(stolen)].filter(Number.isInteger).join('|')})\\b`,
         'g',
       )
-      return `${status} ${JSON.stringify(error).replace(known, 'ID')}`
+      return `${response.status} ${JSON.stringify(error).replace(known, 'ID')}`
     }
-    const [foreign, none] = [await ask(own), await ask(unknown)]
-    expect(foreign).toBe(none)
+    const [foreign, expected] = [await ask(own), await ask(unknown)]
+    expect(foreign).toBe(expected)
     expect(foreign).toMatch(/^(400|403|404|422) /)
     expect(await stateOf(owner.hostId)).toBe(before)
   },
 )
 
-test('lists never show another host’s things', async () => {
+test('lists never show data of another host', async () => {
   const nothing = await service.actor()
   for (const path of ['/v1/listings', `${provider}/bookings`, `${provider}/availability`]) {
     const { text, body } = await nothing.send('GET', path)
@@ -145,7 +145,7 @@ test('lists never show another host’s things', async () => {
   }
 })
 
-test('mass assignment: what is not the partner’s to set never sticks', async () => {
+test('fields that a partner may not set are ignored in bookings and listings', async () => {
   const extra = {
     host_id: owner.hostId,
     id: own.listing_id,
@@ -176,7 +176,7 @@ test('mass assignment: what is not the partner’s to set never sticks', async (
   expect(await stateOf(owner.hostId)).toBe(before)
 })
 
-test('URL and iCal fields that point at a local listener cause no connection', async () => {
+test('URL and iCal fields of a listing never cause a connection', async () => {
   let connections = 0
   const listener = Bun.listen({
     hostname: '127.0.0.1',

@@ -10,7 +10,8 @@ afterAll(() => process.stop())
 const port = Number(new URL(process.url).port)
 const send = sender(fetch, process.url)
 
-const isServed = async () => {
+/** The milliseconds that a request of another client takes. */
+const responseTime = async () => {
   const start = performance.now()
   const { status } = await send('GET', '/v1/me', { key: someone.key })
   expect(status).toBe(200)
@@ -27,49 +28,52 @@ function open(text: string): Promise<Socket> {
   })
 }
 
-test('1,000 idle connections keep nobody out', async () => {
+test('1,000 idle connections do not delay other clients', async () => {
   const idle = await Promise.all(Array.from({ length: 1000 }, () => open('')))
-  expect(await isServed()).toBeLessThan(1000)
+  expect(await responseTime()).toBeLessThan(1000)
   for (const socket of idle) socket.destroy()
 })
 
-test('200 clients that never finish their body keep nobody out', async () => {
+test('200 clients that never finish their bodies do not delay other clients', async () => {
   const head = `POST /v1/users HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${someone.key}\r\nContent-Length: 1000\r\n\r\n{"a":`
   const slow = await Promise.all(Array.from({ length: 200 }, () => open(head)))
   await Bun.sleep(300)
-  expect(await isServed()).toBeLessThan(1000)
+  expect(await responseTime()).toBeLessThan(1000)
   for (const socket of slow) socket.destroy()
-  expect(await isServed()).toBeLessThan(1000)
+  expect(await responseTime()).toBeLessThan(1000)
 })
 
-test('a body that is told or turns out too large is 413, and the next request is served', async () => {
+test('a body that is too large is 413 with or without Content-Length, and the next request is served', async () => {
   const huge = 'x'.repeat(12 * 1024 * 1024)
   const path = '/v1/integrations/provider_one/availability'
   for (const [target, body] of [
     ['/v1/users', huge],
     [path, huge],
   ] as const) {
-    const { status, body: answer } = await send('POST', target, { key: someone.key, body })
-    expect([status, answer.error.errors[0].code]).toEqual([413, 'max'])
+    const response = await send('POST', target, { key: someone.key, body })
+    expect([response.status, response.body.error.errors[0].code]).toEqual([413, 'max'])
   }
   const stream = new ReadableStream({
     async pull(controller) {
       controller.enqueue(new Uint8Array(256 * 1024))
     },
   })
-  const response = await fetch(`${process.url}/v1/users`, {
+  const status = await fetch(`${process.url}/v1/users`, {
     method: 'POST',
     body: stream,
     headers: { 'x-api-key': someone.key },
-  }).catch(() => null)
-  if (response) expect(response.status).toBe(413)
-  expect(await isServed()).toBeLessThan(1000)
+  }).then(
+    (response) => response.status,
+    () => 'connection closed',
+  )
+  expect([413, 'connection closed']).toContain(status)
+  expect(await responseTime()).toBeLessThan(1000)
 })
 
-test('headers of 64 kB are refused by the server, and the next request is served', async () => {
+test('headers of 64 kB are refused, and the next request is served', async () => {
   const response = await fetch(`${process.url}/v1/me`, {
     headers: { 'x-api-key': someone.key, 'x-filler': 'x'.repeat(65_536) },
   }).catch(() => null)
   expect(response === null || response.status >= 400).toBe(true)
-  expect(await isServed()).toBeLessThan(1000)
+  expect(await responseTime()).toBeLessThan(1000)
 })

@@ -19,14 +19,11 @@ beforeAll(async () => {
   process = await startService({ ...testEnvironment(), LOG_LEVEL: 'error' })
   send = sender(fetch, process.url)
 })
-afterAll(async () => {
-  expect(process.output()).not.toContain('internal_error')
-  await process.stop()
-})
+afterAll(() => process.stop())
 
 const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
 
-/** Raw JSON that is put in the place of every scalar of every body. */
+/** Raw JSON that replaces every scalar of every body. */
 const rawValues: Record<string, string> = {
   operator: '{"$gt":""}',
   where: '{"$where":"sleep(5000)"}',
@@ -50,7 +47,7 @@ const rawValues: Record<string, string> = {
   deep,
 }
 
-/** Values that every declared query parameter is sent with. */
+/** Values for every declared query parameter. */
 const queryValues: Record<string, string> = {
   operator: '[$ne]=1',
   'operator list': '[]=a&x[$gt]=',
@@ -66,72 +63,60 @@ const queryValues: Record<string, string> = {
   date: '=2026-02-30',
 }
 
-const tally = new Map<string, Map<number, number>>()
+let attacks = 0
 
-function note(attack: string, status: number) {
-  const statuses = tally.get(attack) ?? new Map<number, number>()
-  statuses.set(status, (statuses.get(status) ?? 0) + 1)
-  tally.set(attack, statuses)
-}
-
-async function attack(name: string, method: string, path: string, body?: string) {
-  const answer = await send(method, path, { key: actor.key, ...(body === undefined ? {} : { body }) })
-  note(name, answer.status)
-  if (answer.status === 409)
-    expect([method, path, body?.slice(0, 300), answer.status < 500]).toEqual([
-      method,
-      path,
-      body?.slice(0, 300),
-      true,
-    ])
-  expect(Object.keys(answer.body)).toSatisfy(
+async function attack(method: string, path: string, body?: string) {
+  attacks += 1
+  const response = await send(method, path, { key: actor.key, ...(body === undefined ? {} : { body }) })
+  expect(response.status, `${method} ${path} ${body?.slice(0, 300)}`).toBeLessThan(500)
+  expect(Object.keys(response.body)).toSatisfy(
     (keys: string[]) => keys.includes('data') || keys.includes('error'),
   )
-  return answer
+  return response
 }
 
-test('every route that takes a body has a valid one here, and accepts it', async () => {
+test('every route that takes a body accepts the valid one that the attacks start from', async () => {
   const writing = routes.filter(({ takesBody }) => takesBody).map(({ method, path }) => `${method} ${path}`)
   expect(Object.keys(bodies).sort()).toEqual(writing.sort())
+  const refused: [string, number][] = []
   for (const [name, { path, body }] of Object.entries(bodies)) {
-    const { status } = await attack('valid', name.split(' ')[0] as string, path, JSON.stringify(body()))
-    expect([name, status]).toEqual([name, status < 300 ? status : 'accepted'])
+    const { status } = await attack(name.split(' ')[0] as string, path, JSON.stringify(body()))
+    if (status >= 300) refused.push([name, status])
   }
+  expect(refused).toEqual([])
 })
 
-test('every scalar of every body replaced by every attack: never a 5xx, always the envelope', async () => {
+test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
     const example = body()
     for (const place of sample(scalarPaths(example))) {
       await Promise.all(
-        Object.entries(rawValues).map(([attackName, raw]) =>
-          attack(attackName, method, path, withRawJson(body(), place, raw)),
-        ),
+        Object.values(rawValues).map((raw) => attack(method, path, withRawJson(body(), place, raw))),
       )
     }
   }
 })
 
-/** Elements of one list look alike: the first of each is enough. */
+/** The paths without list elements after the first: elements of one list are alike. */
 function sample(paths: (string | number)[][]): (string | number)[][] {
   return paths.filter((path) => path.every((key) => typeof key === 'string' || key === 0))
 }
 
-test('every declared query parameter with every attack', async () => {
+test('every attack in every declared query parameter gets an enveloped response and no 5xx', async () => {
   const queries = service.app.routes.flatMap(({ method, path, hooks }) => {
     const properties = (hooks?.query as { properties?: object } | undefined)?.properties ?? {}
     return Object.keys(properties).map((parameter) => ({ method, path, parameter }))
   })
   expect(queries.length).toBeGreaterThan(15)
   for (const { method, path, parameter } of queries) {
-    for (const [name, value] of Object.entries(queryValues)) {
-      await attack(`query ${name}`, method, `${fill(path)}?${parameter}${value}`)
+    for (const value of Object.values(queryValues)) {
+      await attack(method, `${fill(path)}?${parameter}${value}`)
     }
   }
 })
 
-test('every path parameter with every attack', async () => {
+test('every attack in every path parameter gets an enveloped response, no 5xx and no injected header', async () => {
   const values = [
     '%00',
     '%2e%2e%2f',
@@ -145,28 +130,28 @@ test('every path parameter with every attack', async () => {
   for (const { method, path } of routes.filter(({ path }) => path.includes(':'))) {
     for (const value of values) {
       const target = path.replace(/:(\w+)/g, encodeURI(value).replace(/%25/g, '%'))
-      const answer = await attack('path', method, target, method === 'GET' ? undefined : '{}')
-      expect(answer.headers.get('x-evil')).toBeNull()
+      const response = await attack(method, target, method === 'GET' ? undefined : '{}')
+      expect(response.headers.get('x-evil')).toBeNull()
     }
   }
 })
 
-test('bodies that are no JSON, no UTF-8, or nest without end', async () => {
+test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () => {
   const broken = ['', '{', '"', '[1,2', 'NaN', deep, `{"a":${deep}}`, '{"a":1}{"b":2}']
   for (const [name, { path }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
-    for (const body of broken) expect((await attack('broken body', method, path, body)).status).toBe(422)
+    for (const body of broken) expect((await attack(method, path, body)).status).toBe(422)
     const response = await fetch(process.url + path, {
       method,
       body: new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]),
       headers: { 'x-api-key': actor.key },
     })
-    note('invalid UTF-8', response.status)
+    attacks += 1
     expect(response.status).toBe(422)
   }
 })
 
-test('idempotency keys and headers of every form', async () => {
+test('Idempotency-Keys of any form with an invalid body are 422', async () => {
   const path = '/v1/users'
   const keys: [string, number][] = [
     ['k'.repeat(255), 422],
@@ -178,22 +163,20 @@ test('idempotency keys and headers of every form', async () => {
     ['{"$gt":""}', 422],
   ]
   for (const [key, status] of keys) {
-    const answer = await send('POST', path, { key: actor.key, body: {}, headers: { 'idempotency-key': key } })
-    note('idempotency key', answer.status)
-    expect(answer.status).toBe(status)
+    const response = await send('POST', path, {
+      key: actor.key,
+      body: {},
+      headers: { 'idempotency-key': key },
+    })
+    attacks += 1
+    expect(response.status).toBe(status)
   }
 })
 
-test('the same attacks left no trace in the database and no prototype behind', async () => {
+test('over 2,000 attacks left no internal error, no collection and no prototype behind', async () => {
   expect(({} as Record<string, unknown>).admin).toBeUndefined()
   const names = (await service.live.db.listCollections()).map(({ name }) => name)
   expect(names.filter((name) => name.includes('$'))).toEqual([])
-  const total = [...tally.values()]
-    .flatMap((statuses) => [...statuses.values()])
-    .reduce((sum, count) => sum + count, 0)
-  const rows = [...tally].map(([name, statuses]) => [name, Object.fromEntries([...statuses].sort())])
-  console.log(
-    `${total} attacks, by kind and status:\n${rows.map(([name, statuses]) => `${name}: ${JSON.stringify(statuses)}`).join('\n')}`,
-  )
-  expect(total).toBeGreaterThan(2000)
+  expect(process.output()).not.toContain('internal_error')
+  expect(attacks).toBeGreaterThan(2000)
 })

@@ -19,11 +19,11 @@ const longestOf: Record<string, (maxLength: number) => string> = {
   email: (maxLength) => `${'\u{10330}'.repeat(64)}@${'\u{10330}'.repeat(maxLength - 68)}.aa`,
 }
 
-/** A body with every string as long as it may be, every count and amount as large, and nothing left out. */
+/** A body with every field, every string as long and every number as large as it may be. */
 function longest(schema: TSchema, sample: Tree): Tree {
   const variants = (schema.anyOf ?? []) as TSchema[]
   if (schema.readAs === 'id') return sample ?? 7
-  if (schema.answerAs === 'id') return sample
+  if (schema.respondsAs === 'id') return sample
   if (variants.length > 0) return longest(variants.find(({ type }) => type !== 'null') as TSchema, sample)
   if (schema.type === 'object')
     return Object.fromEntries(
@@ -40,7 +40,7 @@ function longest(schema: TSchema, sample: Tree): Tree {
 const schemaOf = (name: string) =>
   service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.body as TSchema
 
-/** What a schema cannot say: two listings of a host have two ids, and a count has its own largest value. */
+/** What a schema cannot say: two listings of a host have different ids, and a count has its own maximum. */
 const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
   ...body,
   ...(name.startsWith('PATCH') ? { original_id: `${astral.repeat(254)}p` } : {}),
@@ -48,33 +48,27 @@ const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
 })
 
 test.each(Object.keys(bodies))(
-  '%s takes every field at its longest, in four-byte characters',
+  '%s accepts every field at its longest, in four-byte characters',
   async (name) => {
     const { path, body } = bodies[name] as (typeof bodies)[string]
     const [method = ''] = name.split(' ')
     const sent = unlikeSample(body(), longest(schemaOf(name), body()), name)
     const { status, text } = await actor.send(method, path, { body: sent })
-    expect([name, status, status < 300 ? '' : text.slice(0, 500)]).toEqual([
-      name,
-      status < 300 ? status : 'taken',
-      '',
-    ])
+    expect(status, text.slice(0, 500)).toBeLessThan(300)
   },
 )
 
-test('one character more is 422 max', async () => {
-  const create = (change: object) => actor.send('POST', '/v1/listings', { body: { name: 'N', ...change } })
-  for (const [field, maxLength] of [
-    ['name', 255],
-    ['original_id', 255],
-    ['parking', 255],
-  ] as const) {
-    const { status, body } = await create({ [field]: astral.repeat(maxLength + 1) })
+test.each(['name', 'original_id', 'parking'])(
+  'POST /v1/listings with 256 characters in %s is 422 max',
+  async (field) => {
+    const { status, body } = await actor.send('POST', '/v1/listings', {
+      body: { name: 'N', [field]: astral.repeat(256) },
+    })
     expect([status, body.error.errors]).toMatchObject([422, [{ path: field, code: 'max' }]])
-  }
-})
+  },
+)
 
-test('listings with the longest ids and addresses are recognized, and kept apart', async () => {
+test('POST /v1/listings tells listings with the longest ids and URLs apart', async () => {
   const fields = (end: string) => ({
     name: `${astral.repeat(254)}${end}`,
     original_id: `${astral.repeat(254)}${end}`,
@@ -92,7 +86,7 @@ test('listings with the longest ids and addresses are recognized, and kept apart
   expect(sorted.status).toBe(200)
 })
 
-test('an Idempotency-Key of 255 characters works with the longest path', async () => {
+test('an Idempotency-Key of 255 characters replays its response', async () => {
   const headers = { 'idempotency-key': '~'.repeat(255) }
   const send = () => actor.send('POST', '/v1/listings', { headers, body: { name: 'Once' } })
   const [first, second] = [await send(), await send()]
@@ -103,7 +97,7 @@ test('an Idempotency-Key of 255 characters works with the longest path', async (
   ])
 })
 
-test('counts go up to 2,147,483,647', async () => {
+test('POST /v1/listings accepts counts up to 2,147,483,647', async () => {
   const create = (bedrooms: number) =>
     actor.send('POST', '/v1/listings', { body: { name: 'Large', bedrooms } })
   expect((await create(2_147_483_647)).status).toBe(201)

@@ -20,7 +20,7 @@ function hooksOf(name: string) {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any route
 type Body = any
 
-/** What a schema cannot say: ids must be the actor's, dates in order, one word a currency. */
+/** What a schema cannot say: ids must be the actor's, dates in order and currencies known. */
 const meanings: Record<string, (generated: Body, valid: Body) => Body> = {
   'POST /v1/users': (body, valid) => ({
     ...body,
@@ -64,24 +64,26 @@ function ordered(one: string, other: string) {
 }
 
 test.each(Object.keys(bodies))(
-  '%s accepts every body that its schema describes, and answers as its schema says',
+  '%s accepts every body that its schema describes, and its responses match theirs',
   async (name) => {
     const { path, body: valid } = bodies[name] as (typeof bodies)[string]
-    const { body: schema, response } = hooksOf(name) as {
+    const { body: schema, response: schemas } = hooksOf(name) as {
       body: TSchema
       response: Record<number, TSchema>
     }
     const checks = Object.fromEntries(
-      Object.entries(response).map(([status, answer]) => [status, TypeCompiler.Compile(answer)]),
+      Object.entries(schemas).map(([status, one]) => [status, TypeCompiler.Compile(one)]),
     )
     await fc.assert(
       fc.asyncProperty(valuesOf(schema), async (generated) => {
         const sent = meanings[name]?.(generated, valid()) ?? generated
-        const answer = await actor.send(name.split(' ')[0] as string, path, { body: sent })
-        if (answer.status >= 300)
-          throw new Error(`${answer.status} ${answer.text} to ${JSON.stringify(sent)}`)
+        const response = await actor.send(name.split(' ')[0] as string, path, { body: sent })
+        if (response.status >= 300)
+          throw new Error(`${response.status} ${response.text} to ${JSON.stringify(sent)}`)
         expect([
-          ...(checks[answer.status]?.Errors(answer.body) ?? [{ path: `no schema for ${answer.status}` }]),
+          ...(checks[response.status]?.Errors(response.body) ?? [
+            { path: `no schema for ${response.status}` },
+          ]),
         ]).toEqual([])
       }),
       { numRuns: 60 },
@@ -94,7 +96,7 @@ test.each([
   'GET /v1/listings',
   'GET /v1/integrations/:provider/bookings',
   'GET /v1/integrations/:provider/availability',
-])('%s answers as its schema says', async (name) => {
+])('the response of %s matches its schema', async (name) => {
   const { response } = hooksOf(name) as { response: Record<number, TSchema> }
   const { status, body } = await actor.send(
     'GET',
