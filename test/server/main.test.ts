@@ -15,7 +15,7 @@ async function runService(environment: Record<string, string>) {
   return { code: await child.exited, lines: stderr.trim().split('\n') }
 }
 
-test('wrong settings are refused at start, one line each, exit 2', async () => {
+test('src/main.ts exits 2 with one line for each wrong setting', async () => {
   const { code, lines } = await runService({
     PORT: '70000',
     LOG_LEVEL: 'loud',
@@ -41,13 +41,13 @@ test('wrong settings are refused at start, one line each, exit 2', async () => {
   expect(lines.join()).not.toContain('hunter2')
 })
 
-test('production requires both addresses and the secret', async () => {
+test('src/main.ts requires both addresses and the secret in production', async () => {
   const { code, lines } = await runService({ NODE_ENV: 'production' })
   expect(code).toBe(2)
   expect(lines.map((line) => line.split(' ')[0])).toEqual(['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'])
 })
 
-test('a port in use is one line and exit 1', async () => {
+test('src/main.ts exits 1 with one line when the port is in use', async () => {
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
   const { code, lines } = await runService({ ...testEnvironment(), PORT: String(taken.port) })
   await taken.stop()
@@ -55,7 +55,7 @@ test('a port in use is one line and exit 1', async () => {
   expect(lines.at(-1)).toMatch(/^Cannot listen on 127\.0\.0\.1:\d+/)
 })
 
-test('SIGTERM finishes the requests in flight and exits 0', async () => {
+test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', async () => {
   const { actor } = await testApp()
   const someone = await actor()
   const service = await startService({ ...testEnvironment(), MONGODB_URL: inject('mongodbUrl') })

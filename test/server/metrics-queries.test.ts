@@ -6,7 +6,7 @@ const url = mongodbUrlOf(`scrape_${crypto.randomUUID().slice(0, 8)}`)
 const service = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
 const { db } = service.live
 
-test('a scrape reads by indexes alone, and sorts nothing in memory', async () => {
+test('GET /metrics reads only by indexes and sorts nothing in memory', async () => {
   await seedBooking(await service.actor())
   await db.db?.command({ profile: 2 })
   const { status } = await service.send('GET', '/metrics', { headers: { authorization: `Bearer ${token}` } })

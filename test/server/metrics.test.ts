@@ -5,13 +5,13 @@ import { startService } from '../support/processes.ts'
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
 
-/** The values of a scrape by series, as they are written. */
+/** The values of a scrape by series. */
 function seriesOf(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
 }
 
-test('a scrape has requests by route and status, decisions, both stores, outbox and drift', async () => {
+test('GET /metrics shows requests by route and status, rate limit decisions, both stores, the outbox and the drift', async () => {
   const service = await testApp({ METRICS_TOKEN })
   const actor = await service.actor()
   await actor.send('GET', '/v1/me')
@@ -33,7 +33,7 @@ test('a scrape has requests by route and status, decisions, both stores, outbox 
   expect(text).not.toContain(actor.key)
 })
 
-test('without the token, or with none set, there is no such route', async () => {
+test('GET /metrics without the token is 404, as it is when no token is set', async () => {
   const service = await testApp({ METRICS_TOKEN })
   const closed = await testApp()
   const tries = [service.send('GET', '/metrics'), closed.send('GET', '/metrics', { headers })]
@@ -41,11 +41,11 @@ test('without the token, or with none set, there is no such route', async () => 
     expect([status, body.error.type]).toEqual([404, 'not_found'])
 })
 
-test('a scrape of any worker tells of all of them', { timeout: 60_000 }, async () => {
+test('GET /metrics of any worker counts the requests of all workers', { timeout: 60_000 }, async () => {
   const { key } = await (await testApp()).actor()
   const service = await startService({ ...testEnvironment({ METRICS_TOKEN }), WORKERS: '3' })
   const requests = 300
-  // A connection of its own for each request, so that all workers get some.
+  // One connection for each request, so that all workers get some.
   const send = sender((request) => fetch(request, { keepalive: false }), service.url)
   for (let count = 0; count < requests; count += 1)
     await send('GET', '/v1/me', { key, headers: { connection: 'close' } })
@@ -55,7 +55,7 @@ test('a scrape of any worker tells of all of them', { timeout: 60_000 }, async (
     const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
     expect(seriesOf(text).get(name)).toBe(requests)
   }
-  // A sum that falls is read as a fresh start: neither a restart nor a kill takes anything away.
+  // A falling sum would be read as a reset counter: neither a restart nor a kill may lower it.
   const workers = async () => (await Bun.$`pgrep -P ${service.pid}`.text()).trim().split('\n').map(Number)
   const before = await workers()
   process.kill(service.pid, 'SIGHUP')

@@ -8,7 +8,7 @@ const service = await testApp()
 const actor = await service.actor()
 const create = (body: unknown, headers = {}) => actor.send('POST', '/v1/users', { body, headers })
 
-test('POST /v1/users answers 201 with every field of the contract', async () => {
+test('POST /v1/users responds 201 with every field of the contract', async () => {
   const sent = await readFixture('users/maria')
   const { status, body } = await create(sent)
   expect(status).toBe(201)
@@ -39,7 +39,7 @@ test('POST /v1/users answers 201 with every field of the contract', async () => 
   })
 })
 
-test('POST /v1/users keeps a password as argon2id only', async () => {
+test('POST /v1/users stores a password only as an argon2id hash', async () => {
   const { body } = await create({ ...(await readFixture('users/maria')), email: 'hash@example.com' })
   const stored = await userModel(service.live.db)
     .findOne({ host_id: actor.hostId, id: body.data.user_id })
@@ -87,7 +87,7 @@ test.each([
   ['timezone', 'Mars/Olympus', 'invalid'],
   ['language', 'english please', 'invalid'],
   ['gender', 'g'.repeat(65), 'max'],
-])('POST /v1/users with %s = %j is 422 %s there and nowhere else', async (field, value, code) => {
+])('POST /v1/users with %s = %j is 422 %s there and only there', async (field, value, code) => {
   const before = await userModel(service.live.db).countDocuments({ host_id: actor.hostId })
   const { status, body, text } = await create({
     email: 'ok@example.com',
@@ -101,7 +101,7 @@ test.each([
   expect(await userModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
 })
 
-test('POST /v1/users refuses an address of the same host, in any case, and tells other hosts nothing', async () => {
+test('POST /v1/users refuses an e-mail address that a user of the same host has in any case, but not of another host', async () => {
   const sent = { email: 'Twice@example.com', first_name: 'A', last_name: 'B' }
   expect((await create(sent)).status).toBe(201)
   const again = await create({ ...sent, email: 'tWICE@example.com' })
@@ -111,14 +111,14 @@ test('POST /v1/users refuses an address of the same host, in any case, and tells
   expect((await stranger.send('POST', '/v1/users', { body: sent })).status).toBe(201)
 })
 
-test('POST /v1/users with one address twenty times at once makes one user', async () => {
+test('twenty concurrent POSTs to /v1/users with one e-mail address create one user', async () => {
   const sent = { email: 'race@example.com', first_name: 'A', last_name: 'B' }
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create(sent)))
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
-  expect(answers.filter(({ status }) => status === 422)).toHaveLength(19)
+  const responses = await Promise.all(Array.from({ length: 20 }, () => create(sent)))
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status === 422)).toHaveLength(19)
 })
 
-test('POST /v1/users ignores fields that are not the caller’s to set', async () => {
+test('POST /v1/users ignores fields that a partner may not set', async () => {
   const { body } = await create({
     email: 'mass@example.com',
     first_name: 'A',
@@ -140,18 +140,18 @@ test.each([
   ['garcía-lópez', 'García-López'],
   ['McDonald', 'McDonald'],
   ['山田', '山田'],
-])('formatName(%j) is %j', (typed, formatted) => {
+])('formatName(%j) returns %j', (typed, formatted) => {
   expect(formatName(typed)).toBe(formatted)
 })
 
-test('the meta attributes of the flow are stored with the user', async () => {
+test('POST /v1/users stores the source and the key with the user', async () => {
   const { body } = await create({ email: 'meta@example.com', first_name: 'A', last_name: 'B' })
   const stored = await userModel(service.live.db).findOne({ id: body.data.user_id }).lean().orFail()
   expect(stored.meta).toEqual({ source: 'api', api_created: true, created_by_key: actor.keyId })
 })
 
 test.each(['', '   ', '         '])(
-  'a password sent blank (%j) is 422 min, not an account without one',
+  'POST /v1/users with the blank password %j is 422 min',
   async (password) => {
     const { status, body } = await create({
       email: 'p@example.com',
@@ -163,7 +163,7 @@ test.each(['', '   ', '         '])(
   },
 )
 
-test('a wrong e-mail address and a birth in the future are reported together', async () => {
+test('POST /v1/users reports a wrong e-mail address together with a date of birth in the future', async () => {
   const { body } = await create({
     email: { toString: 1 },
     first_name: 'A',

@@ -5,7 +5,7 @@ import { OutboxWorker } from '../../src/platform/outbox/worker.ts'
 import { mongodbUrlOf, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
-test('creating a user posts UserCreated once, again after the tag manager failed', async () => {
+test('POST /v1/users sends UserCreated once, and again only after the tag manager failed', async () => {
   const received: unknown[] = []
   let isDown = true
   const tagManager = Bun.serve({
@@ -39,7 +39,7 @@ test('creating a user posts UserCreated once, again after the tag manager failed
   await tagManager.stop()
 })
 
-test('OutboxWorker parks a job that keeps failing and works on', async () => {
+test('OutboxWorker parks a job that keeps failing and runs the others', async () => {
   const service = await testApp({ MONGODB_URL: separateDatabase(), LOG_LEVEL: 'silent' })
   const { db, log } = service.live
   await service.live.outbox.stop()
@@ -71,11 +71,11 @@ test('OutboxWorker parks a job that keeps failing and works on', async () => {
   expect(done).toEqual([{ n: 1 }])
   const parked = await jobModel(db).findOne().lean()
   expect(parked).toMatchObject({ topic: 'bad', parked: true, last_error: 'Error: no' })
-  // Tried for a day, and more often than once an hour at the beginning.
+  // It is retried for a day.
   expect(now - (parked?.created_at.getTime() ?? 0)).toBeGreaterThan(24 * 3_600_000)
 })
 
-test('a topic whose jobs hang holds up no other, and a topic that nobody here knows is left alone', async () => {
+test('OutboxWorker runs a topic while another one hangs, and leaves unknown topics alone', async () => {
   const apart = await testApp({ MONGODB_URL: separateDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()
@@ -106,7 +106,7 @@ test('a topic whose jobs hang holds up no other, and a topic that nobody here kn
   ])
 })
 
-test('jobs retry --all and jobs drop', async () => {
+test('partnerctl jobs retry --all retries every parked job, and jobs drop deletes one', async () => {
   const url = separateDatabase()
   const apart = await testApp({ MONGODB_URL: url })
   const { db, clock } = apart.live
@@ -131,7 +131,7 @@ test('jobs retry --all and jobs drop', async () => {
   for (const wrong of [['retry'], ['retry', String(_id), '--all']]) expect((await run(...wrong)).code).toBe(2)
 })
 
-/** The outbox is shared by all processes on a database: these tests need one of their own. */
+/** All processes on a database share its outbox: these tests need their own. */
 function separateDatabase(): string {
   return mongodbUrlOf(`events_${crypto.randomUUID().slice(0, 8)}`)
 }
