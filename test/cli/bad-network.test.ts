@@ -70,7 +70,7 @@ test.each(['me', 'doctor', 'api GET /listings', 'feed show 1'])(
     const args = command.split(' ')
     const result = await partnerctl(args, { ...environment, PARTNER_BASE_URL: redirecting.url.origin })
     expect(result.code).toBe(1)
-    expect(result.stdout + result.stderr).toContain('redirects elsewhere')
+    expect(result.stdout + result.stderr).toContain('redirects to another address')
     expect(seen).toEqual([])
   },
 )

@@ -29,8 +29,8 @@ async function list(...args: string[]) {
 }
 
 test.each([
-  ['hosts', 'name', ['Host 0', 'Host 1'], /more than 2; go on with --after \d+/],
-  ['keys', 'name', ['Key 0', 'Key 1'], /more than 2; go on with --after \d+/],
+  ['hosts', 'name', ['Host 0', 'Host 1'], /more than 2; continue with --after \d+/],
+  ['keys', 'name', ['Key 0', 'Key 1'], /more than 2; continue with --after \d+/],
   ['audit', 'target', ['act 4', 'act 3'], /more than 2; raise --limit/],
   ['jobs', 'created_at', ['1970-01-01T00:00:00.000000Z', '1970-01-01T00:00:01.000000Z'], /more than 2/],
 ])(
