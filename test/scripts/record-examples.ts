@@ -6,15 +6,18 @@ import { compose } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
 import { createHost } from '../../src/hosts/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
+import { supportedProvider } from '../../src/http/provider.ts'
 import { mintKey } from '../../src/keys/store.ts'
 import { readFixture } from '../support/fixtures.ts'
 
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox:
- * `bin/bun test/scripts/record-examples.ts`.
+ * `bin/bun test/scripts/record-examples.ts`. The clock stands still and request ids are numbered, so that a run changes
+ * only what the service changed.
  */
+const now = new Date('2027-01-04T09:30:00Z')
 const dataDir = await mkdtemp(join(tmpdir(), 'partner-examples-'))
-const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }))
+const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), () => now)
 const { live } = context
 const app = createApp(context)
 const host = await createHost(live.db, live.clock, { name: 'Casa Gràcia', email: 'host@example.com' })
@@ -57,27 +60,44 @@ const others = [
   'DELETE ',
 ]
 
-const responses: Record<string, { status: number; body: unknown }> = {}
-for (const operation of [...Object.keys(requests), ...others]) {
-  const [method = '', path = ''] = operation.split(' ')
-  const id = path.includes('/listings/') ? '2001' : '5002'
-  const target = path.replace('{provider}', 'provider_one').replace(/\{(booking_)?id\}/, id)
-  const body = requests[operation]
-  const response = await app.handle(
-    new Request(`http://localhost/sandbox${target}`, {
-      method,
-      headers: { 'x-api-key': key },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    }),
-  )
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the operation responds with
-  const recorded: any = await response.json()
-  if (!response.ok) throw new Error(`${operation}: ${JSON.stringify(recorded)}`)
-  delete recorded.meta.sandbox
-  responses[operation] = { status: response.status, body: recorded }
+/** The sandbox's own ids, by the part of the path that they follow. */
+const ids: Record<string, number> = { users: 1001, listings: 2001, bookings: 5002 }
+
+function fillPath(path: string): string {
+  return path.replace('{provider}', supportedProvider).replace(/(\w+)\/\{\w+\}/g, (_, collection: string) => {
+    const id = ids[collection]
+    if (id === undefined) throw new Error(`No sandbox id for "${collection}" in ${path}`)
+    return `${collection}/${id}`
+  })
 }
-const folder = new URL('../../fixtures/examples/', import.meta.url)
-await writeFile(new URL('requests.json', folder), `${JSON.stringify(requests, null, 2)}\n`)
-await writeFile(new URL('responses.json', folder), `${JSON.stringify(responses, null, 2)}\n`)
-await context.close()
-await rm(dataDir, { recursive: true, force: true })
+
+async function record(): Promise<Record<string, { status: number; body: unknown }>> {
+  const responses: Record<string, { status: number; body: unknown }> = {}
+  for (const [index, operation] of [...Object.keys(requests), ...others].entries()) {
+    const [method = '', path = ''] = operation.split(' ')
+    const body = requests[operation]
+    const response = await app.handle(
+      new Request(`http://localhost/sandbox${fillPath(path)}`, {
+        method,
+        headers: { 'x-api-key': key, 'x-request-id': `example-${index + 1}` },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      }),
+    )
+    // biome-ignore lint/suspicious/noExplicitAny: whatever the operation responds
+    const envelope: any = await response.json()
+    if (!response.ok) throw new Error(`${operation}: ${JSON.stringify(envelope)}`)
+    delete envelope.meta.sandbox
+    responses[operation] = { status: response.status, body: envelope }
+  }
+  return responses
+}
+
+try {
+  const responses = await record()
+  const folder = new URL('../../fixtures/examples/', import.meta.url)
+  await writeFile(new URL('requests.json', folder), `${JSON.stringify(requests, null, 2)}\n`)
+  await writeFile(new URL('responses.json', folder), `${JSON.stringify(responses, null, 2)}\n`)
+} finally {
+  await context.close()
+  await rm(dataDir, { recursive: true, force: true })
+}
