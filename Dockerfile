@@ -5,6 +5,14 @@ COPY package.json bun.lock ./
 COPY patches ./patches
 RUN bun install --frozen-lockfile --production --omit peer
 
+# What partners can import into Postman and Bruno, made by tools that stay out of the image.
+FROM packages AS collections
+RUN bun install --frozen-lockfile
+COPY bin ./bin
+COPY src ./src
+COPY fixtures ./fixtures
+RUN bun bin/make-collections.ts
+
 FROM oven/bun:1.4.5-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /service
@@ -14,6 +22,8 @@ COPY bin ./bin
 COPY src ./src
 COPY cli ./cli
 COPY fixtures ./fixtures
+COPY CHANGELOG.md ./
+COPY --from=collections /service/collections ./collections
 USER bun
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \

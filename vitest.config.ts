@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/servers.ts',
     maxWorkers: 2,
+    // Files share nothing but the servers, and importing the whole service anew for each takes a minute in all.
+    isolate: false,
     reporters: ['default', './test/support/folder-times.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

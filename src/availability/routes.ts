@@ -36,7 +36,7 @@ export function availabilityRoutes(app: AppContext) {
         access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
         query: requestObject({ ...pageQuery(defaultPerPage, 500), ...availabilityFilters }),
         response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
-        detail: { summary: 'Read availability' },
+        detail: { operationId: 'getAvailability', summary: 'Read availability' },
       },
     )
     .post(
@@ -50,7 +50,7 @@ export function availabilityRoutes(app: AppContext) {
         access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
         body: AvailabilityWrite,
         response: { 200: Envelope(Confirmation) },
-        detail: { summary: 'Write availability in bulk' },
+        detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
       },
     )
 }

@@ -1,20 +1,37 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../errors.ts'
+import { Pagination } from '../http/pagination.ts'
 import { bulkOf } from '../schema/bulk.ts'
-import { count, dateInQuery, idInBody, idInQuery, requiredDate, responseObject } from '../schema/fields.ts'
+import {
+  count,
+  dateInQuery,
+  described,
+  idInBody,
+  idInQuery,
+  named,
+  requiredDate,
+  responseObject,
+  shown,
+} from '../schema/fields.ts'
 
-const AvailabilityItem = Type.Object({
-  listing_id: idInBody(),
-  room_type_id: idInBody(),
-  available: count(),
-  start_date: requiredDate(),
-  end_date: requiredDate(),
-})
+const AvailabilityItem = named(
+  'AvailabilityItem',
+  Type.Object({
+    listing_id: idInBody('Id of the listing'),
+    room_type_id: idInBody('Id of a room type of that listing'),
+    available: described('Units left on each day of the range; 0 closes it', count()),
+    start_date: requiredDate('First day of the range'),
+    end_date: requiredDate('Last day of the range, included'),
+  }),
+)
 export type AvailabilityItem = Static<typeof AvailabilityItem>
 
 /** Body of `POST …/availability`. */
-export const AvailabilityWrite = bulkOf(AvailabilityItem, ({ data }, isValidAt) =>
-  isValidAt('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isValidAt)) : [],
+export const AvailabilityWrite = named(
+  'AvailabilityWrite',
+  bulkOf(AvailabilityItem, ({ data }, isValidAt) =>
+    isValidAt('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isValidAt)) : [],
+  ),
 )
 
 function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: string) => boolean): Problem[] {
@@ -25,32 +42,41 @@ function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: str
 
 /** Query of `GET …/availability`, apart from the page. */
 export const availabilityFilters = {
-  listing_id: idInQuery(),
-  room_type_id: idInQuery(),
-  start_date: dateInQuery(),
-  end_date: dateInQuery(),
+  listing_id: idInQuery('Only this listing', '2001'),
+  room_type_id: idInQuery('Only this room type', '3001'),
+  start_date: dateInQuery('Only ranges that end on or after this day', '2027-01-01'),
+  end_date: dateInQuery('Only ranges that start on or before this day', '2027-12-31'),
 }
 
-const Row = responseObject({
-  id: Type.Integer(),
-  listing_id: Type.Integer(),
-  room_type_id: Type.Integer(),
-  available: Type.Integer(),
-  start_date: Type.String(),
-  end_date: Type.String(),
-  updated_at: Type.String(),
-})
-export type AvailabilityRowResponse = Static<typeof Row>
+const AvailabilityRow = named(
+  'AvailabilityRow',
+  responseObject({
+    id: shown.integer('Id of the range', 'id'),
+    listing_id: shown.integer('Id of the listing', 'id'),
+    room_type_id: shown.integer('Id of the room type', 'id'),
+    available: shown.integer('Units left on each day of the range when it was written', 'count'),
+    start_date: shown.date('First day of the range'),
+    end_date: shown.date('Last day of the range, included'),
+    updated_at: shown.timestamp('When the range was written'),
+  }),
+)
+export type AvailabilityRowResponse = Static<typeof AvailabilityRow>
 
 /** Rows by listing id, then by room type id; the key is fixed by the contract. */
-export const Availabilities = responseObject({
-  availabilities: Type.Record(Type.String(), Type.Record(Type.String(), Type.Array(Row))),
-})
+export const Availabilities = responseObject(
+  {
+    availabilities: Type.Record(
+      Type.String(),
+      Type.Record(Type.String(), Type.Array(AvailabilityRow), { description: 'Ranges by room type id' }),
+      { description: 'By listing id, then by room type id: the ranges, by their first day' },
+    ),
+  },
+  'Availability',
+)
 
 /** The four pagination fields of this endpoint. */
-export const AvailabilityPagination = responseObject({
-  current_page: Type.Integer(),
-  per_page: Type.Integer(),
-  total: Type.Integer(),
-  last_page: Type.Integer(),
-})
+const { current_page, per_page, total, last_page } = Pagination.properties
+export const AvailabilityPagination = named(
+  'AvailabilityPagination',
+  responseObject({ current_page, per_page, total, last_page }),
+)

@@ -3,11 +3,11 @@ import type { AppContext } from '../context.ts'
 import { Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { withIdempotency } from '../http/idempotency/idempotency.ts'
-import { parsePathId, responseObject } from '../schema/fields.ts'
+import { parsePathId } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareBooking } from './create.ts'
 import { readBookingDetail } from './detail.ts'
-import { Booking, BookingCreate, BookingDetail } from './schema.ts'
+import { Booking, BookingCreate, BookingInFull } from './schema.ts'
 import { serializeBooking } from './serialize.ts'
 
 /** Creates bookings of the key's host and reads them in full (contract, Endpoints). */
@@ -27,7 +27,7 @@ export function bookingRoutes(app: AppContext) {
         access: { permission: 'bookings.write', body: 'json', idempotent: true },
         body: BookingCreate,
         response: { 201: Envelope(Booking) },
-        detail: { tags: ['Bookings'], summary: 'Create a booking' },
+        detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
       },
     )
     .get(
@@ -38,8 +38,8 @@ export function bookingRoutes(app: AppContext) {
       },
       {
         access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
-        response: { 200: Envelope(responseObject({ Booking: BookingDetail })) },
-        detail: { tags: ['Booking feed'], summary: 'Read one booking in full' },
+        response: { 200: Envelope(BookingInFull) },
+        detail: { tags: ['Booking feed'], operationId: 'getBooking', summary: 'Read one booking in full' },
       },
     )
 }

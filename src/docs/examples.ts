@@ -44,3 +44,6 @@ export function exampleError(kind: FailureKind): { status: number; body: object 
     body: { error: { type, message, request_id: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11', errors } },
   }
 }
+
+/** Ids that exist in a fresh sandbox, by the part of a path that they follow. */
+export const sandboxIds: Record<string, number> = { users: 1001, listings: 2001, bookings: 5002 }

@@ -1,39 +1,91 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../config.ts'
 import { notFound } from '../errors.ts'
+import { type CachedContent, cachedContent, forGood } from '../http/cached-content.ts'
 import { pagePolicy } from '../http/security-headers.ts'
 
-const ownFile = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+/** What is served below `/docs`, by path, and the OpenAPI document; made when it is first asked for. */
+type Documentation = Record<string, CachedContent>
 
-/** The only files that `/docs/assets` serves; all are our own or from an installed package, so the page works offline. */
-const assets: Record<string, string> = {
-  // Resolved, never imported: the package's entry would run the whole page here.
-  'swagger-ui.css': fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
-  'swagger-ui-bundle.js': fileURLToPath(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
-  'page.js': ownFile('page.js'),
-}
+const html = 'text/html; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
 
-/** The documentation page `/docs` and the OpenAPI document `/openapi.json`; neither needs a key. */
+/**
+ * The documentation page `/docs` (`/` leads to it), the changelog, what can be downloaded, and the OpenAPI document
+ * `/openapi.json`; none of them needs a key.
+ */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
-  let document: object | undefined
+  let documentation: Promise<Documentation> | undefined
+  let downloads: Promise<Documentation> | undefined
+  const find = async (path: string) => {
+    documentation ??= makeDocumentation(config, app())
+    const found = (await documentation)[path]
+    if (found || !path.endsWith('.json')) return found
+    downloads ??= makeDownloads(config, app()).catch(() => ({}))
+    return (await downloads)[path]
+  }
+  const serve = async ({ path, request, set }: RequestContext) => {
+    const content = await find(path)
+    if (!content) throw notFound('File')
+    const headers = set.headers as Record<string, string>
+    return content.respond(request, { ...headers, 'content-security-policy': pagePolicy })
+  }
   return new Elysia({ detail: { hide: true } })
-    .get('/openapi.json', async () => {
-      // The generator is loaded only when somebody asks for the document.
-      const { openApiDocument } = await import('./openapi.ts')
-      document ??= openApiDocument(app(), config)
-      return document
-    })
-    .get('/docs', ({ set }) => page(ownFile('page.html'), set.headers))
-    .get('/docs/assets/:file', ({ params, set }) => {
-      const path = assets[params.file]
-      if (!path) throw notFound('File')
-      return page(path, set.headers)
-    })
+    .get('/', ({ redirect }) => redirect('/docs'))
+    .get('/openapi.json', serve)
+    .get('/docs', serve)
+    .get('/docs/:file', serve)
+    .get('/docs/assets/:file', serve)
 }
 
-function page(path: string, headers: Record<string, unknown>): Response {
-  return new Response(Bun.file(path), {
-    headers: { ...(headers as Record<string, string>), 'content-security-policy': pagePolicy },
-  })
+interface RequestContext {
+  path: string
+  request: Request
+  set: { headers: object }
+}
+
+async function makeDocumentation(config: Config, app: AnyElysia): Promise<Documentation> {
+  // The generators are loaded only when somebody asks.
+  const { openApiDocument } = await import('./openapi.ts')
+  const { renderPage } = await import('./page.ts')
+  const { changelogPage, changelogStyle } = await import('./changelog.ts')
+  const script = new Uint8Array(await readFile(scriptPath()))
+  // Its name changes with its bytes, so caches may keep it for good.
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)
+  const scriptAddress = `/docs/assets/reference.${hash}.js`
+  const repairs = '/docs/assets/accessibility.js'
+  const page = await renderPage(scriptAddress, '/openapi.json', repairs)
+  return {
+    '/docs': text(page, html),
+    '/docs/changelog': text(changelogPage(), html),
+    '/docs/assets/changelog.css': text(changelogStyle, 'text/css; charset=utf-8'),
+    '/openapi.json': text(JSON.stringify(openApiDocument(app, config)), 'application/json'),
+    [repairs]: text(await readFile(new URL('accessibility.js', import.meta.url), 'utf8'), javascript),
+    [scriptAddress]: cachedContent(script, javascript, forGood),
+  }
+}
+
+/** The collections for Postman and Bruno; empty where they were neither built nor can be. */
+async function makeDownloads(config: Config, app: AnyElysia): Promise<Documentation> {
+  const { openApiDocument } = await import('./openapi.ts')
+  const { loadCollections } = await import('./collections.ts')
+  const collections = await loadCollections(() => openApiDocument(app, config), config.publicUrl)
+  return Object.fromEntries(
+    Object.entries(collections).map(([name, content]) => [
+      `/docs/${name}`,
+      text(content, 'application/json'),
+    ]),
+  )
+}
+
+function text(content: string, contentType: string): CachedContent {
+  return cachedContent(new TextEncoder().encode(content), contentType)
+}
+
+/** Scalar's script in one file, out of the only one of its packages that brings no others of size. */
+function scriptPath(): string {
+  return fileURLToPath(new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
 }

@@ -25,7 +25,7 @@ export function feedRoutes(app: AppContext) {
         access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
-        detail: { summary: 'Poll new and changed bookings' },
+        detail: { operationId: 'pollBookings', summary: 'Poll new and changed bookings' },
       },
     )
 }

@@ -1,32 +1,58 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { bookingFields } from '../bookings/schema.ts'
 import { Pagination } from '../http/pagination.ts'
-import { dateInQuery, idInQuery, nullable, responseObject, text } from '../schema/fields.ts'
+import { dateInQuery, idInQuery, named, responseObject, shown, text } from '../schema/fields.ts'
 
-/** Query of the booking feed, beside the page (contract, Booking feed). */
+/** Query of the booking feed, apart from the page (contract, Booking feed). */
 export const feedFilters = {
-  checkout_after: dateInQuery(),
-  updated_after: Type.Optional(text(255, { format: 'feed-time', whenBlank: 'invalid' })),
-  listing_id: idInQuery(),
-  cursor: Type.Optional(text(64, { description: 'The `next_cursor` of the page before' })),
+  checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
+  updated_after: Type.Optional(
+    text(255, {
+      format: 'feed-time',
+      whenBlank: 'invalid',
+      description: 'Only changes after this version: the last `version` you have processed',
+      example: '2026-01-31 12:00:05',
+    }),
+  ),
+  listing_id: idInQuery('Only bookings of this listing', '2001'),
+  cursor: Type.Optional(
+    text(64, {
+      description: 'The `next_cursor` of the previous page; continues at the same cost at any depth',
+      example: 'MC4x',
+    }),
+  ),
 }
 
+const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, status_word, version } = bookingFields
+
 /** One item of the feed. */
-export const FeedItem = responseObject({
-  booking_id: Type.Integer(),
-  listing_id: Type.Integer(),
-  room_type_id: Type.Integer(),
-  status: Type.String(),
-  checkin_at: Type.String(),
-  checkout_at: Type.String(),
-  version: Type.String(),
-})
+export const FeedItem = named(
+  'BookingChange',
+  responseObject({
+    booking_id,
+    listing_id,
+    room_type_id,
+    status: status_word,
+    checkin_at,
+    checkout_at,
+    version,
+  }),
+)
 export type FeedItem = Static<typeof FeedItem>
 
 /** `data` of the booking feed; the key is fixed by the contract. */
-export const FeedPage = responseObject({ Bookings: Type.Array(FeedItem) })
+export const FeedPage = responseObject(
+  {
+    Bookings: shown.list('New and changed bookings, by version', FeedItem),
+  },
+  'The changes of this page',
+)
 
 /** Page metadata of the feed: with the cursor of the next page. */
-export const FeedPagination = responseObject({
-  ...Pagination.properties,
-  next_cursor: nullable(Type.String()),
-})
+export const FeedPagination = named(
+  'FeedPagination',
+  responseObject({
+    ...Pagination.properties,
+    next_cursor: shown.textOrNull('Cursor of the next page; null on the last page'),
+  }),
+)

@@ -18,7 +18,7 @@ export function hostRoutes(app: AppContext) {
     {
       access: { permission: 'any' },
       response: { 200: Envelope(HostProfile) },
-      detail: { summary: 'Check the key and read the host profile' },
+      detail: { operationId: 'getHostProfile', summary: 'Check the key and read the host profile' },
     },
   )
 }

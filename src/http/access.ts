@@ -1,5 +1,6 @@
 import type { RateWindow } from '../context.ts'
 import type { ErrorKind } from '../errors.ts'
+import type { Deprecation } from './deprecation.ts'
 import type { Permission } from './permissions.ts'
 
 /** What a route requires of a request before its handler runs. */
@@ -14,6 +15,8 @@ export interface Access {
   idempotent?: true
   /** The rate limit that the request counts against, unless it is the main one. */
   window?: RateWindow
+  /** The route will be taken away: announced in every response and in the documentation. */
+  deprecated?: Deprecation
   /** False for a route that works without an open sandbox. */
   opensSandbox?: false
   /** Errors specific to this route, for the documentation; those implied by the fields above are added. */

@@ -1,5 +1,5 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { responseObject } from '../schema/fields.ts'
+import { named, responseObject, shown } from '../schema/fields.ts'
 import { Pagination } from './pagination.ts'
 
 /** The part of a request's context that a response is built from. */
@@ -27,19 +27,27 @@ export function metaOf(context: ResponseContext): { request_id?: string; sandbox
   }
 }
 
-const meta = {
-  request_id: Type.Optional(Type.String()),
-  sandbox: Type.Optional(Type.Literal(true)),
+/** Fields of `meta` in every response. */
+export const metaFields = {
+  request_id: Type.Optional(shown.text('Id of the request, for questions to support')),
+  sandbox: Type.Optional(Type.Literal(true, { description: 'Present and true in the sandbox' })),
 }
 
+/** What the documentation says of every `meta`. */
+export const aboutMeta = 'About the response'
+
 /** Schema of the success envelope around `data`. */
-export const Envelope = <T extends TSchema>(data: T) => responseObject({ data, meta: responseObject(meta) })
+export const Envelope = <T extends TSchema>(data: T) =>
+  responseObject({ data, meta: responseObject(metaFields, aboutMeta) })
 
 /** Schema of the success envelope around one page of a list. */
 export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagination>(
   data: T,
   page: P = Pagination as unknown as P,
-) => responseObject({ data, meta: responseObject({ ...meta, pagination: page }) })
+) => responseObject({ data, meta: responseObject({ ...metaFields, pagination: page }, aboutMeta) })
 
 /** `data` of a response that only confirms what was done. */
-export const Confirmation = responseObject({ message: Type.String() })
+export const Confirmation = named(
+  'Confirmation',
+  responseObject({ message: shown.text('What was done, in words') }),
+)

@@ -6,6 +6,7 @@ import { authorize, rateLimited, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
 import type { Caller, Sent } from './caller.ts'
 import { clientAddress } from './client-address.ts'
+import { deprecationHeaders } from './deprecation.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
 import type { Permission } from './permissions.ts'
 import { requireProvider } from './provider.ts'
@@ -49,6 +50,7 @@ const unread = {}
 
 async function guardRequest(app: AppContext, access: Access, context: GuardContext): Promise<void> {
   const { request, set } = context
+  if (access.deprecated) Object.assign(set.headers, deprecationHeaders(access.deprecated))
   const address = addressOf(app, context)
   const authorization = await authorize(app, request.headers, address, access.window)
   app.usage.track(authorization.key.id, address, app.clock())

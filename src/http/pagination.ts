@@ -1,16 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { responseObject } from '../schema/fields.ts'
+import { named, responseObject, shown } from '../schema/fields.ts'
 
 /** `page` and `per_page` of a query (decisions §2); `query.ts` converts the digits of a query string to numbers. */
 export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
   page: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description: 'Page, from 1 (default 1)' }),
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: 'The page to return, from 1 (default 1)',
+      example: 1,
+    }),
   ),
   per_page: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: maximumPerPage,
-      description: `Items on a page (default ${defaultPerPage}, maximum ${maximumPerPage})`,
+      description: `Items per page (default ${defaultPerPage}, maximum ${maximumPerPage})`,
+      example: defaultPerPage,
     }),
   ),
 })
@@ -33,18 +39,21 @@ export function skipOf({ page, perPage }: PageRequest): number {
   return Math.min((page - 1) * perPage, 2 ** 31 - 1)
 }
 
-const integer = () => Type.Integer()
-const integerOrNull = () => Type.Union([Type.Integer(), Type.Null()])
-
 /** `meta.pagination` of the contract. */
-export const Pagination = responseObject({
-  current_page: integer(),
-  per_page: integer(),
-  total: integer(),
-  last_page: integer(),
-  from: integerOrNull(),
-  to: integerOrNull(),
-})
+export const Pagination = named(
+  'Pagination',
+  responseObject({
+    current_page: shown.integer('The page requested', 'id'),
+    per_page: shown.integer('Items per page', 'id'),
+    total: shown.integer('Items that match, over all pages', 'count'),
+    last_page: shown.integer('The last page; read on while it is greater than `current_page`', 'id'),
+    from: shown.integerOrNull(
+      'Position of the first item of this page, from 1; null if the page is empty',
+      'id',
+    ),
+    to: shown.integerOrNull('Position of the last item of this page; null if the page is empty', 'id'),
+  }),
+)
 export type Pagination = Static<typeof Pagination>
 
 /**

@@ -14,6 +14,7 @@ export function documentAccess(access: Access) {
   return {
     'x-permission': access.permission,
     'x-errors': errorsOf(access),
+    ...(access.deprecated ? { deprecated: true, 'x-sunset': access.deprecated.sunset.toISOString() } : {}),
     security: [{ apiKey: [] }, { bearer: [] }],
     ...(access.idempotent ? { parameters: [idempotencyKey] } : {}),
   }

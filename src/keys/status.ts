@@ -1,6 +1,7 @@
 import type { ApiKey } from './model.ts'
 
-export type KeyStatus = 'active' | 'inactive' | 'expired' | 'revoked'
+export const keyStatuses = ['active', 'inactive', 'expired', 'revoked'] as const
+export type KeyStatus = (typeof keyStatuses)[number]
 
 /** The current status of a key. */
 export function keyStatus({ active, revoked_at, expires_at }: ApiKey, now: Date): KeyStatus {

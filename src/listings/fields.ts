@@ -4,6 +4,7 @@ import {
   date,
   idInBody,
   money,
+  named,
   optional,
   requestObject,
   requiredText,
@@ -21,32 +22,43 @@ import {
 /** The most elements one list of a listing may have. */
 export const longestList = 500
 
-const string = (maxLength?: number) => optional(text(maxLength))
-const description = () => string(10_000)
-const enumerated = () => optional(word())
-const address = () => optional(webAddress())
-const number = () => optional(Type.Number({ minimum: 0, maximum: 1_000_000_000 }))
-const amount = () => optional(money())
-const percent = () => optional(Type.Number({ minimum: 0, maximum: 100 }))
-const whole = () => optional(count())
-const flag = () => optional(count(1))
-const timeOfDay = () => optional(text(64, { format: 'time-of-day' }))
-const currency = () => optional(text(64, { format: 'currency' }))
-const list = <T extends TSchema>(item: T) => Type.Optional(Type.Array(item, { maxItems: longestList }))
-const group = <T extends Parameters<typeof Type.Object>[0]>(fields: T) => Type.Optional(Type.Object(fields))
+const clearable = <T extends TSchema>(about: string, schema: T) =>
+  optional(schema, `${about}; null if not set`)
+const string = (about: string, maxLength?: number) => clearable(about, text(maxLength))
+const longText = (about: string) => string(about, 10_000)
+const enumerated = (about: string) => clearable(`${about}, any word`, word())
+const address = (about: string) => clearable(`${about}; stored, never fetched`, webAddress())
+const number = (about: string) => clearable(about, Type.Number({ minimum: 0, maximum: 1_000_000_000 }))
+const amount = (about: string) => clearable(`${about}, in major units`, money())
+const percent = (about: string) =>
+  clearable(`${about}, in percent`, Type.Number({ minimum: 0, maximum: 100 }))
+const whole = (about: string) => clearable(about, count())
+const flag = (about: string) => clearable(`${about}: 1 yes, 0 no`, count(1))
+const timeOfDay = (about: string) => clearable(`${about}, as HH:MM`, text(64, { format: 'time-of-day' }))
+const list = <T extends TSchema>(about: string, item: T) =>
+  Type.Optional(Type.Array(item, { maxItems: longestList, description: about }))
+const group = <T extends Parameters<typeof Type.Object>[0]>(about: string, fields: T) =>
+  Type.Optional(Type.Object(fields, { description: about }))
 
-const references = () => list(Type.Object({ id: idInBody() }))
-const photos = () => list(Type.Object({ url: address(), description: description() }))
+const Reference = named('ReferenceWrite', Type.Object({ id: idInBody("Id in the platform's own list") }))
+const references = (about: string) => list(`${about}; sent anew as a whole`, Reference)
+const Photo = named(
+  'PhotoWrite',
+  Type.Object({ url: address('Address of the picture'), description: longText('What the picture shows') }),
+)
+const photos = (about: string) => list(`${about}; sent anew as a whole`, Photo)
 /** May be left out, and null only if none is stored, so that what was read can be sent back. `merge.ts` checks it. */
-const elementName = () => optional(requiredText())
+const elementName = (what: string) =>
+  optional(requiredText(), `Name of the ${what}; null if it has none, and refused where one is stored`)
 /** Ours as an integer, or the partner's own as a string; `merge.ts` decides what a string of digits is. */
-const elementId = () =>
+const elementId = (what: string) =>
   optional(
     Type.Unsafe<number | string>(
       Type.Union([Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), text()], {
         respondsAs: 'id',
       }),
     ),
+    `Id of the ${what}: ours as an integer or, on create, your own as a string; absent or null adds a new one`,
   )
 
 export const months = [
@@ -65,125 +77,183 @@ export const months = [
 ] as const
 type Month = (typeof months)[number]
 
-/** The twelve monthly overrides, as fields made by `field`. */
-export function monthlyPrices<T extends TSchema>(field: () => T): Record<`price_${Month}`, T> {
-  return Object.fromEntries(months.map((month) => [`price_${month}`, field()])) as Record<`price_${Month}`, T>
+const monthNames: Record<Month, string> = {
+  jan: 'January',
+  feb: 'February',
+  mar: 'March',
+  apr: 'April',
+  may: 'May',
+  jun: 'June',
+  jul: 'July',
+  aug: 'August',
+  sep: 'September',
+  oct: 'October',
+  nov: 'November',
+  dec: 'December',
 }
 
-const RoomTypePrices = Type.Object({
-  base_price: optional(money({ belowMinimum: 'invalid' })),
-  ...monthlyPrices(amount),
-  discount_90: percent(),
-  discount_180: percent(),
-  discount_360: percent(),
-})
+/** The twelve monthly prices, as fields made by `field` from the name of the month. */
+export function monthlyPrices<T extends TSchema>(
+  field: (monthName: string) => T,
+): Record<`price_${Month}`, T> {
+  return Object.fromEntries(months.map((month) => [`price_${month}`, field(monthNames[month])])) as Record<
+    `price_${Month}`,
+    T
+  >
+}
 
-const Room = Type.Object({
-  id: elementId(),
-  name: elementName(),
-  description: description(),
-  availability: group({ ical: address() }),
-})
+const RoomTypePrices = named(
+  'RoomTypePricesWrite',
+  Type.Object({
+    base_price: optional(
+      money({ belowMinimum: 'invalid' }),
+      'Price of a month without an own price, in major units; null if not set',
+    ),
+    ...monthlyPrices((month) => amount(`Price of ${month} instead of the base price`)),
+    discount_90: percent('Discount for stays of 90 nights or more'),
+    discount_180: percent('Discount for stays of 180 nights or more, instead of the shorter one'),
+    discount_360: percent('Discount for stays of 360 nights or more, instead of the shorter ones'),
+  }),
+)
 
-const RoomType = Type.Object({
-  id: elementId(),
-  name: elementName(),
-  room_type: enumerated(),
-  bed_type: enumerated(),
-  bathroom_type: enumerated(),
-  gender: enumerated(),
-  application_url: address(),
-  room_size: number(),
-  room_size_unit: enumerated(),
-  max_occupancy: whole(),
-  available_at: optional(date()),
-  rooms: list(Room),
-  prices: Type.Optional(RoomTypePrices),
-  amenities: references(),
-  photos: photos(),
-})
+const Room = named(
+  'RoomWrite',
+  Type.Object({
+    id: elementId('room'),
+    name: elementName('room'),
+    description: longText('Description of the room'),
+    availability: group('Where its availability is kept elsewhere', {
+      ical: address('Address of an iCalendar file'),
+    }),
+  }),
+)
 
-const ExtraFee = Type.Object({
-  name: string(),
-  description: description(),
-  mandatory: flag(),
-  type: enumerated(),
-  sum: amount(),
-  frequency: enumerated(),
-})
+const RoomType = named(
+  'RoomTypeWrite',
+  Type.Object({
+    id: elementId('room type'),
+    name: elementName('room type'),
+    room_type: enumerated('Kind of room'),
+    bed_type: enumerated('Kind of bed'),
+    bathroom_type: enumerated('Kind of bathroom'),
+    gender: enumerated('Gender it is let to'),
+    application_url: address('Where guests apply'),
+    room_size: number('Size of the room, in `room_size_unit`'),
+    room_size_unit: enumerated('Unit of `room_size`'),
+    max_occupancy: whole('How many people may live in it'),
+    available_at: clearable('First day it can be moved into', date()),
+    rooms: list('Its rooms, merged by id; rooms left out stay', Room),
+    prices: Type.Optional(RoomTypePrices),
+    amenities: references('What it offers'),
+    photos: photos('Its photos'),
+  }),
+)
+
+const ExtraFee = named(
+  'ExtraFeeWrite',
+  Type.Object({
+    name: string('Name of the fee'),
+    description: longText('What the fee is for'),
+    mandatory: flag('Whether every guest pays it'),
+    type: enumerated('`percentage` or `percent` of the price of the stay; otherwise a fixed amount'),
+    sum: clearable('The amount in major units, or the percentage', money()),
+    frequency: enumerated('How often it is due; only `once` (or `one_time`, `one_off`) is part of a booking'),
+  }),
+)
+
+const Faq = named(
+  'FrequentQuestionWrite',
+  Type.Object({ question: string('The question'), answer: longText('The answer') }),
+)
 
 const fields = {
-  original_id: string(),
-  original_url: address(),
-  name: Type.Optional(requiredText()),
-  property_size: number(),
-  property_size_unit: enumerated(),
-  parking: string(),
-  internet_download: number(),
-  internet_upload: number(),
-  bedrooms: whole(),
-  bathrooms: whole(),
-  residents: whole(),
-  descriptions: group({ property: description(), neighborhood: description(), community: description() }),
-  location: group({
-    address: string(),
-    zip: string(),
-    neighborhood: string(),
-    city: string(),
-    state: string(),
-    country: string(),
-    lat: optional(Type.Number({ minimum: -90, maximum: 90 })),
-    lng: optional(Type.Number({ minimum: -180, maximum: 180 })),
+  original_id: string(
+    'Your own id of the listing, unique within the host; decides which listing a create updates',
+  ),
+  original_url: address('Address of the listing on your side; recognizes it where ids are missing'),
+  name: Type.Optional(requiredText(255, { description: 'Name of the listing' })),
+  property_size: number('Size of the property, in `property_size_unit`'),
+  property_size_unit: enumerated('Unit of `property_size`'),
+  parking: string('Parking'),
+  internet_download: number('Download speed in Mbit/s'),
+  internet_upload: number('Upload speed in Mbit/s'),
+  bedrooms: whole('Number of bedrooms'),
+  bathrooms: whole('Number of bathrooms'),
+  residents: whole('Number of residents'),
+  descriptions: group('Texts for guests', {
+    property: longText('About the property'),
+    neighborhood: longText('About the neighbourhood'),
+    community: longText('About the people who live there'),
   }),
-  amenities: references(),
-  prices: group({
-    currency: currency(),
-    security_deposit_type: enumerated(),
-    security_deposit: amount(),
-    extra_fees: list(ExtraFee),
+  location: group('Where it is', {
+    address: string('Street and number'),
+    zip: string('Postal code'),
+    neighborhood: string('Neighbourhood'),
+    city: string('City'),
+    state: string('State or region'),
+    country: string('Country, as a name or code'),
+    lat: clearable('Latitude in degrees', Type.Number({ minimum: -90, maximum: 90 })),
+    lng: clearable('Longitude in degrees', Type.Number({ minimum: -180, maximum: 180 })),
   }),
-  room_types: list(RoomType),
-  bookings: group({
-    stay_min: whole(),
-    notice_min_days: whole(),
-    move_in_max_days: whole(),
-    application_url: address(),
-    cancellation_policy: enumerated(),
-    booking_rules: description(),
+  amenities: references('What the property offers'),
+  prices: group('Prices of the whole listing', {
+    currency: clearable('ISO currency code of all prices of the listing', text(64, { format: 'currency' })),
+    security_deposit_type: enumerated('Kind of security deposit'),
+    security_deposit: amount('Security deposit'),
+    extra_fees: list('Fees beside the rent; sent anew as a whole', ExtraFee),
   }),
-  community: group({
-    age_min: whole(),
-    age_max: whole(),
-    age_avg: whole(),
-    gender: enumerated(),
-    gender_ratio: number(),
-    events: references(),
-    community_manager: group({ name: string(), photo: address(), onsite: flag() }),
-    types: references(),
+  room_types: list('Room types, merged by id; room types left out stay', RoomType),
+  bookings: group('Rules for bookings', {
+    stay_min: whole('Shortest stay in nights'),
+    notice_min_days: whole('Notice before moving out, in days'),
+    move_in_max_days: whole('How far ahead a guest may move in, in days'),
+    application_url: address('Where guests apply'),
+    cancellation_policy: enumerated('Cancellation policy'),
+    booking_rules: longText('Rules for bookings in words'),
   }),
-  media: group({
-    '3d_tour': address(),
-    video_tour: group({ type: enumerated(), url: address() }),
-    photos: group({ property: photos(), community: photos() }),
+  community: group('The people who live there', {
+    age_min: whole('Youngest age'),
+    age_max: whole('Oldest age'),
+    age_avg: whole('Average age'),
+    gender: enumerated('Gender'),
+    gender_ratio: number('Ratio of genders'),
+    events: references('Events'),
+    community_manager: group('Who looks after the residents', {
+      name: string('Name'),
+      photo: address('Address of a picture'),
+      onsite: flag('Whether the manager is on site'),
+    }),
+    types: references('Kinds of community'),
   }),
-  instructions: group({
-    check_in_earliest: timeOfDay(),
-    check_in_latest: timeOfDay(),
-    check_out_latest: timeOfDay(),
-    check_in_contact_person: string(),
-    check_in_telephone_country: string(),
-    check_in_telephone_number: string(),
-    check_in_instructions: description(),
-    directions: description(),
-    house_manual: description(),
+  media: group('Pictures and tours', {
+    '3d_tour': address('Address of a 3D tour'),
+    video_tour: group('A video', {
+      type: enumerated('Host of the video'),
+      url: address('Address of the video'),
+    }),
+    photos: group('Photos', { property: photos('Of the property'), community: photos('Of the community') }),
   }),
-  faq: list(Type.Object({ question: string(), answer: description() })),
-  rating: group({ places_id: string() }),
+  instructions: group('What a guest needs on arrival and departure', {
+    check_in_earliest: timeOfDay('Earliest check-in'),
+    check_in_latest: timeOfDay('Latest check-in'),
+    check_out_latest: timeOfDay('Latest check-out'),
+    check_in_contact_person: string('Who receives the guest'),
+    check_in_telephone_country: string('Country code of the telephone number'),
+    check_in_telephone_number: string('Telephone number'),
+    check_in_instructions: longText('How to get in'),
+    directions: longText('How to get there'),
+    house_manual: longText('How the house works'),
+  }),
+  faq: list('Frequent questions; sent anew as a whole', Faq),
+  rating: group('Where it is rated', { places_id: string('Id in an external directory of places') }),
 }
 
 /** Body of `PATCH /v1/listings/{id}`: any subset. */
-export const ListingPatch = requestObject(fields)
+export const ListingPatch = named('ListingPatch', requestObject(fields))
 export type ListingPatch = Static<typeof ListingPatch>
 
 /** Body of `POST /v1/listings`. */
-export const ListingCreate = requestObject({ ...fields, name: requiredText() })
+export const ListingCreate = named(
+  'ListingCreate',
+  requestObject({ ...fields, name: requiredText(255, { description: 'Name of the listing' }) }),
+)

@@ -1,11 +1,10 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { withIdempotency } from '../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { parsePathId, requestObject } from '../schema/fields.ts'
+import { parsePathId, requestObject, shown } from '../schema/fields.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { listListings } from './list-store.ts'
 import { readListing } from './read.ts'
@@ -29,8 +28,8 @@ export function listingRoutes(app: AppContext) {
       {
         access: { permission: 'listings.read' },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
-        response: { 200: PageEnvelope(Type.Array(ListingListItem)) },
-        detail: { summary: 'List listings' },
+        response: { 200: PageEnvelope(shown.list('The listings of this page', ListingListItem)) },
+        detail: { operationId: 'listListings', summary: 'List listings' },
       },
     )
     .get(
@@ -42,7 +41,7 @@ export function listingRoutes(app: AppContext) {
       {
         access: { permission: 'listings.read', errors: ['not_found'] },
         response: { 200: Envelope(Listing) },
-        detail: { summary: 'Read a listing' },
+        detail: { operationId: 'getListing', summary: 'Read a listing' },
       },
     )
     .post(
@@ -66,7 +65,7 @@ export function listingRoutes(app: AppContext) {
         },
         body: ListingCreate,
         response: { 200: ListingWriteResult, 201: ListingWriteResult },
-        detail: { summary: 'Create a listing, or update the one that matches' },
+        detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
       },
     )
     .patch(
@@ -83,7 +82,7 @@ export function listingRoutes(app: AppContext) {
         },
         body: ListingPatch,
         response: { 200: ListingWriteResult },
-        detail: { summary: 'Update a listing' },
+        detail: { operationId: 'updateListing', summary: 'Update a listing' },
       },
     )
 }

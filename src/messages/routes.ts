@@ -1,10 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
-import { parsePathId, requestObject, responseObject } from '../schema/fields.ts'
+import { parsePathId, requestObject, responseObject, shown } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import { listMessages, sendMessage } from './conversation.ts'
 import { Message, MessageCreate } from './schema.ts'
@@ -36,8 +35,15 @@ export function messageRoutes(app: AppContext) {
       {
         access: { permission: 'bookings.read', errors: ['not_found'] },
         query: requestObject(pageQuery(defaultPerPage, 100)),
-        response: { 200: PageEnvelope(responseObject({ messages: Type.Array(Message) })) },
-        detail: { summary: 'Read the messages of a booking' },
+        response: {
+          200: PageEnvelope(
+            responseObject(
+              { messages: shown.list('Messages of this page, oldest first', Message) },
+              'The messages',
+            ),
+          ),
+        },
+        detail: { operationId: 'listMessages', summary: 'Read the messages of a booking' },
       },
     )
     .post(
@@ -52,8 +58,8 @@ export function messageRoutes(app: AppContext) {
       {
         access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
-        response: { 201: Envelope(responseObject({ message: Message })) },
-        detail: { summary: 'Send a message to the guest' },
+        response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
+        detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
       },
     )
 }

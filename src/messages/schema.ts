@@ -1,19 +1,33 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { requestObject, requiredText, responseObject } from '../schema/fields.ts'
+import { named, requestObject, requiredText, responseObject, shown } from '../schema/fields.ts'
 
 const longestText = 5000
 
 /** Body of `POST /v1/bookings/{booking_id}/messages`. */
-export const MessageCreate = requestObject({
-  message: Type.Object({ text: requiredText(longestText, { trims: true }) }),
-})
+export const MessageCreate = named(
+  'MessageCreate',
+  requestObject({
+    message: Type.Object(
+      {
+        text: requiredText(longestText, {
+          trims: true,
+          description: 'Text of the message, trimmed; the same text again within a minute is not sent twice',
+        }),
+      },
+      { description: 'The message to the guest' },
+    ),
+  }),
+)
 
 /** A message as the contract writes it. */
-export const Message = responseObject({
-  id: Type.Integer(),
-  sender: Type.String(),
-  sender_name: Type.String(),
-  text: Type.String(),
-  is_seen: Type.Boolean(),
-})
+export const Message = named(
+  'Message',
+  responseObject({
+    id: shown.integer('Id of the message', 'id'),
+    sender: shown.word('Who sent it', 'guest', 'host'),
+    sender_name: shown.text('Name of the sender when it was sent'),
+    text: shown.text('Text of the message'),
+    is_seen: shown.boolean('Whether the message has been seen; reading it here does not change that'),
+  }),
+)
 export type Message = Static<typeof Message>

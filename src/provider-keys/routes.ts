@@ -1,20 +1,10 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { requestObject, requiredText, responseObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { type Outcome, storeProviderKey } from './store.ts'
-
-const ProviderKeyWrite = requestObject({
-  provider_api_key: requiredText(255, { trims: true, errorCode: 'required' }),
-})
-
-const ProviderKeyResult = responseObject({
-  status: Type.Union([Type.Literal('created'), Type.Literal('updated'), Type.Literal('unchanged')]),
-  message: Type.String(),
-})
+import { type Outcome, ProviderKeyResult, ProviderKeyWrite } from './schema.ts'
+import { storeProviderKey } from './store.ts'
 
 const messages: Record<Outcome, string> = {
   created: 'Provider key stored',
@@ -40,10 +30,10 @@ export function providerKeyRoutes(app: AppContext) {
         return ok(context, { status, message: messages[status] })
       },
       {
-        access: { permission: 'listings.write', provider: true, body: 'json' },
+        access: { permission: 'listings.write', provider: true, body: 'json', errors: ['conflict'] },
         body: ProviderKeyWrite,
         response: { 200: Envelope(ProviderKeyResult) },
-        detail: { summary: 'Store the provider key' },
+        detail: { operationId: 'storeProviderKey', summary: 'Store the provider key' },
       },
     )
 }

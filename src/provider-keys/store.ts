@@ -5,9 +5,7 @@ import type { Db } from '../platform/mongo/connection.ts'
 import { isDuplicate } from '../platform/mongo/errors.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import { type ProviderKey, providerKeyModel } from './model.ts'
-
-/** What storing a provider key did (contract, Provider key outcome). */
-export type Outcome = 'created' | 'updated' | 'unchanged'
+import type { Outcome } from './schema.ts'
 
 /** A concurrent request was faster: look again. */
 const retry = Symbol('retry')

@@ -19,7 +19,7 @@ export function rateRoutes(app: AppContext) {
       access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
       body: RatesWrite,
       response: { 200: Envelope(Confirmation) },
-      detail: { summary: 'Write rates in bulk' },
+      detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
     },
   )
 }

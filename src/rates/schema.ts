@@ -1,16 +1,27 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { monthlyPrices } from '../listings/fields.ts'
 import { bulkOf } from '../schema/bulk.ts'
-import { idInBody, money, optional, text } from '../schema/fields.ts'
+import { described, idInBody, money, named, optional, text } from '../schema/fields.ts'
 
-/** Body of `POST …/rates` (contract, Endpoints; decisions §8). */
-export const RatesWrite = bulkOf(
+const RateItem = named(
+  'RateItem',
   Type.Object({
-    listing_id: idInBody(),
-    room_type_id: idInBody(),
-    base_price: money({ belowMinimum: 'invalid' }),
-    currency: optional(text(64, { format: 'currency' })),
-    ...monthlyPrices(() => optional(money())),
+    listing_id: idInBody('Id of the listing'),
+    room_type_id: idInBody('Id of a room type of that listing'),
+    base_price: described(
+      'Price of a month without an own price, in major units',
+      money({ belowMinimum: 'invalid' }),
+    ),
+    currency: optional(
+      text(64, { format: 'currency' }),
+      "ISO currency code; must be the listing's, which null or absent means too",
+    ),
+    ...monthlyPrices((month) =>
+      optional(money(), `Price of ${month} in major units; null clears it, absent keeps it`),
+    ),
   }),
 )
-export type RateItem = Static<typeof RatesWrite>['data'][number]
+export type RateItem = Static<typeof RateItem>
+
+/** Body of `POST …/rates` (contract, Endpoints; decisions §8). */
+export const RatesWrite = named('RatesWrite', bulkOf(RateItem))

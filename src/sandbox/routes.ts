@@ -1,13 +1,13 @@
 import { Elysia } from 'elysia'
 import { readBookingDetail } from '../bookings/detail.ts'
-import { BookingDetail } from '../bookings/schema.ts'
+import { BookingInFull } from '../bookings/schema.ts'
 import { findBooking } from '../bookings/store.ts'
 import { transitionBooking } from '../bookings/transitions.ts'
 import type { AppContext } from '../context.ts'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { parsePathId, responseObject } from '../schema/fields.ts'
+import { parsePathId } from '../schema/fields.ts'
 
 /**
  * What the sandbox has beyond the routes of `/v1`: it can be cleared, and its bookings can be confirmed and cancelled,
@@ -21,7 +21,7 @@ export function sandboxRoutes(app: AppContext) {
     await transitionBooking(app, () => findBooking(app.db, hostId, id), to)
     return ok(context, { Booking: await readBookingDetail(app.db, hostId, id) })
   }
-  const response = { 200: Envelope(responseObject({ Booking: BookingDetail })) }
+  const response = { 200: Envelope(BookingInFull) }
   return new Elysia({ tags: ['Sandbox'] })
     .use(guard(app))
     .delete(
@@ -33,18 +33,18 @@ export function sandboxRoutes(app: AppContext) {
       {
         access: { permission: 'any', opensSandbox: false },
         response: { 200: Envelope(Confirmation) },
-        detail: { summary: 'Clear the sandbox of this key' },
+        detail: { operationId: 'clearSandbox', summary: 'Clear the sandbox of this key' },
       },
     )
     .post('/bookings/:booking_id/confirm', transition('confirmed'), {
       access,
       response,
-      detail: { summary: 'Confirm a sandbox booking' },
+      detail: { operationId: 'confirmSandboxBooking', summary: 'Confirm a sandbox booking' },
     })
     .post('/bookings/:booking_id/cancel', transition('cancelled'), {
       access,
       response,
-      detail: { summary: 'Cancel a sandbox booking' },
+      detail: { operationId: 'cancelSandboxBooking', summary: 'Cancel a sandbox booking' },
     })
 }
 

@@ -5,4 +5,13 @@ const maximumItems = 1000
 
 /** Body of a bulk write: 1 to 1,000 items in `data` (decisions §8). */
 export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: Static<T>[] }>) =>
-  requestObject({ data: Type.Array(item, { minItems: 1, maxItems: maximumItems }) }, refine)
+  requestObject(
+    {
+      data: Type.Array(item, {
+        minItems: 1,
+        maxItems: maximumItems,
+        description: `1 to ${maximumItems} items, written all or none; later ones win`,
+      }),
+    },
+    refine,
+  )

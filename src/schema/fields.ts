@@ -22,7 +22,7 @@ export const word = () => text(64)
 export const date = (options: TextOptions = {}) => text(255, { format: 'date', ...options })
 
 /** A calendar date that must be sent. */
-export const requiredDate = () => date({ whenBlank: 'required' })
+export const requiredDate = (description: string) => date({ whenBlank: 'required', description })
 
 /** An http or https address; stored, never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
@@ -49,33 +49,46 @@ export function requestObject<T extends TProperties>(
 }
 
 /** An object of a response: a field that the schema does not name is our mistake and is never sent. */
-export const responseObject = <T extends TProperties>(properties: T) =>
-  Type.Object(properties, { additionalProperties: false })
+export const responseObject = <T extends TProperties>(properties: T, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) })
 
 /** Accepts null beside the given type. */
 export const nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options)
 
 /** An optional field of a request that may be sent as null. */
-export const optional = <T extends TSchema>(schema: T) => Type.Optional(nullable(schema))
+export const optional = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Optional(nullable(schema, description ? { description } : {}))
+
+/** A schema with the sentence that the documentation shows for it: what it is, in which unit, and what null means. */
+export const described = <T extends TSchema>(description: string, schema: T): T => ({
+  ...schema,
+  description,
+})
+
+/** Gives an object the name under which it stands in the OpenAPI document, and generated clients know it. */
+export const named = <T extends TSchema>(title: string, schema: T): T =>
+  Object.defineProperty(schema, 'title', { value: title, enumerable: true })
 
 /** An id in a body: a positive integer below 2^53, or the same as a digit string; `normalize` makes it a number. */
-export const idInBody = () =>
+export const idInBody = (description?: string) =>
   Type.Unsafe<number>(
     Type.Union(
       [
         Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
         text(16, { format: 'id', whenBlank: 'required' }),
       ],
-      { readAs: 'id' },
+      { readAs: 'id', ...(description ? { description } : {}) },
     ),
   )
 
 /** An id in a query. Read it with `Number()`. */
-export const idInQuery = () => Type.Optional(text(16, { format: 'id', whenBlank: 'invalid' }))
+export const idInQuery = (description: string, example: string) =>
+  Type.Optional(text(16, { format: 'id', whenBlank: 'invalid', description, example }))
 
 /** A date in a query, where a blank value is not the same as none. */
-export const dateInQuery = () => Type.Optional(date({ whenBlank: 'invalid' }))
+export const dateInQuery = (description: string, example: string) =>
+  Type.Optional(date({ whenBlank: 'invalid', description, example }))
 
 /** The code for a number that is too small, if other than `min`. */
 export interface NumberCodes {
@@ -88,6 +101,44 @@ export const money = (options: NumberCodes = {}) =>
 
 /** A count of things. */
 export const count = (maximum = 2_147_483_647) => Type.Integer({ minimum: 0, maximum })
+
+/**
+ * What the OpenAPI document says of a response's field beyond its type. It is documented and not checked: checking
+ * would cost every response, and what we send is ours to get right.
+ */
+export const responseForms = {
+  id: { minimum: 1 },
+  count: { minimum: 0 },
+  flag: { enum: [0, 1] },
+  date: { format: 'date' },
+  timestamp: { format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$` },
+  version: { pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$` },
+  email: { format: 'email' },
+  uri: { format: 'uri' },
+  currency: { pattern: '^[A-Z]{3}$' },
+  country: { pattern: '^[A-Z]{2}$' },
+} as const
+export type ResponseForm = keyof typeof responseForms
+
+/** Fields of responses, each with the sentence that the documentation shows. */
+export const shown = {
+  text: (description: string, form?: ResponseForm) => Type.String({ description, ...(form ? { form } : {}) }),
+  textOrNull: (description: string, form?: ResponseForm) =>
+    nullable(Type.String(form ? { form } : {}), { description }),
+  word: <T extends string>(description: string, ...words: readonly T[]) =>
+    Type.Unsafe<T>(Type.String({ description, words })),
+  integer: (description: string, form?: ResponseForm) =>
+    Type.Integer({ description, ...(form ? { form } : {}) }),
+  integerOrNull: (description: string, form?: ResponseForm) =>
+    nullable(Type.Integer(form ? { form } : {}), { description }),
+  number: (description: string) => Type.Number({ description }),
+  flag: (description: string) => Type.Integer({ description, form: 'flag' }),
+  boolean: (description: string) => Type.Boolean({ description }),
+  date: (description: string) => Type.String({ description, form: 'date' }),
+  timestamp: (description: string) => Type.String({ description, form: 'timestamp' }),
+  timestampOrNull: (description: string) => nullable(Type.String({ form: 'timestamp' }), { description }),
+  list: <T extends TSchema>(description: string, items: T) => Type.Array(items, { description }),
+}
 
 /** A path id as a number, or undefined unless it is a positive integer below 2^53. */
 export function parsePathId(value: string | undefined): number | undefined {

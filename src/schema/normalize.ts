@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { responseObject } from './fields.ts'
+import { named, responseObject } from './fields.ts'
 
 /**
  * Three uses of one request schema: normalizing what was sent (`normalize`), completing what is stored (`complete`),
@@ -63,16 +63,24 @@ export function responseSchema<S extends TSchema>(schema: S) {
 
 function responseType(schema: TSchema): TSchema {
   const type = nonNull(schema)
-  if (type.readAs === 'id' || type.respondsAs === 'id') return Type.Integer()
-  if (type.type === 'array') return Type.Array(responseType(type.items))
-  if (type.type === 'object') return objectOf(propertiesOf(type))
-  const scalar =
-    type.type === 'integer' ? Type.Integer() : type.type === 'number' ? Type.Number() : Type.String()
-  return Type.Union([scalar, Type.Null()])
+  const { description } = { ...type, ...schema }
+  const about = description === undefined ? {} : { description }
+  if (type.readAs === 'id' || type.respondsAs === 'id')
+    return Type.Integer({ ...about, ...(type.respondsAs ? { description: 'Our id' } : {}), form: 'id' })
+  if (type.type === 'array') return Type.Array(responseType(type.items), about)
+  if (type.type === 'object') return objectOf(type, about)
+  return Type.Union([scalarType(type), Type.Null()], about)
 }
 
-function objectOf(properties: [string, TSchema][]): TObject {
-  return responseObject(
-    Object.fromEntries(properties.map(([key, property]) => [key, responseType(property)])),
-  )
+function scalarType({ type, format }: TSchema): TSchema {
+  if (type === 'integer') return Type.Integer()
+  if (type === 'number') return Type.Number()
+  return Type.String(format === 'date' || format === 'uri' ? { form: format } : {})
+}
+
+function objectOf(schema: TSchema, about: object): TObject {
+  const properties = propertiesOf(schema).map(([key, property]) => [key, responseType(property)] as const)
+  const made = Object.assign(responseObject(Object.fromEntries(properties)), about)
+  // What is sent and what is returned differ, and so do their names.
+  return schema.title ? named(schema.title.replace(/Write$/, ''), made) : made
 }

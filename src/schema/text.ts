@@ -7,6 +7,8 @@ export interface TextOptions {
   format?: FormatName
   minLength?: number
   description?: string
+  /** Example for the documentation. */
+  example?: string
   /** Surrounding white space does not count and is not stored. */
   trims?: true
   /** What a string of only white space means: nothing sent (the default), or a problem with this code. */

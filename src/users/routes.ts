@@ -26,7 +26,7 @@ export function userRoutes(app: AppContext) {
       access: { permission: 'users.write', body: 'json', idempotent: true },
       body: UserCreate,
       response: { 201: Envelope(User) },
-      detail: { summary: 'Create a user' },
+      detail: { operationId: 'createUser', summary: 'Create a user' },
     },
   )
 }

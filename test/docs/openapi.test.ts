@@ -4,7 +4,8 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
-import { exampleRequests, exampleResponses } from '../../src/docs/examples.ts'
+import { exampleRequests, exampleResponses, sandboxIds } from '../../src/docs/examples.ts'
+import { ownKeywords } from '../../src/docs/schemas.ts'
 import { type Format, formats } from '../../src/schema/formats.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
@@ -34,6 +35,12 @@ const operations = [...guardedRoutes(service, '/v1'), ...guardedRoutes(service, 
   documented: route.path.replace(/:(\w+)/g, '{$1}'),
 }))
 
+// biome-ignore lint/suspicious/noExplicitAny: the document is a plain tree of JSON
+function resolve(schema: any) {
+  const [, name] = /^#\/components\/schemas\/(\w+)$/.exec(schema.$ref ?? '') ?? []
+  return name ? document.components.schemas[name] : schema
+}
+
 test.each(operations)(
   '$method $documented has a summary, its permission and examples',
   ({ method, documented, permission }) => {
@@ -59,7 +66,7 @@ test.each(withBody)(
   ({ method, documented }) => {
     const { requestBody, responses } = document.paths[documented][method.toLowerCase()]
     expect(requestBody.content['application/json'].example).toBeDefined()
-    expect(requestBody.content['application/json'].schema.properties).toBeDefined()
+    expect(resolve(requestBody.content['application/json'].schema).properties).toBeDefined()
     const { examples } = responses['422'].content['application/json']
     expect(examples.validation.value.error.type).toBe('validation_error')
   },
@@ -110,22 +117,46 @@ test.each(patterned)(
   },
 )
 
+/** Calls `visit` with every object in the document and its path. */
+function walk(value: unknown, visit: (node: Record<string, unknown>, path: string) => void, path = ''): void {
+  if (typeof value !== 'object' || value === null) return
+  visit(value as Record<string, unknown>, path)
+  for (const [key, child] of Object.entries(value))
+    if (!/^examples?$/.test(key)) walk(child, visit, `${path}/${key}`)
+}
+
 test('the document has no format or keyword of our own, and the bounds that the service enforces', () => {
-  const own = new Set<string>()
-  const walk = (value: unknown, at: string) => {
-    if (typeof value !== 'object' || value === null) return
-    const { type, format } = value as Record<string, unknown>
-    if (type === 'string' && typeof format === 'string' && !['date', 'uri', 'email'].includes(format))
-      own.add(format)
-    for (const key of Object.keys(value))
-      if (/^(whenBlank|trims|belowMinimum|readAs|respondsAs)$/.test(key)) own.add(at + key)
-    for (const [key, child] of Object.entries(value)) walk(child, `${at}/${key}`)
-  }
-  walk(document.paths, '')
-  expect([...own]).toEqual([])
-  const message =
-    document.paths['/v1/bookings/{booking_id}/messages'].post.requestBody.content['application/json']
-  expect(message.schema.properties.message.properties.text.maxLength).toBe(5000)
+  const own: string[] = []
+  walk(document, ({ type, format, ...rest }, path) => {
+    const known = ['date', 'date-time', 'uri', 'email']
+    if (type === 'string' && typeof format === 'string' && !known.includes(format)) own.push(path + format)
+    for (const key of Object.keys(rest)) if (ownKeywords.has(key)) own.push(path + key)
+  })
+  expect(own).toEqual([])
+  const { message } = document.components.schemas.MessageCreate.properties
+  expect(message.properties.text.maxLength).toBe(5000)
+})
+
+test('every property and parameter of the document says in a sentence what it is', () => {
+  const silent: string[] = []
+  let described = 0
+  walk(document, (node, path) => {
+    const properties =
+      path.endsWith('/properties') || path.endsWith('/parameters') ? Object.entries(node) : []
+    for (const [name, property] of properties as [string, Record<string, unknown>][]) {
+      described += 1
+      if (!property.$ref && !/\w{3}/.test(String(property.description ?? ''))) silent.push(`${path}/${name}`)
+    }
+  })
+  expect(silent).toEqual([])
+  expect(described).toBeGreaterThan(500)
+})
+
+test('operation ids read like functions and occur once', () => {
+  const ids: string[] = []
+  walk(document.paths, ({ operationId }) => typeof operationId === 'string' && ids.push(operationId))
+  expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([])
+  expect(new Set(ids).size).toBe(operations.length)
 })
 
 test.each(operations)('$method $documented documents its 500 and every header', ({ method, documented }) => {
@@ -152,8 +183,7 @@ test('the sandbox responds to every example request with the status of its examp
     const [method = '', path = ''] = name.split(' ')
     const target = path
       .replace('{provider}', 'provider_one')
-      .replace('{id}', '2001')
-      .replace('{booking_id}', '5002')
+      .replace(/(\w+)\/\{\w+\}/, (_, collection: string) => `${collection}/${sandboxIds[collection]}`)
     const { status } = await actor.send(method, `/sandbox${target}`, { body })
     statuses[name] = status
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { compose } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
+import { sandboxIds } from '../../src/docs/examples.ts'
 import { createHost } from '../../src/hosts/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { supportedProvider } from '../../src/http/provider.ts'
@@ -60,12 +61,9 @@ const others = [
   'DELETE ',
 ]
 
-/** The sandbox's own ids, by the part of the path that they follow. */
-const ids: Record<string, number> = { users: 1001, listings: 2001, bookings: 5002 }
-
 function fillPath(path: string): string {
   return path.replace('{provider}', supportedProvider).replace(/(\w+)\/\{\w+\}/g, (_, collection: string) => {
-    const id = ids[collection]
+    const id = sandboxIds[collection]
     if (id === undefined) throw new Error(`No sandbox id for "${collection}" in ${path}`)
     return `${collection}/${id}`
   })

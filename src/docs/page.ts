@@ -1,0 +1,73 @@
+import { swagger } from '@elysiajs/swagger'
+import { Elysia } from 'elysia'
+
+const path = '/docs'
+
+/** Scalar's second and third text colours have too little contrast for small text. */
+const contrast = `
+.light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #5f5f5f; --scalar-sidebar-color-2: #4a4a4a; --scalar-color-green: #1a7f37; --scalar-color-orange: #b04500; --scalar-color-blue: #0550ae; --scalar-color-yellow: #855300; --scalar-color-red: #b42318; }
+.dark-mode { --scalar-color-2: #c8c8c8; --scalar-color-3: #b0b0b0; --scalar-sidebar-color-2: #c8c8c8; --scalar-color-red: #ff8b85; }
+.sidebar-search-placeholder { color: inherit; opacity: 1; }
+`
+
+/**
+ * The documentation page: Scalar, as the plugin renders it, around our own document and with nothing of another host.
+ *
+ * @param script address of Scalar's script
+ * @param document address of the OpenAPI document
+ * @param repairs address of the script that makes it accessible
+ */
+export async function renderPage(script: string, document: string, repairs: string): Promise<string> {
+  const plugin = new Elysia().use(
+    swagger({
+      path,
+      scalarCDN: script,
+      documentation: {
+        info: {
+          title: 'Partner interface',
+          version: '1',
+          description: 'Documentation of the partner interface',
+        },
+      },
+      scalarConfig: {
+        spec: { url: document },
+        url: document,
+        withDefaultFonts: false,
+        theme: 'default',
+        customCss: contrast,
+        hideClientButton: true,
+        showDeveloperTools: 'never',
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        telemetry: false,
+        persistAuth: false,
+        documentDownloadType: 'json',
+        defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+        hiddenClients: hiddenClients(),
+        authentication: { preferredSecurityScheme: 'apiKey' },
+        // biome-ignore lint/suspicious/noExplicitAny: the plugin knows an older configuration than the script
+      } as any,
+    }),
+  )
+  const html = await (await plugin.handle(new Request(`http://localhost${path}`))).text()
+  return (
+    html
+      .replace('<html>', '<html lang="en">')
+      // The element only carries the configuration; as a script the policy would report it.
+      .replace('id="api-reference"', 'id="api-reference" type="application/json"')
+      .replace('</head>', `<link rel="icon" href="data:,"><script src="${repairs}" defer></script></head>`)
+  )
+}
+
+/** Samples are shown in curl, JavaScript and Python; the other languages only hide these. */
+function hiddenClients(): Record<string, true | string[]> {
+  const others = ['c', 'clojure', 'csharp', 'dart', 'fsharp', 'go', 'http', 'java', 'kotlin', 'objc', 'ocaml']
+  const more = ['php', 'powershell', 'r', 'ruby', 'rust', 'swift']
+  return {
+    ...Object.fromEntries([...others, ...more].map((name) => [name, true as const])),
+    js: ['axios', 'jquery', 'ofetch', 'xhr'],
+    node: ['axios', 'ofetch', 'fetch'],
+    python: ['httpx_sync', 'httpx_async', 'aiohttp'],
+    shell: ['httpie', 'wget'],
+  }
+}

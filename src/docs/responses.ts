@@ -1,0 +1,109 @@
+import { exampleError, type FailureKind } from './examples.ts'
+import type { Json } from './schemas.ts'
+
+const headerSchemas = {
+  'X-Request-Id': {
+    description: 'Id of this request; the body of a replay has the id of the first request',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'Limit of the key: `q` requests in `w` seconds',
+    schema: { type: 'string' },
+    example: '"default";q=60;w=60',
+  },
+  RateLimit: {
+    description: 'What remains: `r` requests, and `t` seconds until the window is free again',
+    schema: { type: 'string' },
+    example: '"default";r=59;t=60',
+  },
+  'Retry-After': {
+    description: 'Seconds to wait before the same request is worth sending again',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'Idempotent-Replayed': {
+    description:
+      '`true` when this is the stored response of an earlier request with the same `Idempotency-Key`',
+    schema: { type: 'string', enum: ['true'] },
+  },
+} as const
+
+function headersOf(...names: (keyof typeof headerSchemas)[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** Every header that responses refer to. */
+export const headers = headerSchemas
+
+const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
+
+/** A success response with its schema and, where one was recorded, its example. */
+export function documentSuccess(schema: Json, example: unknown, isReplayable: boolean): Json {
+  return {
+    description: 'Success',
+    headers: isReplayable ? { ...always, ...headersOf('Idempotent-Replayed') } : always,
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  }
+}
+
+/** The error responses of some kinds, by status. */
+export function documentErrors(kinds: FailureKind[]): Json {
+  const byStatus = Map.groupBy(new Set(kinds), (kind) => exampleError(kind).status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, sameStatus]) => [status, documentError(status, sameStatus)]),
+  )
+}
+
+function documentError(status: number, kinds: FailureKind[]): Json {
+  const examples = Object.fromEntries(kinds.map((kind) => [kind, { value: exampleError(kind).body }]))
+  return {
+    description: kinds.map((kind) => kind.replaceAll('_', ' ')).join(', or '),
+    headers: errorHeaders(status),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
+  }
+}
+
+/** An unknown key has no limit yet, and only some errors are worth a retry. */
+function errorHeaders(status: number): Json {
+  if (status === 401) return headersOf('X-Request-Id')
+  return [409, 429, 500].includes(status) ? { ...always, ...headersOf('Retry-After') } : always
+}
+
+/** The error envelope (contract, Errors). */
+export const errorSchema: Json = {
+  type: 'object',
+  description: 'What went wrong',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      description: 'The error',
+      required: ['type', 'message', 'errors'],
+      properties: {
+        type: { type: 'string', description: 'Kind of error, for programs' },
+        message: { type: 'string', description: 'What went wrong, for people' },
+        request_id: { type: 'string', description: 'Id of the request, for questions to support' },
+        errors: {
+          type: 'array',
+          description: 'One entry for each field that is wrong; may be empty',
+          items: { $ref: '#/components/schemas/Problem' },
+        },
+      },
+    },
+  },
+}
+
+/** One entry of `errors[]`. */
+export const problemSchema: Json = {
+  type: 'object',
+  description: 'One field that is wrong',
+  required: ['path', 'code', 'message'],
+  properties: {
+    path: { type: 'string', description: 'Which field, with dots and indexes: `room_types.0.name`' },
+    code: {
+      type: 'string',
+      description: 'What is wrong, for programs',
+      enum: ['required', 'invalid', 'max', 'min', 'unavailable', 'conflict', 'forbidden', 'rate_limited'],
+    },
+    message: { type: 'string', description: 'What is wrong, for people' },
+  },
+}

@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/** Content that is the same for everybody and can be cached: a page, a script, a document. */
+export interface CachedContent {
+  /** Strong entity tag of the uncompressed bytes. */
+  etag: string
+  /** Responds with the content, or with 304 where the client has it. */
+  respond(request: Request, headers?: Record<string, string>): Promise<Response>
+}
+
+/** A cache may keep it for good: its name changes with its bytes. */
+export const forGood = 'public, max-age=31536000, immutable'
+
+/** A cache may keep it, and asks each time whether it is still the same. */
+const askEachTime = 'no-cache'
+
+const compressors = {
+  br: (bytes: Uint8Array) =>
+    promisify(brotliCompress)(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
+  gzip: (bytes: Uint8Array) => promisify(gzip)(bytes),
+}
+type Encoding = keyof typeof compressors
+
+/** Serves bytes with an entity tag, compressed as the client asks; each compression is made once. */
+export function cachedContent(
+  bytes: Uint8Array<ArrayBuffer>,
+  contentType: string,
+  cacheControl = askEachTime,
+): CachedContent {
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+  const compressed = new Map<Encoding, Promise<Buffer<ArrayBuffer>>>()
+  const compress = (encoding: Encoding) => {
+    const made = compressed.get(encoding) ?? (compressors[encoding](bytes) as Promise<Buffer<ArrayBuffer>>)
+    compressed.set(encoding, made)
+    return made
+  }
+  return {
+    etag,
+    async respond(request, headers = {}) {
+      const encoding = encodingFor(request.headers.get('accept-encoding'))
+      const common = { ...headers, etag, 'cache-control': cacheControl, vary: 'accept-encoding' }
+      if (matches(request.headers.get('if-none-match'), etag))
+        return new Response(null, { status: 304, headers: common })
+      return new Response(encoding ? await compress(encoding) : bytes, {
+        headers: {
+          ...common,
+          'content-type': contentType,
+          ...(encoding ? { 'content-encoding': encoding } : {}),
+        },
+      })
+    },
+  }
+}
+
+/** Brotli where the client takes it, else gzip, else neither. */
+function encodingFor(accepted: string | null): Encoding | undefined {
+  const names = (accepted ?? '').split(',').flatMap((entry) => {
+    const [name = '', ...parameters] = entry
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/)
+    return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
+  })
+  return (Object.keys(compressors) as Encoding[]).find((encoding) => names.includes(encoding))
+}
+
+/** True when `If-None-Match` has the tag: a list, weak tags and `*` included (RFC 9110, 13.1.2). */
+export function matches(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false
+  const opaque = etag.replace(/^W\//, '')
+  return ifNoneMatch
+    .split(',')
+    .map((tag) => tag.trim())
+    .some((tag) => tag === '*' || tag.replace(/^W\//, '') === opaque)
+}
