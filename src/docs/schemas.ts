@@ -78,9 +78,11 @@ function documentedFormat({ format, whenBlank }: Json): { format?: string; patte
   return formats[format as FormatName].documented
 }
 
-/** `anyOf: [X, null]` in the shorter spelling that generators read best. */
+/** `anyOf: [X, null]` and unions of words in the shorter spelling that generators read best. */
 function nullableType(schema: Json): Json {
   const { anyOf, ...rest } = schema
+  if (anyOf?.length > 0 && anyOf.every((one: Json) => typeof one.const === 'string'))
+    return { ...rest, type: 'string', enum: anyOf.map((one: Json) => one.const) }
   if (anyOf?.length !== 2 || anyOf[1]?.type !== 'null' || typeof anyOf[0]?.type !== 'string') return schema
   const { type, enum: words, ...keywords } = anyOf[0]
   return { ...keywords, ...(words ? { enum: [...words, null] } : {}), ...rest, type: [type, 'null'] }

@@ -83,12 +83,13 @@ export const listingFilters = {
   sort: Type.Optional(
     Type.Union(
       listingSorts.map((sort) => Type.Literal(sort)),
-      { description: 'Order by this field; by status, name and latest update if absent' },
+      { description: 'Order by this field; by status, name and latest update if absent', example: 'name' },
     ),
   ),
   order: Type.Optional(
     Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
       description: 'Direction of `sort`; `desc` for `updated_at`, else `asc`, if absent',
+      example: 'asc',
     }),
   ),
   listing_status: Type.Optional(
@@ -96,6 +97,7 @@ export const listingFilters = {
       maxItems: 100,
       namesElements: false,
       description: 'Only these statuses; may be repeated',
+      example: ['published'],
     }),
   ),
   q: Type.Optional(
