@@ -5,8 +5,8 @@ import type { AppContext } from '../context.ts'
 import { type PageRequest, type Pagination, skipOf } from '../http/pagination.ts'
 import { findListing } from '../listings/store.ts'
 import { type CursorPosition, readCursor, writeCursor } from './cursor.ts'
-import { findPageEnd, savePageEnd } from './store.ts'
-import { totalOf } from './total.ts'
+import { PageEnds } from './page-ends.ts'
+import { expectTotal, lastReadClock, totalOf } from './total.ts'
 
 /**
  * Why no change can be lost (decisions §9).
@@ -55,33 +55,37 @@ export async function readFeedPage(
   if (query.listing_id !== undefined) await findListing(db, hostId, Number(query.listing_id))
   const updatedAfter = query.updated_after === undefined ? null : parseFeedTime(query.updated_after)
   const filter = filterOf(hostId, query)
-  const nameOf = (number: number) => `${pagesName(hostId, scope, query, page.perPage)}:${number}`
+  const clockBefore = lastReadClock(db, hostId)
+  const ends = new PageEnds(db, hostId, pagesName(hostId, scope, query, page.perPage), clock())
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
-    : await startOf({ db, clock }, nameOf, page, updatedAfter)
-  // One row more than requested shows whether there is a next page.
+    : await startOf(ends, page, updatedAfter)
+  // One row more than asked for tells whether there is a next page.
   const found = await findChanges(db, filter, version, { skip, limit: page.perPage + 1 })
   const bookings = found.slice(0, page.perPage)
   const hasMore = found.length > page.perPage
   const isOnlyPage = !hasMore && !position && page.page === 1
-  const end = hasMore && !position ? bookings.at(-1) : undefined
-  const [total] = await Promise.all([
-    isOnlyPage ? bookings.length : totalOf(db, filter, updatedAfter, clock()),
-    end && savePageEnd(db, hostId, nameOf(page.page), end.updated_at, clock()),
+  const end = hasMore ? bookings.at(-1)?.updated_at : undefined
+  const [counted] = await Promise.all([
+    isOnlyPage ? null : totalOf(db, filter, updatedAfter, clock()),
+    end && !position && ends.keep(page.page, end),
   ])
+  const isFirst = page.page === 1 && !position
+  if (counted && end && isFirst && counted.version === clockBefore)
+    expectTotal(db, filter, end, counted, bookings.length)
+  const total = counted?.total ?? bookings.length
   return { bookings, pagination: paginate({ page, position, bookings, total, hasMore }) }
 }
 
 /** A page begins after a version; without a stored end of the page before it, by counting rows. */
 async function startOf(
-  { db, clock }: Context,
-  nameOf: (page: number) => string,
+  ends: PageEnds,
   page: PageRequest,
   updatedAfter: Date | null,
 ): Promise<{ version: Date | null; skip: number }> {
   if (page.page === 1) return { version: updatedAfter, skip: 0 }
-  const end = await findPageEnd(db, nameOf(page.page - 1), clock())
-  return end === null ? { version: updatedAfter, skip: skipOf(page) } : { version: end, skip: 0 }
+  const end = await ends.before(page.page)
+  return end === undefined ? { version: updatedAfter, skip: skipOf(page) } : { version: end, skip: 0 }
 }
 
 function filterOf(hostId: number, query: FeedQuery): ChangeFilter {

@@ -1,9 +1,28 @@
 import type { Db } from '../platform/mongo/connection.ts'
 import { isDuplicate } from '../platform/mongo/errors.ts'
-import { pageEndModel } from './model.ts'
+import { type PageEnd, pageEndModel } from './model.ts'
 
-/** How long the end of a page is kept: a reader may pause that long between two pages (decisions §9). */
+/** How long the end of a page is kept at least: a reader may pause that long between two pages (decisions §9). */
 const keptMilliseconds = 24 * 3_600_000
+/** It is stored for longer, so that a page that is read again and again is not written each time. */
+const storedMilliseconds = keptMilliseconds + 3_600_000
+
+/** The part of a page end that a reader needs. */
+export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
+
+/** The ends of some pages that are still stored, the earliest of a page first. */
+export function findPageEnds(db: Db, pages: string[], now: Date): Promise<KnownEnd[]> {
+  return pageEndModel(db)
+    .collection.find({ page: { $in: pages }, expires_at: { $gt: now } })
+    .project<KnownEnd>({ _id: 0, page: 1, version: 1, expires_at: 1 })
+    .sort({ page: 1, version: 1 })
+    .toArray()
+}
+
+/** True when an end need not be stored again to be kept for its time from now on. */
+export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
+  return expires_at.getTime() - now.getTime() >= keptMilliseconds
+}
 
 /**
  * Stores the end of a page. In the database and not in Redis, because a reader whose page end is lost half-way would
@@ -16,11 +35,11 @@ export async function savePageEnd(
   version: Date,
   now: Date,
 ): Promise<void> {
-  const expires_at = new Date(now.getTime() + keptMilliseconds)
+  const expires_at = new Date(now.getTime() + storedMilliseconds)
   const _id = `${page}:${version.getTime()}`
   try {
-    await pageEndModel(db).updateOne(
-      { _id },
+    await pageEndModel(db).collection.updateOne(
+      { _id } as never,
       { $set: { host_id, page, version, expires_at } },
       { upsert: true },
     )
@@ -28,13 +47,4 @@ export async function savePageEnd(
     // Two readers ended a page at the same row at the same time: it is stored.
     if (!isDuplicate(error)) throw error
   }
-}
-
-/** The earliest end still stored for a page: where readers share it, a row may come twice but none is skipped. */
-export async function findPageEnd(db: Db, page: string, now: Date): Promise<Date | null> {
-  const end = await pageEndModel(db)
-    .findOne({ page, expires_at: { $gt: now } })
-    .sort({ version: 1 })
-    .lean()
-  return end?.version ?? null
 }
