@@ -3,9 +3,8 @@ import { renderUsage, runCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
 import { commandExamples } from './command.ts'
 import { exitCode } from './errors.ts'
-import { formatError } from './format-error.ts'
 import { note, show } from './output.ts'
-import { main } from './program.ts'
+import { main, summary } from './program.ts'
 
 await run(process.argv.slice(2))
 
@@ -18,6 +17,8 @@ async function run(rawArgs: string[]): Promise<void> {
     await runCommand(main, { rawArgs })
     process.exit(exitCode.done)
   } catch (error) {
+    // What knows the errors of the service is loaded only when there is one.
+    const { formatError } = await import('./format-error.ts')
     const { text, code } = formatError(error)
     note(text)
     process.exit(code)
@@ -35,5 +36,5 @@ async function showHelp(rawArgs: string[]): Promise<void> {
   }
   const shown = commandExamples(command)
   const tail = shown.length > 0 ? `\nEXAMPLES\n\n${shown.map((line) => `  ${line}`).join('\n')}\n` : ''
-  show((await renderUsage(command, parent)) + tail)
+  show((await renderUsage(command === main ? summary : command, parent)) + tail)
 }

@@ -1,31 +1,110 @@
 import { type CommandDef, defineCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
 
-/** The command line: a table of contents whose commands are loaded when they are needed. */
-export const main: CommandDef = defineCommand({
-  meta: {
-    name: 'partnerctl',
-    version: packageJson.version,
-    description: 'The partner interface from the command line',
+// biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
+type AnyCommand = CommandDef<any>
+
+/** What each command is for, and where it is: loaded only when it is run. */
+const commands: Record<string, { description: string; load: () => Promise<AnyCommand> }> = {
+  login: {
+    description:
+      'Check a key and store it in a profile; the key is prompted for, or read from standard input',
+    load: () => import('./commands/partner/login.ts').then((file) => file.login),
   },
-  subCommands: {
-    login: () => import('./commands/partner/login.ts').then((file) => file.login),
-    profiles: () => import('./commands/partner/profiles.ts').then((file) => file.profiles),
-    doctor: () => import('./commands/partner/doctor.ts').then((file) => file.doctor),
-    completions: () => import('./commands/partner/completions.ts').then((file) => file.completions(main)),
-    me: () => import('./commands/partner/me.ts').then((file) => file.me),
-    api: () => import('./commands/partner/api.ts').then((file) => file.api),
-    feed: () => import('./commands/partner/feed.ts').then((file) => file.feed),
-    bookings: () => import('./commands/admin/bookings.ts').then((file) => file.bookings),
-    conversations: () => import('./commands/admin/conversations.ts').then((file) => file.conversations),
-    hosts: () => import('./commands/admin/hosts.ts').then((file) => file.hosts),
-    listings: () => import('./commands/admin/listings.ts').then((file) => file.listings),
-    keys: () => import('./commands/admin/keys.ts').then((file) => file.keys),
-    jobs: () => import('./commands/admin/jobs.ts').then((file) => file.jobs),
-    sandbox: () => import('./commands/admin/sandbox.ts').then((file) => file.sandbox),
-    db: () => import('./commands/admin/db.ts').then((file) => file.db),
-    audit: () => import('./commands/admin/audit.ts').then((file) => file.audit),
-    secrets: () => import('./commands/admin/secrets.ts').then((file) => file.secrets),
-    seed: () => import('./commands/admin/seed.ts').then((file) => file.seed),
+  profiles: {
+    description: 'Manage the profiles that login stores',
+    load: () => import('./commands/partner/profiles.ts').then((file) => file.profiles),
   },
+  doctor: {
+    description: 'Check what a partner needs: reachability, key, permissions, clock, feed',
+    load: () => import('./commands/partner/doctor.ts').then((file) => file.doctor),
+  },
+  completions: {
+    description: 'Print a script that completes commands and options in your shell',
+    load: () => import('./commands/partner/completions.ts').then((file) => file.completions(main)),
+  },
+  me: {
+    description: 'Check the API key and show the host it belongs to',
+    load: () => import('./commands/partner/me.ts').then((file) => file.me),
+  },
+  api: {
+    description: 'Send one request to any path below /v1 and print the response',
+    load: () => import('./commands/partner/api.ts').then((file) => file.api),
+  },
+  feed: {
+    description: 'Follow the booking feed',
+    load: () => import('./commands/partner/feed.ts').then((file) => file.feed),
+  },
+  bookings: {
+    description: 'Confirm and cancel bookings (administrator)',
+    load: () => import('./commands/admin/bookings.ts').then((file) => file.bookings),
+  },
+  conversations: {
+    description: 'Close and reopen conversations (administrator)',
+    load: () => import('./commands/admin/conversations.ts').then((file) => file.conversations),
+  },
+  hosts: {
+    description: 'Manage host accounts (administrator)',
+    load: () => import('./commands/admin/hosts.ts').then((file) => file.hosts),
+  },
+  listings: {
+    description: 'Move listings between statuses (administrator)',
+    load: () => import('./commands/admin/listings.ts').then((file) => file.listings),
+  },
+  keys: {
+    description: 'Mint and manage API keys (administrator)',
+    load: () => import('./commands/admin/keys.ts').then((file) => file.keys),
+  },
+  jobs: {
+    description: 'See, retry and drop background jobs (administrator)',
+    load: () => import('./commands/admin/jobs.ts').then((file) => file.jobs),
+  },
+  sandbox: {
+    description: 'Clear all sandboxes (administrator)',
+    load: () => import('./commands/admin/sandbox.ts').then((file) => file.sandbox),
+  },
+  db: {
+    description: 'Check the database (administrator)',
+    load: () => import('./commands/admin/db.ts').then((file) => file.db),
+  },
+  audit: {
+    description: 'See the audit log (administrator)',
+    load: () => import('./commands/admin/audit.ts').then((file) => file.audit),
+  },
+  secrets: {
+    description: 'Rotate the secret that provider keys are encrypted under (administrator)',
+    load: () => import('./commands/admin/secrets.ts').then((file) => file.secrets),
+  },
+  seed: {
+    description: 'Create a demo host with a key, a user and a listing (administrator)',
+    load: () => import('./commands/admin/seed.ts').then((file) => file.seed),
+  },
+}
+
+const meta = {
+  name: 'partnerctl',
+  version: packageJson.version,
+  description: 'The partner interface from the command line',
+}
+
+/** The command line, with its commands as they are loaded. */
+export const main: AnyCommand = defineCommand({
+  meta,
+  subCommands: Object.fromEntries(
+    Object.entries(commands).map(([name, { description, load }]) => [
+      name,
+      async () => Object.assign(await load(), { meta: { name, description } }),
+    ]),
+  ),
+})
+
+/** The same for a list of commands, which loads none of them. */
+export const summary: AnyCommand = defineCommand({
+  meta,
+  subCommands: Object.fromEntries(
+    Object.entries(commands).map(([name, { description }]) => [
+      name,
+      defineCommand({ meta: { name, description } }),
+    ]),
+  ),
 })

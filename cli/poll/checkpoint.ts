@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { lockState } from './lock.ts'
+import { openState, readState, type State } from './state-file.ts'
 
 /** How far a poll has got: the version of the last change handled. */
 export interface Checkpoint {
   version: string | undefined
-  /** Stores a version: on disk, completely or not at all, before it returns. */
-  save(version: string): Promise<void>
+  /** Stores a version: once it returns, a killed process has not lost it. */
+  save(version: string): void
+  /** Stores on disk what was saved: once it returns, a machine without power has not lost it. */
+  sync(): Promise<void>
   /** Releases the state file. */
   close(): Promise<void>
 }
@@ -24,14 +27,6 @@ export interface CheckpointScope {
   path?: string | undefined
   /** Version to begin after, instead of the one kept. */
   since?: string | undefined
-}
-
-interface State {
-  root: string
-  /** Absent in a file of an earlier version, which did not record the account. */
-  account?: string
-  filters: Record<string, string | undefined>
-  version: string
 }
 
 type Scope = Pick<CheckpointScope, 'root' | 'account' | 'filters'>
@@ -49,10 +44,16 @@ export async function openCheckpoint({ path, since, ...scope }: CheckpointScope)
   try {
     const state = await readState(file)
     if (state) requireSameScope(file, state, scope, since !== undefined)
+    const version = since ?? state?.version
+    const writer = openState(file, scope)
     return {
-      version: since ?? state?.version,
-      save: (version) => writeState(file, { ...scope, version }),
-      close: async () => unlock(),
+      version,
+      save: (handled) => writer.append(handled),
+      sync: () => writer.sync(),
+      async close() {
+        await writer.close()
+        unlock()
+      },
     }
   } catch (error) {
     unlock()
@@ -108,31 +109,4 @@ function requireSameScope(
   }
   if (state.account !== account)
     throw new UsageError(`"${file}" belongs to a poll of another account; choose another --state`)
-}
-
-async function readState(file: string): Promise<State | undefined> {
-  const text = await readFile(file, 'utf8').catch((error) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
-  if (text === undefined) return undefined
-  try {
-    const state = JSON.parse(text)
-    if (typeof state.version === 'string' && typeof state.root === 'string') return state
-  } catch {
-    // Reported below, like any other file that is not ours.
-  }
-  throw new UsageError(`"${file}" is not a state file of a feed poll`)
-}
-
-async function writeState(file: string, state: State): Promise<void> {
-  const fresh = `${file}.new`
-  const handle = await open(fresh, 'w', 0o600)
-  try {
-    await handle.writeFile(JSON.stringify(state))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(fresh, file)
 }

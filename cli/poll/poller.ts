@@ -51,11 +51,12 @@ export async function poll(options: PollOptions): Promise<void> {
     for (const [index, item] of items.entries()) {
       if (stop.requested) break
       await handle(item)
-      await checkpoint.save(item.version)
+      checkpoint.save(item.version)
       after = item.version
       handled += 1
       progress.update(handled, total - index - 1)
     }
+    await checkpoint.sync()
     if (stop.requested) break
     if (items.length === perPage) {
       await stop.sleep(pauseSeconds)

@@ -32,6 +32,5 @@ const list = command({
 })
 
 export const audit = defineCommand({
-  meta: { name: 'audit', description: 'See the audit log (administrator)' },
   subCommands: { list },
 })

@@ -81,6 +81,5 @@ const cancel = command({
 })
 
 export const bookings = defineCommand({
-  meta: { name: 'bookings', description: 'Confirm and cancel bookings (administrator)' },
   subCommands: { confirm, cancel },
 })

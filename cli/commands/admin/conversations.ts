@@ -24,7 +24,6 @@ function changing(name: 'close' | 'reopen', description: string) {
 }
 
 export const conversations = defineCommand({
-  meta: { name: 'conversations', description: 'Close and reopen conversations (administrator)' },
   subCommands: {
     close: changing('close', 'Close the conversation of a booking: no more messages can be sent'),
     reopen: changing('reopen', 'Reopen the conversation of a booking'),

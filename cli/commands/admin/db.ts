@@ -17,6 +17,5 @@ const check = command({
 })
 
 export const db = defineCommand({
-  meta: { name: 'db', description: 'Check the database (administrator)' },
   subCommands: { check },
 })

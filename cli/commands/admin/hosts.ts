@@ -56,6 +56,5 @@ const list = command({
 })
 
 export const hosts = defineCommand({
-  meta: { name: 'hosts', description: 'Manage host accounts (administrator)' },
   subCommands: { create, list },
 })

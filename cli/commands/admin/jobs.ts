@@ -78,6 +78,5 @@ const drop = command({
 })
 
 export const jobs = defineCommand({
-  meta: { name: 'jobs', description: 'See, retry and drop background jobs (administrator)' },
   subCommands: { list, retry, drop },
 })

@@ -138,7 +138,6 @@ const revoke = changing(
 )
 
 export const keys = defineCommand({
-  meta: { name: 'keys', description: 'Mint and manage API keys (administrator)' },
   subCommands: { mint, list, show, rotate, activate, deactivate, revoke },
 })
 

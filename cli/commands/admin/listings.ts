@@ -27,6 +27,5 @@ const status = command({
 })
 
 export const listings = defineCommand({
-  meta: { name: 'listings', description: 'Move listings between statuses (administrator)' },
   subCommands: { status },
 })

@@ -19,6 +19,5 @@ const clear = command({
 })
 
 export const sandbox = defineCommand({
-  meta: { name: 'sandbox', description: 'Clear all sandboxes (administrator)' },
   subCommands: { clear },
 })

@@ -24,9 +24,5 @@ const rotate = command({
 })
 
 export const secrets = defineCommand({
-  meta: {
-    name: 'secrets',
-    description: 'Rotate the secret that provider keys are encrypted under (administrator)',
-  },
   subCommands: { rotate },
 })

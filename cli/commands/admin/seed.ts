@@ -4,7 +4,6 @@ import { note, print, record } from '../../output.ts'
 import { administer } from './administer.ts'
 
 export const seed = command({
-  meta: { name: 'seed', description: 'Create a demo host with a key, a user and a listing (administrator)' },
   examples: ['partnerctl seed --json'],
   async run({ args }) {
     const { hostId, key, booking } = await administer('seed', 'demo host', seedDemo, { record: 'before' })

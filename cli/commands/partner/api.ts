@@ -8,7 +8,6 @@ import { print } from '../../output.ts'
 const methods = ['GET', 'POST', 'PATCH', 'DELETE']
 
 export const api = command({
-  meta: { name: 'api', description: 'Send one request to any path below /v1 and print the response' },
   examples: [
     'partnerctl api GET "/listings?per_page=5"',
     'partnerctl api POST /bookings --sandbox --data @booking.json',

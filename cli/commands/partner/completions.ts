@@ -65,10 +65,6 @@ const scripts: Record<(typeof shells)[number], (words: [string, string[]][]) => 
 /** @param tree the whole command line */
 export const completions = (tree: AnyCommand) =>
   command({
-    meta: {
-      name: 'completions',
-      description: 'Print a script that completes commands and options in your shell',
-    },
     examples: ['source <(partnerctl completions bash)'],
     args: { shell: { type: 'positional', required: true, description: shells.join(', ') } },
     async run({ args }) {

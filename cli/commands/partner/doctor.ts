@@ -10,10 +10,6 @@ import { formatError } from '../../format-error.ts'
 import { readCheckpoint } from '../../poll/checkpoint.ts'
 
 export const doctor = command({
-  meta: {
-    name: 'doctor',
-    description: 'Check what a partner needs: reachability, key, permissions, clock, feed',
-  },
   examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
   args: clientArgs,
   async run({ args }) {

@@ -99,6 +99,5 @@ const show = command({
 })
 
 export const feed = defineCommand({
-  meta: { name: 'feed', description: 'Follow the booking feed' },
   subCommands: { poll, show },
 })

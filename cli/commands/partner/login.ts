@@ -6,11 +6,6 @@ import { UsageError } from '../../errors.ts'
 import { print, record } from '../../output.ts'
 
 export const login = command({
-  meta: {
-    name: 'login',
-    description:
-      'Check a key and store it in a profile; the key is prompted for, or read from standard input',
-  },
   examples: [
     'partnerctl login --sandbox',
     'partnerctl login --profile production --base-url https://partners.example.com < key.txt',

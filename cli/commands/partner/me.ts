@@ -3,7 +3,6 @@ import { command } from '../../command.ts'
 import { print, record } from '../../output.ts'
 
 export const me = command({
-  meta: { name: 'me', description: 'Check the API key and show the host it belongs to' },
   examples: ['partnerctl me', 'partnerctl me --sandbox --json'],
   args: clientArgs,
   async run({ args }) {

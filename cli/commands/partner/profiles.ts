@@ -69,6 +69,5 @@ const remove = changing(
 )
 
 export const profiles = defineCommand({
-  meta: { name: 'profiles', description: 'Manage the profiles that login stores' },
   subCommands: { list, use, remove },
 })
