@@ -161,7 +161,8 @@ export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[
 }
 
 function findWritten(db: Db, session: Session, filter: object): Promise<StoredRow[]> {
-  return availabilityRowModel(db).find(filter, columns, { session, batchSize }).lean<StoredRow[]>().exec()
+  const options = { session, batchSize, projection: columns }
+  return availabilityRowModel(db).collection.find<StoredRow>(filter, options).toArray()
 }
 
 function overlapping(host_id: number, room_type_id: number | { $in: number[] }, { from, to }: DateWindow) {

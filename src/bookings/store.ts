@@ -22,7 +22,7 @@ export async function insertBooking(
   now: Date,
 ): Promise<StoredBooking> {
   const booking = { ...draft, created_sequence: sequence, created_at: now, updated_at: version }
-  await bookingModel(db).create([booking], { session })
+  await bookingModel(db).collection.insertOne({ ...booking }, { session })
   return booking
 }
 
@@ -52,20 +52,16 @@ export async function findActiveStays(
   }: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
   afterSequence: number,
 ): Promise<Stay[]> {
-  return bookingModel(db)
-    .find(
-      {
-        host_id,
-        room_type_id,
-        status: { $ne: bookingStatus.cancelled },
-        checkin_at: { $lt: checkout_at },
-        checkout_at: { $gt: checkin_at },
-        created_sequence: { $gt: afterSequence },
-      },
-      { _id: 0, checkin_at: 1, checkout_at: 1, created_sequence: 1 },
-    )
-    .session(session)
-    .lean()
+  const filter = {
+    host_id,
+    room_type_id,
+    status: { $ne: bookingStatus.cancelled },
+    checkin_at: { $lt: checkout_at },
+    checkout_at: { $gt: checkin_at },
+    created_sequence: { $gt: afterSequence },
+  }
+  const projection = { _id: 0, checkin_at: 1, checkout_at: 1, created_sequence: 1 }
+  return bookingModel(db).collection.find<Stay>(filter, { session, projection }).toArray()
 }
 
 /**

@@ -53,7 +53,8 @@ export async function nextSequence(db: Db, session: Session, hostId: number): Pr
 
 /** The version of the host's latest visible change. */
 export async function readHostClock(db: Db, hostId: number): Promise<Date> {
-  const clock = await hostClockModel(db).findOne({ _id: hostId }, { last: 1 }).lean()
+  const own = { _id: hostId } as never
+  const clock = await hostClockModel(db).collection.findOne<HostClock>(own, { projection: { last: 1 } })
   return new Date((clock?.last ?? 0) * 1000)
 }
 
@@ -69,5 +70,6 @@ export async function startHostClock(db: Db, hostId: number): Promise<void> {
 }
 
 function advance(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {
-  return hostClockModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean<HostClock>()
+  const options = { session, returnDocument: 'after' } as const
+  return hostClockModel(db).collection.findOneAndUpdate(filter, change, options) as Promise<HostClock | null>
 }

@@ -23,13 +23,12 @@ export function findWaitingRates(
   session: Session | null = null,
   limit = 0,
 ): Promise<WaitingRates[]> {
+  const which = { host_id: hostId, listing_id: Array.isArray(listingId) ? { $in: listingId } : listingId }
   return waitingRatesModel(db)
-    .find({ host_id: hostId, listing_id: Array.isArray(listingId) ? { $in: listingId } : listingId })
+    .collection.find<WaitingRates>(which, session ? { session } : {})
     .sort({ sequence: 1 })
     .limit(limit)
-    .session(session)
-    .lean<WaitingRates[]>()
-    .exec()
+    .toArray()
 }
 
 /** The listings that the host's oldest waiting rates are for. */

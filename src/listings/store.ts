@@ -28,7 +28,8 @@ export function findListingIfAny(
   id: number,
   session: Session | null = null,
 ): Promise<StoredListing | null> {
-  return listingModel(db).findOne({ host_id: hostId, id }).session(session).lean<StoredListing>().exec()
+  const options = session ? { session } : {}
+  return listingModel(db).collection.findOne<StoredListing>({ host_id: hostId, id }, options)
 }
 
 /**
@@ -85,7 +86,7 @@ export async function insertListing(
     created_at: now,
     updated_at: now,
   }
-  await listingModel(db).create([listing], { session })
+  await listingModel(db).collection.insertOne({ ...listing }, { session })
   return listing
 }
 
@@ -107,7 +108,7 @@ export async function replaceContent(
   }
   const filter = { host_id: listing.host_id, id: listing.id }
   try {
-    await listingModel(db).updateOne(filter, { $set: changed }, { session })
+    await listingModel(db).collection.updateOne(filter, { $set: changed }, { session })
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }

@@ -75,7 +75,8 @@ export async function patchListing(
 ): Promise<ListingWrite> {
   const sent = normalize(ListingPatch, body)
   const queue = listingLock(hostId)
-  const { content } = await findListing(db, hostId, id)
+  const mayAdd = (sent.room_types?.length ?? 0) > 0
+  const content = mayAdd ? (await findListing(db, hostId, id)).content : null
   const ids = await reserveIds(source, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
     await takeLock(db, session, listingLock(hostId))

@@ -40,7 +40,7 @@ export async function findDuplicate(
 
 /** Stores a new message. */
 export async function insertMessage(db: Db, session: Session, message: StoredMessage): Promise<void> {
-  await messageModel(db).create([message], { session })
+  await messageModel(db).collection.insertOne({ ...message }, { session })
 }
 
 /** Stores the guest's message of a new booking, dated like the booking. */

@@ -6,7 +6,7 @@ import { emailIndex, type StoredUser, userModel } from './model.ts'
 
 /** The user of this host with this id, or null. */
 export async function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
-  return userModel(db).findOne({ host_id: hostId, id }).lean()
+  return userModel(db).collection.findOne<StoredUser>({ host_id: hostId, id })
 }
 
 /**
@@ -15,7 +15,8 @@ export async function findUserIfAny(db: Db, hostId: number, id: number): Promise
  * @throws DomainError `validation` at `email`
  */
 export async function requireFreeEmail(db: Db, hostId: number, email: string): Promise<void> {
-  if (await userModel(db).exists({ host_id: hostId, email_key: indexKey(email) })) throw emailTaken()
+  const taken = { host_id: hostId, email_key: indexKey(email) }
+  if (await userModel(db).collection.findOne(taken, { projection: { _id: 1 } })) throw emailTaken()
 }
 
 /**
@@ -25,7 +26,7 @@ export async function requireFreeEmail(db: Db, hostId: number, email: string): P
  */
 export async function insertUser(db: Db, session: Session, user: StoredUser): Promise<void> {
   try {
-    await userModel(db).create([user], { session })
+    await userModel(db).collection.insertOne({ ...user }, { session })
   } catch (error) {
     throw breaksUniqueIndex(error, emailIndex) ? emailTaken() : error
   }

@@ -12,7 +12,8 @@ export async function findStoredResponse(
   now: Date,
   readConcern: 'majority' | 'local' = 'majority',
 ): Promise<StoredResponse | null> {
-  const found = await storedResponseModel(db).findOne(claim).readConcern(readConcern).lean()
+  const options = { readConcern: { level: readConcern } }
+  const found = await storedResponseModel(db).collection.findOne<StoredResponse>({ ...claim }, options)
   return found && found.expires_at > now ? found : null
 }
 
@@ -28,5 +29,5 @@ export async function saveResponse(
 ): Promise<void> {
   const { key_id, endpoint, idempotency_key } = response
   const expired = { key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
-  await storedResponseModel(db).replaceOne(expired, response, { upsert: true, session })
+  await storedResponseModel(db).collection.replaceOne(expired, { ...response }, { upsert: true, session })
 }

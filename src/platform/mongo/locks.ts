@@ -19,10 +19,8 @@ export const lockModel = modelOf<Lock>(
  * @returns the place of the transaction among all that took this lock
  */
 export async function takeLock(db: Db, session: Session, name: string): Promise<number> {
-  const options = { upsert: true, new: true, session }
-  const { taken } = await lockModel(db)
-    .findOneAndUpdate({ _id: name }, { $inc: { taken: 1 } }, options)
-    .lean()
-    .orFail()
-  return taken
+  const options = { upsert: true, returnDocument: 'after', session } as const
+  const lock = { _id: name } as never
+  const taken = await lockModel(db).collection.findOneAndUpdate(lock, { $inc: { taken: 1 } }, options)
+  return taken?.taken
 }

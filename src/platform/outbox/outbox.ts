@@ -44,7 +44,8 @@ export async function enqueueJob(
   job: Pick<Job, 'topic' | 'host_id' | 'payload'>,
 ): Promise<void> {
   const times = { due_at: now, created_at: now, tried_since: now }
-  await jobModel(db).create([{ ...job, ...times }], { session })
+  const state = { attempts: 0, parked: false, last_error: null }
+  await jobModel(db).collection.insertOne({ ...job, ...state, ...times }, { session })
 }
 
 /** How much is waiting in the outbox. */
