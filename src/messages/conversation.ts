@@ -45,19 +45,25 @@ export async function sendMessage(
   const { id: booking_id } = await findBooking(db, host.hostId, bookingId)
   const conversation = { host_id: host.hostId, booking_id }
   const id = await ids('message')
-  await ensureConversation(db, conversation)
-  return inTransaction(db, `conversation/${host.hostId}/${booking_id}`, async (session) => {
-    const { closed_at } = await advanceConversation(db, session, conversation)
-    if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
-    const created_at = clock()
-    const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
-    const first = await findDuplicate(db, session, conversation, text, windowStart)
-    if (first) return first
-    const sender = { sender: 'host', sender_name: host.name } as const
-    const message = { ...conversation, id, ...sender, text, is_seen: false, created_at }
-    await insertMessage(db, session, message)
-    return message
-  })
+  const send = () =>
+    inTransaction(db, `conversation/${host.hostId}/${booking_id}`, async (session) => {
+      const stored = await advanceConversation(db, session, conversation)
+      if (!stored) return null
+      if (stored.closed_at) throw new DomainError('conflict', 'The conversation is closed')
+      const created_at = clock()
+      const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
+      const first = await findDuplicate(db, session, conversation, text, windowStart)
+      if (first) return first
+      const sender = { sender: 'host', sender_name: host.name } as const
+      const message = { ...conversation, id, ...sender, text, is_seen: false, created_at }
+      await insertMessage(db, session, message)
+      return message
+    })
+  for (;;) {
+    const sent = await send()
+    if (sent) return sent
+    await ensureConversation(db, conversation)
+  }
 }
 
 /**

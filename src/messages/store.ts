@@ -64,16 +64,15 @@ export async function insertFirstMessage(
   })
 }
 
-/** Advances a conversation, so that sends to it take turns. */
+/** Advances a conversation, so that sends to it take turns; null where none is stored yet. */
 export async function advanceConversation(
   db: Db,
   session: Session,
   conversation: ConversationId,
-): Promise<Conversation> {
+): Promise<Conversation | null> {
   return conversationModel(db)
     .findOneAndUpdate(conversation, { $inc: { sends: 1 } }, { session, new: true })
     .lean()
-    .orFail()
 }
 
 /** Stores the conversation if there is none. Call it before the transaction of a send, in which two first sends would collide. */

@@ -1,0 +1,117 @@
+import type { CommandStartedEvent } from 'mongodb'
+import { expect, inject, test } from 'vitest'
+import { mongodbUrlOf, testApp } from '../support/app.ts'
+import { readFixture } from '../support/fixtures.ts'
+
+/**
+ * How many commands each request sends to the database, counted by the driver's own monitor, so that none creeps in
+ * unnoticed. With Redis, as in production: without it the key's record is read for every request.
+ */
+const database = `commands_${crypto.randomUUID().slice(0, 8)}`
+const service = await testApp({
+  MONGODB_URL: `${mongodbUrlOf(database)}&monitorCommands=true`,
+  REDIS_URL: inject('redisUrl'),
+})
+const actor = await service.actor({ rateLimit: 1_000_000 })
+const provider = '/v1/integrations/provider_one'
+
+const { body: user } = await actor.send('POST', '/v1/users', { body: await readFixture('users/maria') })
+const { body: listing } = await actor.send('POST', '/v1/listings', {
+  body: await readFixture('demo/listing'),
+})
+const { body: full } = await actor.send('GET', `/v1/listings/${listing.data.id}`)
+const stay = {
+  user_id: user.data.user_id,
+  listing_id: listing.data.id,
+  room_type_id: full.data.room_types[0].id,
+  checkin_at: '2031-01-01',
+  checkout_at: '2031-02-01',
+}
+for (let count = 0; count < 5; count += 1) await actor.send('POST', '/v1/bookings', { body: stay })
+const { body: feed } = await actor.send('GET', `${provider}/bookings?per_page=2`)
+const last = (await actor.send('GET', `${provider}/bookings`)).body.data.Bookings.at(-1)
+const bookingId = last.booking_id
+await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text: 'Hello' } } })
+
+/** What the service does in the background is not the request's. */
+const background = new Set(['outbox', 'api_keys', 'sandbox_scopes'])
+
+function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {
+  if (databaseName === 'admin') return commandName === 'commitTransaction'
+  return databaseName === database && !background.has(command[commandName])
+}
+
+async function commandsOf(send: () => Promise<{ status: number }>): Promise<string[]> {
+  const commands: string[] = []
+  const note = (event: CommandStartedEvent) => {
+    if (isOfRequest(event)) commands.push(`${event.commandName} ${event.command[event.commandName]}`)
+  }
+  const client = service.live.db.getClient()
+  client.on('commandStarted', note)
+  const { status } = await send()
+  client.off('commandStarted', note)
+  expect(status).toBeLessThan(300)
+  return commands
+}
+
+const key = () => ({ 'idempotency-key': crypto.randomUUID() })
+const booking = (more: object = {}) => ({ body: { ...stay, ...more } })
+const item = { listing_id: stay.listing_id, room_type_id: stay.room_type_id }
+const availability = { ...item, available: 9, start_date: '2035-01-01', end_date: '2035-01-31' }
+
+/** Name, number of commands, request. */
+const requests: [string, number, () => Promise<{ status: number }>][] = [
+  ['GET /v1/me', 0, () => actor.send('GET', '/v1/me')],
+  ['POST /v1/bookings', 7, () => actor.send('POST', '/v1/bookings', booking())],
+  [
+    'POST /v1/bookings with a message',
+    8,
+    () => actor.send('POST', '/v1/bookings', booking({ message: 'Hi' })),
+  ],
+  [
+    'POST /v1/bookings with a message and an Idempotency-Key',
+    10,
+    () => actor.send('POST', '/v1/bookings', { ...booking({ message: 'Hi' }), headers: key() }),
+  ],
+  [
+    'PATCH /v1/listings/{id} of a name',
+    5,
+    () => actor.send('PATCH', `/v1/listings/${stay.listing_id}`, { body: { name: 'Another name' } }),
+  ],
+  ['the first page of the feed, read again', 3, () => actor.send('GET', `${provider}/bookings?per_page=2`)],
+  [
+    'a later page of the feed, read again',
+    3,
+    () => actor.send('GET', `${provider}/bookings?per_page=2&page=2`),
+  ],
+  [
+    'a page of the feed by cursor',
+    2,
+    () => actor.send('GET', `${provider}/bookings?per_page=2&cursor=${feed.meta.pagination.next_cursor}`),
+  ],
+  [
+    'a poll of the feed without news',
+    1,
+    () =>
+      actor.send('GET', `${provider}/bookings?updated_after=${encodeURIComponent('2099-01-01 00:00:00')}`),
+  ],
+  [
+    'POST of a message',
+    5,
+    () =>
+      actor.send('POST', `/v1/bookings/${bookingId}/messages`, {
+        body: { message: { text: crypto.randomUUID() } },
+      }),
+  ],
+  [
+    'POST of availability',
+    8,
+    () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
+  ],
+]
+
+test.each(requests)('%s sends %i commands to the database', async (_, amount, send) => {
+  // Once before, so that ids are at hand and nothing is done for the first time.
+  await send()
+  expect(await commandsOf(send)).toHaveLength(amount)
+})
