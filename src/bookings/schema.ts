@@ -143,7 +143,7 @@ export const BookingDetail = named(
         total: shown.integer('Number of guests', 'count'),
         rooms: shown.integer('Number of units', 'count'),
       },
-      'How many come',
+      'Number of guests and units',
     ),
     guest: responseObject(
       {
@@ -155,7 +155,7 @@ export const BookingDetail = named(
           'country',
         ),
       },
-      'Who comes',
+      'The guest',
     ),
     pricing: responseObject(
       {
@@ -164,7 +164,7 @@ export const BookingDetail = named(
         total_local: nullableTotal(),
         security_deposit: shown.number('Security deposit in major units, not part of the total'),
       },
-      'What it costs',
+      'Price',
     ),
     notes: shown.textOrNull('What the guest asked for when booking; null for nothing'),
     meta: responseObject({ version, created_at, updated_at }, 'When it was created and changed'),

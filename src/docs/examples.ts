@@ -9,9 +9,6 @@ export const exampleResponses: Record<string, { status: number; body: unknown }>
 
 const problems: Partial<Record<ErrorKind, DomainError>> = {
   validation: invalidField('email', '"email" must be an e-mail address'),
-  forbidden: new DomainError('forbidden', 'The API key lacks the required permission "bookings.read"', [
-    { path: 'required_permission', code: 'forbidden', message: 'bookings.read' },
-  ]),
   rate_limit: new DomainError('rate_limit', 'Too many requests; try again in 12 s', [
     { path: 'retry_after', code: 'rate_limited', message: '12' },
   ]),
@@ -26,9 +23,9 @@ const messages: Record<ErrorKind, string> = {
   forbidden: 'Unauthorized access to listings',
   not_found: 'Listing not found or unauthorized',
   unsupported_provider: 'Unsupported provider; the only supported one is "provider_one"',
-  conflict: 'The conversation is closed',
+  conflict: 'Another request is changing the same data; try again',
   listing_conflict: 'The listing matches one that is inactive',
-  idempotency_mismatch: 'This "Idempotency-Key" was used with another body',
+  idempotency_mismatch: 'This "Idempotency-Key" was used with another body; use a new one',
   rate_limit: 'Too many requests',
 }
 
@@ -36,13 +33,21 @@ const messages: Record<ErrorKind, string> = {
 export type FailureKind = ErrorKind | 'internal'
 
 /** Status and example envelope of one kind of error, from the same mapping that responds to requests. */
-export function exampleError(kind: FailureKind): { status: number; body: object } {
+export function exampleError(kind: FailureKind, permission?: string): { status: number; body: object } {
   const { status, type, message, errors } =
-    kind === 'internal' ? unexpected : describeError(problems[kind] ?? new DomainError(kind, messages[kind]))
+    kind === 'internal' ? unexpected : describeError(errorOf(kind, permission))
   return {
     status,
     body: { error: { type, message, request_id: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11', errors } },
   }
+}
+
+function errorOf(kind: ErrorKind, permission: string | undefined): DomainError {
+  if (kind !== 'forbidden' || permission === undefined)
+    return problems[kind] ?? new DomainError(kind, messages[kind])
+  return new DomainError(kind, `The API key lacks the required permission "${permission}"`, [
+    { path: 'required_permission', code: 'forbidden', message: permission },
+  ])
 }
 
 /** Ids that exist in a fresh sandbox, by the part of a path that they follow. */

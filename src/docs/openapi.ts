@@ -74,7 +74,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
       ...mapValues(hooks.response, (schema, status) =>
         documentSuccess(document(schema), exampleOf(name, status, isSandbox), isIdempotent),
       ),
-      ...documentErrors(errorsOf(declared, query.length > 0)),
+      ...documentErrors(errorsOf(declared, query.length > 0), permission),
     },
   }
 }
@@ -109,7 +109,7 @@ function pathParameters(path: string): Json[] {
     required: true,
     ...(name === 'provider'
       ? {
-          description: 'The integration provider; there is one',
+          description: `The integration provider; currently only \`${supportedProvider}\``,
           schema: { type: 'string', enum: [supportedProvider] },
           example: supportedProvider,
         }

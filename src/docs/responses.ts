@@ -12,7 +12,7 @@ const headerSchemas = {
     example: '"default";q=60;w=60',
   },
   RateLimit: {
-    description: 'What remains: `r` requests, and `t` seconds until the window is free again',
+    description: 'What remains: `r` requests, and `t` seconds until the window resets',
     schema: { type: 'string' },
     example: '"default";r=59;t=60',
   },
@@ -46,15 +46,17 @@ export function documentSuccess(schema: Json, example: unknown, isReplayable: bo
 }
 
 /** The error responses of some kinds, by status. */
-export function documentErrors(kinds: FailureKind[]): Json {
+export function documentErrors(kinds: FailureKind[], permission: string): Json {
   const byStatus = Map.groupBy(new Set(kinds), (kind) => exampleError(kind).status)
   return Object.fromEntries(
-    [...byStatus].map(([status, sameStatus]) => [status, documentError(status, sameStatus)]),
+    [...byStatus].map(([status, sameStatus]) => [status, documentError(status, sameStatus, permission)]),
   )
 }
 
-function documentError(status: number, kinds: FailureKind[]): Json {
-  const examples = Object.fromEntries(kinds.map((kind) => [kind, { value: exampleError(kind).body }]))
+function documentError(status: number, kinds: FailureKind[], permission: string): Json {
+  const examples = Object.fromEntries(
+    kinds.map((kind) => [kind, { value: exampleError(kind, permission).body }]),
+  )
   return {
     description: kinds.map((kind) => kind.replaceAll('_', ' ')).join(', or '),
     headers: errorHeaders(status),

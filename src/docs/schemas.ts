@@ -1,5 +1,5 @@
 import { type ResponseForm, responseForms } from '../schema/fields.ts'
-import { type FormatName, formats } from '../schema/formats.ts'
+import { type Format, type FormatName, formats } from '../schema/formats.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain trees of JSON
 export type Json = any
@@ -75,7 +75,9 @@ function withDocumentedForms(schema: Json): Json {
 
 function documentedFormat({ format, whenBlank }: Json): { format?: string; pattern?: string } {
   if (format === 'text') return whenBlank ? { pattern: String.raw`\S` } : {}
-  return formats[format as FormatName].documented
+  const { documented } = formats[format as FormatName] as Format
+  // A list of all time zones says less than its description.
+  return (documented.pattern?.length ?? 0) > 100 ? {} : documented
 }
 
 /** `anyOf: [X, null]` and unions of words in the shorter spelling that generators read best. */

@@ -10,7 +10,8 @@ export const feedFilters = {
     text(255, {
       format: 'feed-time',
       whenBlank: 'invalid',
-      description: 'Only changes after this version: the last `version` you have processed',
+      description:
+        'Only changes after this version, `YYYY-MM-DD HH:MM:SS`: the last `version` you have handled; a date alone means its first second',
       example: '2026-01-31 12:00:05',
     }),
   ),

@@ -64,9 +64,9 @@ export async function readLatestVersion(db: Db): Promise<Date> {
   return new Date((latest?.last ?? 0) * 1000)
 }
 
-/** Starts the clock of a new host. */
-export async function startHostClock(db: Db, hostId: number): Promise<void> {
-  await hostClockModel(db).create({ _id: hostId, last: 0, sequence: 0 })
+/** Starts the clock of a new host; its versions come after `last`, in seconds since 1970. */
+export async function startHostClock(db: Db, hostId: number, last = 0): Promise<void> {
+  await hostClockModel(db).create({ _id: hostId, last, sequence: 0 })
 }
 
 function advance(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {

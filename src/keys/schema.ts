@@ -20,7 +20,7 @@ export const KeyView = named(
       'What the key may do; each operation names the permission that it needs',
       shown.word('A permission', ...permissions),
     ),
-    status: shown.word('Status of the key; with any but `active`, requests get 401', ...keyStatuses),
+    status: shown.word('Status of the key; unless it is `active`, requests get 401', ...keyStatuses),
     expires_at: shown.timestampOrNull('When the key expires; null if it does not'),
     previous_expires_at: shown.timestampOrNull(
       'When the previous secret of a rotated key stops working; null if no rotation is running',

@@ -41,15 +41,15 @@ const group = <T extends Parameters<typeof Type.Object>[0]>(about: string, field
   Type.Optional(Type.Object(fields, { description: about }))
 
 const Reference = named('ReferenceWrite', Type.Object({ id: idInBody("Id in the platform's own list") }))
-const references = (about: string) => list(`${about}; sent anew as a whole`, Reference)
+const references = (about: string) => list(`${about}; replaced as a whole with each write`, Reference)
 const Photo = named(
   'PhotoWrite',
   Type.Object({ url: address('Address of the picture'), description: longText('What the picture shows') }),
 )
-const photos = (about: string) => list(`${about}; sent anew as a whole`, Photo)
+const photos = (about: string) => list(`${about}; replaced as a whole with each write`, Photo)
 /** May be left out, and null only if none is stored, so that what was read can be sent back. `merge.ts` checks it. */
 const elementName = (what: string) =>
-  optional(requiredText(), `Name of the ${what}; null if it has none, and refused where one is stored`)
+  optional(requiredText(), `Name of the ${what}; null is refused once a name is stored`)
 /** Ours as an integer, or the partner's own as a string; `merge.ts` decides what a string of digits is. */
 const elementId = (what: string) =>
   optional(
@@ -107,7 +107,7 @@ const RoomTypePrices = named(
   Type.Object({
     base_price: optional(
       money({ belowMinimum: 'invalid' }),
-      'Price of a month without an own price, in major units; null if not set',
+      'Price of a month without a price of its own, in major units; null if not set',
     ),
     ...monthlyPrices((month) => amount(`Price of ${month} instead of the base price`)),
     discount_90: percent('Discount for stays of 90 nights or more'),
@@ -136,16 +136,16 @@ const RoomType = named(
     room_type: enumerated('Kind of room'),
     bed_type: enumerated('Kind of bed'),
     bathroom_type: enumerated('Kind of bathroom'),
-    gender: enumerated('Gender it is let to'),
+    gender: enumerated('Gender that the room is let to'),
     application_url: address('Where guests apply'),
     room_size: number('Size of the room, in `room_size_unit`'),
     room_size_unit: enumerated('Unit of `room_size`'),
     max_occupancy: whole('How many people may live in it'),
-    available_at: clearable('First day it can be moved into', date()),
+    available_at: clearable('Earliest move-in date', date()),
     rooms: list('Its rooms, merged by id; rooms left out stay', Room),
     prices: Type.Optional(RoomTypePrices),
     amenities: references('What it offers'),
-    photos: photos('Its photos'),
+    photos: photos('Photos of the room type'),
   }),
 )
 
@@ -157,7 +157,9 @@ const ExtraFee = named(
     mandatory: flag('Whether every guest pays it'),
     type: enumerated('`percentage` or `percent` of the price of the stay; otherwise a fixed amount'),
     sum: clearable('The amount in major units, or the percentage', money()),
-    frequency: enumerated('How often it is due; only `once` (or `one_time`, `one_off`) is part of a booking'),
+    frequency: enumerated(
+      'How often it is due; `once`, `one_time` or `one_off` is charged with a booking. May be',
+    ),
   }),
 )
 
@@ -200,7 +202,7 @@ const fields = {
     currency: clearable('ISO currency code of all prices of the listing', text(64, { format: 'currency' })),
     security_deposit_type: enumerated('Kind of security deposit'),
     security_deposit: amount('Security deposit'),
-    extra_fees: list('Fees beside the rent; sent anew as a whole', ExtraFee),
+    extra_fees: list('Fees beside the rent; replaced as a whole with each write', ExtraFee),
   }),
   room_types: list('Room types, merged by id; room types left out stay', RoomType),
   bookings: group('Rules for bookings', {
@@ -231,7 +233,10 @@ const fields = {
       type: enumerated('Host of the video'),
       url: address('Address of the video'),
     }),
-    photos: group('Photos', { property: photos('Of the property'), community: photos('Of the community') }),
+    photos: group('Photos', {
+      property: photos('Photos of the property'),
+      community: photos('Photos of the community'),
+    }),
   }),
   instructions: group('What a guest needs on arrival and departure', {
     check_in_earliest: timeOfDay('Earliest check-in'),
@@ -244,8 +249,8 @@ const fields = {
     directions: longText('How to get there'),
     house_manual: longText('How the house works'),
   }),
-  faq: list('Frequent questions; sent anew as a whole', Faq),
-  rating: group('Where it is rated', { places_id: string('Id in an external directory of places') }),
+  faq: list('Frequently asked questions; replaced as a whole with each write', Faq),
+  rating: group('Ratings elsewhere', { places_id: string('Id in an external directory of places') }),
 }
 
 /** Body of `PATCH /v1/listings/{id}`: any subset. */

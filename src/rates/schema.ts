@@ -9,12 +9,12 @@ const RateItem = named(
     listing_id: idInBody('Id of the listing'),
     room_type_id: idInBody('Id of a room type of that listing'),
     base_price: described(
-      'Price of a month without an own price, in major units',
+      'Price of a month without a price of its own, in major units',
       money({ belowMinimum: 'invalid' }),
     ),
     currency: optional(
       text(64, { format: 'currency' }),
-      "ISO currency code; must be the listing's, which null or absent means too",
+      "ISO currency code, which must equal the listing's currency; null or absent means the listing's currency",
     ),
     ...monthlyPrices((month) =>
       optional(money(), `Price of ${month} in major units; null clears it, absent keeps it`),

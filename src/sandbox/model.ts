@@ -13,6 +13,8 @@ export interface Sandbox {
   state: 'filling' | 'open' | 'ended'
   /** When it ends, or when filling it is given up; once it has ended, when it is swept for the last time. */
   due_at: Date
+  /** Of an ended one: the last version that its clock gave out, in seconds since 1970. */
+  last_version?: number
 }
 
 const schema = new Schema<Sandbox>({
@@ -20,6 +22,7 @@ const schema = new Schema<Sandbox>({
   key_id: { type: Number, required: true },
   state: { type: String, required: true },
   due_at: { type: Date, required: true },
+  last_version: Number,
 })
 schema.index(
   { key_id: 1 },

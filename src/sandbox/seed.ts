@@ -44,9 +44,16 @@ interface BookingData {
 /**
  * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the ids of the
  * contract and dates relative to today.
+ *
+ * @param lastVersion in seconds since 1970; its versions come after it
  */
-export async function seedSandbox(store: Store, scope: number, keyId: number): Promise<void> {
-  await startHostClock(store.db, scope)
+export async function seedSandbox(
+  store: Store,
+  scope: number,
+  keyId: number,
+  lastVersion: number,
+): Promise<void> {
+  await startHostClock(store.db, scope, lastVersion)
   const [users, listings, bookings] = await Promise.all([
     readData<UserData>('users'),
     readData<ListingData>('listings'),

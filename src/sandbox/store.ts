@@ -1,5 +1,6 @@
 import type { FilterQuery } from 'mongoose'
 import type { AppContext } from '../context.ts'
+import { readHostClock } from '../host-clock/store.ts'
 import { sequenceNames } from '../ids.ts'
 import { listingLock } from '../listings/store.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
@@ -86,7 +87,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<number | null
   const scope = await ids('host')
   const due_at = new Date(clock().getTime() + longestFillMilliseconds)
   await sandboxModel(db).create([{ _id: scope, key_id: keyId, state: 'filling', due_at }])
-  await seedSandbox(store, scope, keyId)
+  await seedSandbox(store, scope, keyId, await lastVersionOf(db, keyId))
   try {
     const opened = { state: 'open', due_at: endAfter(clock()) } as const
     const { modifiedCount } = await sandboxModel(db).updateOne(
@@ -99,6 +100,12 @@ async function fillSandbox(store: Context, keyId: number): Promise<number | null
     await endSandboxes({ db, models }, { _id: scope }, clock())
     return null
   }
+}
+
+/** The last version that earlier sandboxes of a key gave out: a fresh one goes on after it, as a poller expects. */
+async function lastVersionOf(db: Db, keyId: number): Promise<number> {
+  const ended = await sandboxModel(db).find({ key_id: keyId, state: 'ended' }).lean()
+  return Math.max(0, ...ended.map(({ last_version }) => last_version ?? 0))
 }
 
 /** Clears the sandbox of one key: its next request finds a fresh one. */
@@ -143,9 +150,10 @@ async function endSandboxes(
   let ended = 0
   for (const { _id } of await sandboxModel(db).find(which).lean()) {
     const due_at = new Date(now.getTime() + longestRequestMilliseconds)
+    const last_version = (await readHostClock(db, _id)).getTime() / 1000
     const { modifiedCount } = await sandboxModel(db).updateOne(
       { ...which, _id },
-      { $set: { state: 'ended', due_at } },
+      { $set: { state: 'ended', due_at, last_version } },
     )
     ended += modifiedCount
     await deleteScope({ db, models }, _id)

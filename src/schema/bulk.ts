@@ -10,7 +10,7 @@ export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: S
       data: Type.Array(item, {
         minItems: 1,
         maxItems: maximumItems,
-        description: `1 to ${maximumItems} items, written all or none; later ones win`,
+        description: 'Items, written all or nothing; later ones win',
       }),
     },
     refine,

@@ -230,7 +230,7 @@ test('sweepSandboxes() deletes what a process left behind that died while it fil
   const { db, clock, ids } = service.sandbox
   const scope = await ids('host')
   await sandboxModel(db).create([{ _id: scope, key_id: 999, state: 'filling', due_at: clock() }])
-  await seedSandbox(service.sandbox, scope, 999)
+  await seedSandbox(service.sandbox, scope, 999, 0)
   expect((await remainsOf(scope)).length).toBeGreaterThan(3)
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 31_000
@@ -275,4 +275,17 @@ test('rates in the sandbox are applied, and partnerctl sandbox clear clears all 
   const { stdout } = await partnerctl(['sandbox', 'clear', '--json'], { MONGODB_URL: url })
   expect(JSON.parse(stdout).cleared).toBeGreaterThan(0)
   expect(await price()).toBe(1150)
+})
+
+test('after DELETE /sandbox the versions of the feed go on after those before, so that a poller stays right', async () => {
+  const actor = await service.actor()
+  const feed = '/sandbox/integrations/provider_one/bookings'
+  const stay = { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  for (let count = 0; count < 5; count += 1) await actor.send('POST', '/sandbox/bookings', { body: stay })
+  const before = (await actor.send('GET', feed)).body.data.Bookings.at(-1).version
+  await actor.send('DELETE', '/sandbox')
+  const after = (await actor.send('GET', `${feed}?updated_after=${encodeURIComponent(before)}`)).body
+  const all = (await actor.send('GET', feed)).body
+  expect(after.data.Bookings).toEqual(all.data.Bookings)
+  expect(all.data.Bookings.length).toBeGreaterThan(2)
 })

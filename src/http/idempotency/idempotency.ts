@@ -121,7 +121,10 @@ function respond<Envelope extends object>(
 /** The stored bytes: Elysia sends a `Response` as it is. */
 function replay({ set }: RequestContext, stored: StoredResponse, fingerprints: string[]): object {
   if (!fingerprints.includes(stored.fingerprint)) {
-    throw new DomainError('idempotency_mismatch', 'This "Idempotency-Key" was used with another body')
+    throw new DomainError(
+      'idempotency_mismatch',
+      'This "Idempotency-Key" was used with another body; use a new one',
+    )
   }
   const headers = {
     ...(set.headers as Record<string, string>),
