@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type BookingChange, type ChangeFilter, findChanges } from '../bookings/store.ts'
 import { parseFeedTime } from '../bookings/version.ts'
 import type { AppContext } from '../context.ts'
-import { type PageRequest, type Pagination, skipOf } from '../http/pagination.ts'
+import { type PageRequest, type Pagination, pagination, skipOf } from '../http/pagination.ts'
 import { findListing } from '../listings/store.ts'
 import { type CursorPosition, readCursor, writeCursor } from './cursor.ts'
 import { PageEnds } from './page-ends.ts'
@@ -64,13 +64,13 @@ export async function readFeedPage(
   const found = await findChanges(db, filter, version, { skip, limit: page.perPage + 1 })
   const bookings = found.slice(0, page.perPage)
   const hasMore = found.length > page.perPage
-  const isOnlyPage = !hasMore && !position && page.page === 1
+  const isFirst = page.page === 1 && !position
+  const isOnlyPage = isFirst && !hasMore
   const end = hasMore ? bookings.at(-1)?.updated_at : undefined
   const [counted] = await Promise.all([
     isOnlyPage ? null : totalOf(db, filter, updatedAfter, clock()),
     end && !position && ends.keep(page.page, end),
   ])
-  const isFirst = page.page === 1 && !position
   if (counted && end && isFirst && counted.version === clockBefore)
     expectTotal(db, filter, end, counted, bookings.length)
   const total = counted?.total ?? bookings.length
@@ -113,21 +113,16 @@ interface PageState {
 
 function paginate({ page, position, bookings, total, hasMore }: PageState): FeedPage['pagination'] {
   const number = position?.page ?? page.page
-  const before = (number - 1) * page.perPage
+  const counted = pagination({ page: number, perPage: page.perPage }, total, bookings.length)
   const last = bookings.at(-1)
-  const pages = Math.ceil(total / page.perPage)
   return {
-    current_page: number,
-    per_page: page.perPage,
-    total,
-    last_page: hasMore ? Math.max(number + 1, pages) : lastPageOf(number, bookings, pages),
-    from: bookings.length > 0 ? before + 1 : null,
-    to: bookings.length > 0 ? before + bookings.length : null,
+    ...counted,
+    last_page: hasMore ? Math.max(number + 1, counted.last_page) : lastPageOf(counted, bookings),
     next_cursor: hasMore && last ? writeCursor({ version: last.updated_at, page: number + 1 }) : null,
   }
 }
 
 /** A page with rows and nothing after it is the last one; for an empty page the total decides. */
-function lastPageOf(number: number, bookings: BookingChange[], pages: number): number {
-  return bookings.length > 0 ? number : Math.max(1, pages)
+function lastPageOf({ current_page, last_page }: Pagination, bookings: BookingChange[]): number {
+  return bookings.length > 0 ? current_page : last_page
 }
