@@ -1,11 +1,10 @@
 import type { AppContext } from '../context.ts'
 import { DomainError, invalidField } from '../errors.ts'
-import type { UnitOfWork } from '../http/idempotency/idempotency.ts'
 import type { IdSource } from '../ids.ts'
 import { documentBytes } from '../platform/mongo/collections.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { takeLock } from '../platform/mongo/locks.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import { inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
@@ -45,7 +44,7 @@ export async function prepareListing(
   return {
     queue,
     async run(session) {
-      await takeLock(db, session, listingLock(hostId))
+      await takeLock(db, session, queue)
       const found = await findMatch(db, hostId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
@@ -79,7 +78,7 @@ export async function patchListing(
   const content = mayAdd ? (await findListing(db, hostId, id)).content : null
   const ids = await reserveIds(source, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
-    await takeLock(db, session, listingLock(hostId))
+    await takeLock(db, session, queue)
     const listing = await withRates(db, await findListing(db, hostId, id, session), session)
     const change = { sent, reading: 'internal', ids: ids() } as const
     const content = merge(listing.content, change)

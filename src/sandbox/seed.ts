@@ -9,7 +9,7 @@ import type { IdSource, SequenceName } from '../ids.ts'
 import type { ListingStatus } from '../listings/schema.ts'
 import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import { carryOut } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareUser } from '../users/create.ts'
 import { UserCreate } from '../users/schema.ts'
@@ -65,7 +65,7 @@ export async function seedSandbox(
       { hostId: scope, keyId, address: '127.0.0.1' },
       normalize(UserCreate, body),
     )
-    await inTransaction(store.db, work.queue, work.run)
+    await carryOut(store.db, work)
   }
   for (const listing of listings) await seedListing(store, scope, listing)
   for (const booking of bookings) await seedBooking(store, scope, booking)
@@ -74,8 +74,7 @@ export async function seedSandbox(
 async function seedListing(store: Store, scope: number, data: ListingData): Promise<void> {
   const { id, first_room_type_id, first_room_id, status, body } = data
   const ids = withIds(store.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
-  const work = await prepareListing({ ...store, ids }, scope, body)
-  await inTransaction(store.db, work.queue, work.run)
+  await carryOut(store.db, await prepareListing({ ...store, ids }, scope, body))
   await setListingStatus(store, { id, host_id: scope }, status)
 }
 
@@ -83,8 +82,8 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
   const { id, checkin_in_days, nights, status, ...rest } = data
   const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
-  const work = await prepareBooking({ ...store, ids: withIds(store.ids, { booking: id }) }, scope, input)
-  await inTransaction(store.db, work.queue, work.run)
+  const context = { ...store, ids: withIds(store.ids, { booking: id }) }
+  await carryOut(store.db, await prepareBooking(context, scope, input))
   if (status !== 'pending') await transitionBooking(store, () => findBooking(store.db, scope, id), status)
 }
 

@@ -4,7 +4,7 @@ import { createHost, listHosts } from '../hosts/store.ts'
 import { permissions } from '../http/permissions.ts'
 import { mintKey } from '../keys/store.ts'
 import { prepareListing } from '../listings/write.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import { carryOut } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareUser } from '../users/create.ts'
 import { UserCreate } from '../users/schema.ts'
@@ -42,9 +42,9 @@ export async function seedDemo(app: Context): Promise<Demo> {
     { hostId: host.id, keyId: record.id, address: '127.0.0.1' },
     normalize(UserCreate, userBody),
   )
-  const { id: user_id } = await inTransaction(db, user.queue, user.run)
+  const { id: user_id } = await carryOut(db, user)
   const listing = await prepareListing(app, host.id, listingBody)
-  const { listing: created } = await inTransaction(db, listing.queue, listing.run)
+  const { listing: created } = await carryOut(db, listing)
   const checkin_at = addDays(toDay(clock()), 30)
   const booking = {
     user_id,

@@ -1,20 +1,11 @@
 import { stringify } from 'safe-stable-stringify'
 import type { AppContext } from '../../context.ts'
 import { DomainError } from '../../errors.ts'
-import type { Session } from '../../platform/mongo/connection.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { carryOut, inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { Caller, Sent } from '../caller.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponse } from './store.ts'
-
-/** A change that is ready to be made: everything that can be read and checked beforehand has been. */
-export interface UnitOfWork<T> {
-  /** Writers that touch the same documents name the same queue. */
-  queue: string
-  /** Makes the change within the transaction; may run more than once. */
-  run(session: Session): Promise<T>
-}
 
 /** Status and whole envelope of the response to a unit of work. */
 export interface WorkResponse<Envelope extends object> {
@@ -46,10 +37,8 @@ export async function withIdempotency<T, Envelope extends object>(
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<Envelope> {
   const { idempotencyKey, body } = context.sent
-  if (idempotencyKey === undefined) {
-    const { queue, run } = await prepare()
-    return respond(context, toResponse(await inTransaction(app.db, queue, run)))
-  }
+  if (idempotencyKey === undefined)
+    return respond(context, toResponse(await carryOut(app.db, await prepare())))
   const endpoint = `${context.request.method} ${context.route}`
   const claim: Claim = { key_id: context.caller.scope, endpoint, idempotency_key: idempotencyKey }
   // Keyed hashes, because a body may hold a password.

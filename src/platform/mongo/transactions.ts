@@ -33,6 +33,19 @@ export async function inTransaction<T>(
   }
 }
 
+/** A change that is ready to be made: everything that can be read and checked beforehand has been. */
+export interface UnitOfWork<T> {
+  /** Writers that touch the same documents name the same queue. */
+  queue: string
+  /** Makes the change within the transaction; may run more than once. */
+  run(session: Session): Promise<T>
+}
+
+/** Makes a prepared change, see {@link inTransaction}. */
+export function carryOut<T>(db: Db, { queue, run }: UnitOfWork<T>): Promise<T> {
+  return inTransaction(db, queue, run)
+}
+
 /**
  * Runs several reads on one snapshot of the database: what commits meanwhile is not seen. Keep it short, like every
  * transaction; what it reads has been acknowledged by a majority.
