@@ -32,19 +32,15 @@ export function sequenceIds(db: Db): IdSource {
       name,
       Array.from({ length: blockSize }, (_, index) => first + index),
     )
-    refills.delete(name)
   }
   return async (name, amount) => {
     if (amount !== undefined || !inBlocks.has(name)) return nextIdsOf(db, name, amount)
     for (;;) {
       const id = left.get(name)?.shift()
       if (id !== undefined) return id
-      const refilling = refills.get(name) ?? refill(name)
+      const refilling = refills.get(name) ?? refill(name).finally(() => refills.delete(name))
       refills.set(name, refilling)
-      await refilling.catch((error) => {
-        refills.delete(name)
-        throw error
-      })
+      await refilling
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { supportedProvider } from '../../src/http/provider.ts'
 import type { PartnerClient } from './client.ts'
 
@@ -6,19 +6,13 @@ import type { PartnerClient } from './client.ts'
 export const feedPath = `/integrations/${supportedProvider}/bookings`
 
 /** The part of a key's own record that the commands need. */
-export interface OwnKey {
-  id: number
-  name: string
-  host: { name: string; email: string }
-  permissions: string[]
-}
-
 const OwnKey = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   host: Type.Object({ name: Type.String(), email: Type.String() }),
   permissions: Type.Array(Type.String()),
 })
+export type OwnKey = Static<typeof OwnKey>
 
 /** The key that the client sends. */
 export async function readKey(client: PartnerClient): Promise<OwnKey> {

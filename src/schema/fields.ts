@@ -48,9 +48,11 @@ export function requestObject<T extends TProperties>(
   return Object.defineProperty(schema, '~standard', { value: { version: 1, vendor: 'partner', validate } })
 }
 
+const about = (description?: string) => (description ? { description } : {})
+
 /** An object of a response: a field that the schema does not name is our mistake and is never sent. */
 export const responseObject = <T extends TProperties>(properties: T, description?: string) =>
-  Type.Object(properties, { additionalProperties: false, ...(description ? { description } : {}) })
+  Type.Object(properties, { additionalProperties: false, ...about(description) })
 
 /** Accepts null beside the given type. */
 export const nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>
@@ -58,7 +60,7 @@ export const nullable = <T extends TSchema>(schema: T, options: SchemaOptions = 
 
 /** An optional field of a request that may be sent as null. */
 export const optional = <T extends TSchema>(schema: T, description?: string) =>
-  Type.Optional(nullable(schema, description ? { description } : {}))
+  Type.Optional(nullable(schema, about(description)))
 
 /** A schema with the sentence that the documentation shows for it: what it is, in which unit, and what null means. */
 export const described = <T extends TSchema>(description: string, schema: T): T => ({
@@ -78,7 +80,7 @@ export const idInBody = (description?: string) =>
         Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
         text(16, { format: 'id', whenBlank: 'required' }),
       ],
-      { readAs: 'id', ...(description ? { description } : {}) },
+      { readAs: 'id', ...about(description) },
     ),
   )
 
@@ -120,17 +122,18 @@ export const responseForms = {
 } as const
 export type ResponseForm = keyof typeof responseForms
 
+const inForm = (form?: ResponseForm) => (form ? { form } : {})
+
 /** Fields of responses, each with the sentence that the documentation shows. */
 export const shown = {
-  text: (description: string, form?: ResponseForm) => Type.String({ description, ...(form ? { form } : {}) }),
+  text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
   textOrNull: (description: string, form?: ResponseForm) =>
-    nullable(Type.String(form ? { form } : {}), { description }),
+    nullable(Type.String(inForm(form)), { description }),
   word: <T extends string>(description: string, ...words: readonly T[]) =>
     Type.Unsafe<T>(Type.String({ description, words })),
-  integer: (description: string, form?: ResponseForm) =>
-    Type.Integer({ description, ...(form ? { form } : {}) }),
+  integer: (description: string, form?: ResponseForm) => Type.Integer({ description, ...inForm(form) }),
   integerOrNull: (description: string, form?: ResponseForm) =>
-    nullable(Type.Integer(form ? { form } : {}), { description }),
+    nullable(Type.Integer(inForm(form)), { description }),
   number: (description: string) => Type.Number({ description }),
   flag: (description: string) => Type.Integer({ description, form: 'flag' }),
   boolean: (description: string) => Type.Boolean({ description }),
