@@ -6,7 +6,7 @@ import { listingLock } from '../listings/store.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
 import type { Preparable } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { isDuplicate } from '../platform/mongo/errors.ts'
+import { isDuplicate, retryDuplicate } from '../platform/mongo/errors.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 import { seedSandbox } from './seed.ts'
 
@@ -20,7 +20,9 @@ async function endEarlierSandboxes(db: Db, now: Date): Promise<void> {
   const earlier = db.collection<{ _id: number; scope: number }>('sandboxes')
   for (const { _id: key_id, scope } of await earlier.find().toArray()) {
     const ended = { key_id, state: 'ended', due_at: now } as const
-    await sandboxModel(db).updateOne({ _id: scope }, { $set: ended }, { upsert: true })
+    await retryDuplicate(() =>
+      sandboxModel(db).updateOne({ _id: scope }, { $set: ended }, { upsert: true }).exec(),
+    )
     await earlier.deleteOne({ _id: key_id })
   }
 }

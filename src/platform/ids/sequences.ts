@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
-import { isDuplicate } from '../mongo/errors.ts'
+import { retryDuplicate } from '../mongo/errors.ts'
 
 interface Sequence {
   _id: string
@@ -18,23 +18,22 @@ export const sequenceModel = modelOf<Sequence>(
  * writers would queue on the sequence; ids that are not used remain gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
-  for (;;) {
-    try {
-      const { value } = await sequenceModel(db)
-        .findOneAndUpdate({ _id: name }, { $inc: { value: amount } }, { upsert: true, new: true })
-        .lean()
-        .orFail()
-      return value - amount + 1
-    } catch (error) {
-      // When two first callers both try to insert, the loser finds the document on its next attempt.
-      if (!isDuplicate(error)) throw error
-    }
-  }
+  const { value } = await retryDuplicate(() =>
+    sequenceModel(db)
+      .findOneAndUpdate({ _id: name }, { $inc: { value: amount } }, { upsert: true, new: true })
+      .lean()
+      .orFail(),
+  )
+  return value - amount + 1
 }
 
 /** Raises sequences to at least `value`. */
 export async function raiseSequences(db: Db, names: readonly string[], value: number): Promise<void> {
   await Promise.all(
-    names.map((name) => sequenceModel(db).updateOne({ _id: name }, { $max: { value } }, { upsert: true })),
+    names.map((name) =>
+      retryDuplicate(() =>
+        sequenceModel(db).updateOne({ _id: name }, { $max: { value } }, { upsert: true }).exec(),
+      ),
+    ),
   )
 }

@@ -29,6 +29,20 @@ export function isDuplicate(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 11000
 }
 
+/**
+ * Repeats an upsert that fails because another one has just inserted the same document: its next attempt finds it.
+ * Not for use in a transaction, which such a failure ends.
+ */
+export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await upsert()
+    } catch (error) {
+      if (!isDuplicate(error)) throw error
+    }
+  }
+}
+
 /** True when a write violated the unique index of this name. */
 export function breaksUniqueIndex(error: unknown, index: string): boolean {
   return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Schema } from 'mongoose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
-import { isDuplicate } from '../mongo/errors.ts'
+import { retryDuplicate } from '../mongo/errors.ts'
 
 interface Secret {
   _id: string
@@ -19,17 +19,12 @@ export const developmentSecretModel = modelOf<Secret>(
  * processes share it. Production requires `SECRET_KEY` and never uses this.
  */
 export async function developmentSecret(db: Db): Promise<string> {
-  for (;;) {
-    try {
-      const value = randomBytes(32).toString('base64url')
-      const secret = await developmentSecretModel(db)
-        .findOneAndUpdate({ _id: 'SECRET_KEY' }, { $setOnInsert: { value } }, { upsert: true, new: true })
-        .lean()
-        .orFail()
-      return secret.value
-    } catch (error) {
-      // When two processes start at once, both may try to insert: the loser finds the document.
-      if (!isDuplicate(error)) throw error
-    }
-  }
+  const value = randomBytes(32).toString('base64url')
+  const secret = await retryDuplicate(() =>
+    developmentSecretModel(db)
+      .findOneAndUpdate({ _id: 'SECRET_KEY' }, { $setOnInsert: { value } }, { upsert: true, new: true })
+      .lean()
+      .orFail(),
+  )
+  return secret.value
 }
