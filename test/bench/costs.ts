@@ -1,17 +1,23 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { Redis } from 'ioredis'
-import type { Burst, Target } from './load.ts'
-import { atMost, medianMilliseconds, type Row } from './measure.ts'
+import { FeedPage, FeedPagination } from '../../src/feed/schema.ts'
+import { PageEnvelope } from '../../src/http/envelope.ts'
+import { burst, compare, residentMebibytes } from './load.ts'
+import { medianMilliseconds } from './measure.ts'
 import type { BenchServers } from './servers.ts'
+import { atMost, type Row } from './table.ts'
+
+/** What the service spends on itself: checking its own responses, and memory. */
+export async function costs(servers: BenchServers): Promise<Row[]> {
+  return [await idleMemory(servers), await responseValidation(servers), await memorySlope(servers)]
+}
 
 /** The cost of checking a response against its schema, as a share of the request's CPU time. */
-export async function responseValidation(
-  { url, init }: Target,
-  request: Burst,
-  schema: TSchema,
-): Promise<Row> {
-  const response = await (await fetch(url, init)).json()
+async function responseValidation({ service }: BenchServers): Promise<Row> {
+  const page = service('/v1/integrations/provider_one/bookings')
+  const { request } = await compare({ request: page }, 3)
+  const response = await (await fetch(page.url, page.init(0))).json()
+  const schema: TSchema = PageEnvelope(FeedPage, FeedPagination)
   const validator = TypeCompiler.Compile(schema)
   const checks = 2000
   const check = async () => {
@@ -20,40 +26,34 @@ export async function responseValidation(
     }
   }
   const microseconds = ((await medianMilliseconds({ check }, 9)).check / checks) * 1000
-  return atMost(
-    'response validation as a share of a feed page',
-    microseconds / request.cpuMicroseconds,
-    0.1,
-    `${microseconds.toFixed(1)} µs of ${Math.round(request.cpuMicroseconds)} µs CPU`,
-  )
+  return atMost('checking the response', microseconds / request.cpu, 0.1, 'the CPU of a feed page')
 }
 
-/** How often one warm `GET /v1/me` goes to Redis and to the database. */
-export async function databaseAndRedis({ db, redis, creator }: BenchServers): Promise<Row[]> {
-  const requests = 1000
-  const client = new Redis(redis.url)
-  const monitor = await client.monitor()
-  let trips = 0
-  // What a script calls is shown as coming from "lua"; the probes of the services are pings.
-  monitor.on('monitor', (_time: string, [command = '']: string[], source: string) => {
-    if (source !== 'lua' && !/^(ping|info|monitor)$/i.test(command)) trips += 1
+/** The memory of a service that has served a few requests. */
+async function idleMemory({ service, references }: BenchServers): Promise<Row> {
+  const [me, bareMe] = [service('/v1/me'), references.bare('/me')]
+  for (const target of [me, bareMe]) await burst(target, (sent) => sent < 100)
+  await Bun.sleep(3000)
+  const more = (await residentMebibytes(me.pids)) - (await residentMebibytes(bareMe.pids))
+  return atMost('memory, idle', more, 40, '', {
+    result: `${more.toFixed(0)} MiB more than bare`,
+    aim: '≤ 40 MiB',
   })
-  await db.db?.command({ profile: 2 })
-  for (let count = 0; count < requests; count += 1) await creator.send('GET', '/v1/me')
-  await db.db?.command({ profile: 0 })
-  const profile = db.collection('system.profile')
-  // The usage of a key is written every two seconds, its record read every five, however many requests there are.
-  const operations = await profile.countDocuments({ ns: /\.(api_keys|hosts|usage)/ })
-  await Bun.sleep(200)
-  monitor.disconnect()
-  client.disconnect()
-  return [
-    atMost('Redis round trips of a GET /v1/me', trips / requests, 1, `${trips} in ${requests} requests`),
-    atMost(
-      'database operations of a GET /v1/me',
-      operations / requests,
-      0.01,
-      `${operations} in ${requests} requests, at intervals and not per request`,
-    ),
-  ]
+}
+
+const slopeRounds = 5
+const slopeRequests = 100_000
+
+/** The growth of the memory once all caches are full. */
+async function memorySlope({ service }: BenchServers): Promise<Row> {
+  const me = service('/v1/me')
+  const after: number[] = []
+  for (let round = 0; round < slopeRounds; round += 1) {
+    await burst(me, (sent) => sent < slopeRequests)
+    await Bun.sleep(1000)
+    after.push(await residentMebibytes(me.pids))
+  }
+  const slope = ((after.at(-1) as number) - (after[0] as number)) / (slopeRounds - 1)
+  const result = `${slope.toFixed(2)} MiB for each 100,000 requests`
+  return atMost('memory, busy', slope, 1, '', { result, aim: '≤ 1 MiB' })
 }

@@ -1,16 +1,30 @@
+import { median } from './measure.ts'
+
 /** Something that responds to requests, and the processes whose CPU time it takes. */
 export interface Target {
   url: string
-  init?: RequestInit
+  /** The next request: a write may need a body or a header of its own. */
+  init(count: number): RequestInit
+  /** The processes of the server itself. */
   pids: number[]
+  /** Database and Redis, which work for this target only while it is measured. */
+  stores: number[]
 }
 
-/** How a target did in a burst. */
-export interface Burst {
+/** How a target did. */
+export interface Load {
   perSecond: number
-  cpuMicroseconds: number
-  /** Responses other than 2xx. */
-  bad: number
+  /** Milliseconds from the request to the last byte of its response. */
+  p50: number
+  p99: number
+  /** Microseconds of CPU for each request, of the server and of server, database and Redis together. */
+  cpu: number
+  cpuOfAll: number
+}
+
+/** A burst with the time of every request. */
+interface Burst extends Omit<Load, 'p50' | 'p99'> {
+  times: number[]
 }
 
 const ticksPerSecond = 100
@@ -37,39 +51,47 @@ export async function residentMebibytes(pids: number[]): Promise<number> {
 }
 
 /** Enough to keep one process busy. */
-const manyConnections = 16
+export const manyConnections = 16
 
-/** Sends requests over some connections while `goesOn` says so. */
+/**
+ * Sends requests over some connections while `goesOn` says so.
+ *
+ * @throws Error for a response other than 2xx: it is not the work that was to be measured
+ */
 export async function burst(
-  { url, init, pids }: Target,
+  { url, init, pids, stores }: Target,
   goesOn: (sent: number) => boolean,
   connections = manyConnections,
 ): Promise<Burst> {
-  let [sent, bad] = [0, 0]
-  const [cpuBefore, start] = [await cpuSeconds(pids), performance.now()]
+  const times: number[] = []
+  let sent = 0
+  const [ownBefore, storesBefore, start] = [
+    await cpuSeconds(pids),
+    await cpuSeconds(stores),
+    performance.now(),
+  ]
   const client = async () => {
     while (goesOn(sent)) {
-      sent += 1
-      const response = await fetch(url, init)
-      await response.arrayBuffer()
-      if (!response.ok) bad += 1
+      const begun = performance.now()
+      const response = await fetch(url, init(sent++))
+      const body = await response.text()
+      if (!response.ok) throw new Error(`${url} responded ${response.status}: ${body}`)
+      times.push(performance.now() - begun)
     }
   }
   await Promise.all(Array.from({ length: connections }, client))
   const seconds = (performance.now() - start) / 1000
-  return {
-    perSecond: sent / seconds,
-    cpuMicroseconds: (((await cpuSeconds(pids)) - cpuBefore) / sent) * 1_000_000,
-    bad,
-  }
+  const own = (await cpuSeconds(pids)) - ownBefore
+  const all = own + (await cpuSeconds(stores)) - storesBefore
+  return { perSecond: sent / seconds, cpu: (own / sent) * 1e6, cpuOfAll: (all / sent) * 1e6, times }
 }
 
-/** The medians of several one-second bursts at each target, in turns. */
+/** Several one-second bursts at each target, in turns, so that a drifting machine drifts for all of them. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   rounds: number,
   connections = manyConnections,
-): Promise<Record<Name, Burst>> {
+): Promise<Record<Name, Load>> {
   const names = Object.keys(targets) as Name[]
   const all = new Map(names.map((name): [Name, Burst[]] => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
@@ -80,16 +102,17 @@ export async function compare<Name extends string>(
       if (round > 0) all.get(name)?.push(result)
     }
   }
-  const entries = names.map((name) => [name, medians(all.get(name) as Burst[])])
-  return Object.fromEntries(entries) as Record<Name, Burst>
+  const entries = names.map((name) => [name, summary(all.get(name) as Burst[])])
+  return Object.fromEntries(entries) as Record<Name, Load>
 }
 
-function medians(bursts: Burst[]): Burst {
-  const median = (of: (burst: Burst) => number) =>
-    bursts.map(of).sort((a, b) => a - b)[Math.floor(bursts.length / 2)] as number
+function summary(bursts: Burst[]): Load {
+  const times = bursts.flatMap((burst) => burst.times).sort((a, b) => a - b)
   return {
-    perSecond: median(({ perSecond }) => perSecond),
-    cpuMicroseconds: median(({ cpuMicroseconds }) => cpuMicroseconds),
-    bad: bursts.reduce((sum, { bad }) => sum + bad, 0),
+    perSecond: median(bursts.map(({ perSecond }) => perSecond)),
+    p50: times[Math.floor(times.length * 0.5)] as number,
+    p99: times[Math.floor(times.length * 0.99)] as number,
+    cpu: median(bursts.map(({ cpu }) => cpu)),
+    cpuOfAll: median(bursts.map(({ cpuOfAll }) => cpuOfAll)),
   }
 }

@@ -1,29 +1,32 @@
-import { availabilityBench } from './availability.ts'
-import { feedBench } from './feed.ts'
-import { httpBench } from './http.ts'
-import { listingsBench } from './listings.ts'
-import type { Row } from './measure.ts'
+import { costs } from './costs.ts'
+import { reads } from './reads.ts'
+import { scale } from './scale.ts'
+import { withServers } from './servers.ts'
+import { draw, type Row } from './table.ts'
+import { help, walks } from './walks.ts'
+import { writes } from './writes.ts'
 
+/** The comparison is what runs unless parts are named. */
+const comparison = ['reads', 'writes', 'walks', 'help']
 const parts: Record<string, () => Promise<Row[]>> = {
-  http: httpBench,
-  feed: feedBench,
-  listings: listingsBench,
-  availability: availabilityBench,
+  reads: () => withServers(reads),
+  writes: () => withServers(writes),
+  walks: () => withServers(walks),
+  help,
+  costs: () => withServers(costs),
+  scale,
 }
 const resultFile = 'bench.json'
 
-/** Runs the parts named, or all of them; prints one table and writes it as JSON. */
-const wanted = process.argv.slice(2)
+/** Runs the parts named; prints one table and writes it as JSON. */
+const named = process.argv.slice(2)
 const rows: Row[] = []
-for (const name of wanted.length > 0 ? wanted : Object.keys(parts)) {
+for (const name of named.length > 0 ? named : comparison) {
   const part = parts[name]
   if (!part) throw new Error(`There is no part "${name}", only ${Object.keys(parts).join(', ')}`)
   console.error(`Measuring ${name} …`)
   rows.push(...(await part()))
 }
-for (const { measure, ratio, aim, holds, figures } of rows) {
-  const verdict = holds === undefined ? '' : holds ? `(${aim})` : `(MISSED: ${aim})`
-  console.log(`${measure.padEnd(74)} ${ratio.toFixed(2).padStart(6)} ${verdict.padEnd(18)} ${figures}`)
-}
+console.log(draw(rows))
 await Bun.write(resultFile, `${JSON.stringify({ at: new Date(), rows }, null, 2)}\n`)
 console.error(`Written to ${resultFile}`)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
 import { openDatabase } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
@@ -6,68 +7,94 @@ import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
 import { type Actor, makeActor, seedBooking, sender } from '../support/app.ts'
 import { fillBookings } from '../support/many-bookings.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
-import { startService } from '../support/processes.ts'
+import { startService, workersOf } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
 import type { Target } from './load.ts'
 import { withDataDir } from './measure.ts'
 
-/** The service with one and with two workers, and the bare server, on the same MongoDB and Redis. */
+/** A host that bookings are created for. */
+export interface Creator extends Actor {
+  stay: object
+  listing_id: number
+}
+
+/** A server beside the service, by the name it has in the table. */
+export type ReferenceName = 'bare' | 'Fastify, Node' | 'Fastify, Bun' | 'Express, Node' | 'Express, Bun'
+
+/** A request to a server, by default without a body. */
+export type Ask = (path: string, init?: (count: number) => RequestInit) => Target
+
+/** The service and the servers beside it, on the same MongoDB and Redis. */
 export interface BenchServers {
   db: Db
   redis: { url: string }
-  /** A request to the service with one worker, by default with the key of the host of 10,000 bookings. */
-  service(path: string, actor?: Actor): Target
-  /** A request to the service with two workers. */
-  pair(path: string): Target
-  /** A request to the bare server. */
-  bare(path: string): Target
-  /** The host that bookings are created for. */
-  creator: Actor
-  /** A user, listing and room type that can be booked. */
-  bookable: { user_id: number; listing_id: number; room_type_id: number }
-  /** The version of the last of the 10,000 bookings. */
-  lastVersion: Date
+  url: string
+  /** With 100,000 bookings and 1,000 listings, and with 2,000 bookings. */
+  large: Actor & { lastVersion: Date }
+  small: Actor & { lastVersion: Date }
+  creators: Creator[]
+  /** The service with one process, and with two. */
+  service: Ask
+  pair: Ask
+  references: Record<ReferenceName, Ask>
 }
 
 const unlimited = 1_000_000_000
+const hostsOfCreates = 8
 
 /** Starts everything on loopback and stops it after `work`. */
 export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()
+    const stores = [pid, redis.pid]
     const MONGODB_URL = mongod.url.replace('/?', '/partner?')
     const settings = { MONGODB_URL, REDIS_URL: redis.url, LOG_LEVEL: 'info' }
     const { db, close } = await openDatabase(readConfig(settings))
     const one = await startService(settings)
-    const rich = await makeActor({ db, clock: systemClock }, sender(fetch, one.url), { rateLimit: unlimited })
-    const { lastVersion } = await fillBookings(db, rich.hostId, 10_000)
-    await fillPortfolio(db, rich.hostId, 200, 1_000_000)
     const two = await startService({ ...settings, WORKERS: '2' })
-    const bare = await startBare({ ...settings, HOST_ID: String(rich.hostId) })
-    const creator = await makeActor({ db, clock: systemClock }, sender(fetch, one.url), {
-      rateLimit: unlimited,
+    const newActor = () =>
+      makeActor({ db, clock: systemClock }, sender(fetch, one.url), { rateLimit: unlimited })
+    const [large, small] = [await newActor(), await newActor()]
+    const filled = {
+      large: { ...large, ...(await fillBookings(db, large.hostId, 100_000)) },
+      small: { ...small, ...(await fillBookings(db, small.hostId, 2000)) },
+    }
+    await fillPortfolio(db, large.hostId, 1000, 1_000_000)
+    const creators = await Promise.all(
+      Array.from({ length: hostsOfCreates }, async () => {
+        const actor = await newActor()
+        const { user_id, listing_id, room_type_id } = await seedBooking(actor)
+        return { ...actor, listing_id, stay: { user_id, listing_id, room_type_id } }
+      }),
+    )
+    const references = await startReferences({
+      ...settings,
+      HOST_ID: String(large.hostId),
+      API_KEY: large.key,
     })
-    const request =
-      (base: string, pids: number[]) =>
-      (path: string, { key } = rich) => ({
+    const ask =
+      (base: string, pids: number[]): Ask =>
+      (path, init = () => ({ headers: { 'x-api-key': large.key } })) => ({
         url: base + path,
-        init: { headers: { 'x-api-key': key, 'content-type': 'application/json' } },
+        init,
         pids,
+        stores,
       })
-    const workers = (await Bun.$`pgrep -P ${two.pid}`.text()).trim().split('\n').map(Number)
+    const asking = references.map(({ name, url, pid }) => [name, ask(url, [pid])])
     try {
       return await work({
         db,
         redis,
-        creator,
-        lastVersion,
-        bookable: await seedBooking(creator),
-        service: request(one.url, [one.pid]),
-        pair: request(two.url, workers),
-        bare: request(bare.url, [bare.pid]),
+        ...filled,
+        creators,
+        url: one.url,
+        service: ask(one.url, [one.pid]),
+        pair: ask(two.url, await workersOf(two.pid)),
+        references: Object.fromEntries(asking) as Record<ReferenceName, Ask>,
       })
     } finally {
-      bare.end()
+      for (const { end } of references) end()
       await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])
       await close()
       await Promise.all([redis.stop(), mongod.close()])
@@ -75,9 +102,26 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
   })
 }
 
-async function startBare(environment: Record<string, string>) {
-  const script = new URL('bare-server.ts', import.meta.url).pathname
-  const child = Bun.spawn([process.execPath, script], { env: environment, stdout: 'pipe', stderr: 'inherit' })
-  const { value } = await child.stdout.getReader().read()
-  return { url: new TextDecoder().decode(value).trim(), pid: child.pid, end: () => child.kill('SIGKILL') }
+async function startReferences(environment: Record<string, string>) {
+  const folder = new URL('reference/', import.meta.url).pathname
+  // Next to the packages, so that Node finds them; it cannot read TypeScript.
+  const outdir = new URL('../../node_modules/.cache/bench/', import.meta.url).pathname
+  const entrypoints = ['fastify', 'express'].map((name) => join(folder, `${name}.ts`))
+  await Bun.build({ entrypoints, outdir, target: 'node', packages: 'external', naming: '[name].mjs' })
+  const programs: Record<ReferenceName, string[]> = {
+    bare: [process.execPath, join(folder, 'bare.ts')],
+    'Fastify, Node': ['node', join(outdir, 'fastify.mjs')],
+    'Fastify, Bun': [process.execPath, join(folder, 'fastify.ts')],
+    'Express, Node': ['node', join(outdir, 'express.mjs')],
+    'Express, Bun': [process.execPath, join(folder, 'express.ts')],
+  }
+  const started = Object.entries(programs).map(async ([name, command]) => {
+    const env = { ...environment, PATH: process.env.PATH ?? '' }
+    const child = Bun.spawn(command, { env, stdout: 'pipe', stderr: 'inherit' })
+    const { value } = await child.stdout.getReader().read()
+    const url = new TextDecoder().decode(value).trim()
+    if (!url) throw new Error(`${name} did not start`)
+    return { name: name as ReferenceName, url, pid: child.pid, end: () => child.kill('SIGKILL') }
+  })
+  return Promise.all(started)
 }

@@ -1,0 +1,100 @@
+import { toVersion } from '../../src/bookings/version.ts'
+import { burst, compare, type Load, manyConnections, type Target } from './load.ts'
+import type { BenchServers } from './servers.ts'
+import { atLeast, atMost, type Row } from './table.ts'
+
+const rounds = 3
+const feedPath = '/v1/integrations/provider_one/bookings'
+
+/** Requests that only read, beside a server that does the least, and beside two frameworks. */
+export async function reads(servers: BenchServers): Promise<Row[]> {
+  const { service, references, large } = servers
+  const since = (seconds: number) =>
+    `updated_after=${encodeURIComponent(toVersion(new Date(large.lastVersion.getTime() - seconds * 1000)))}`
+  const page = `${feedPath}?${since(400)}`
+  const { meta, data } = (await large.send('GET', page)).body
+  const bare = `/feed?${since(400)}&pagination=${encodeURIComponent(JSON.stringify(meta.pagination))}`
+  const cursor = `${feedPath}?cursor=${meta.pagination.next_cursor}`
+  const idle = `${feedPath}?${since(0)}`
+  const second = toVersion(new Date(`${data.Bookings.at(-1).version.replace(' ', 'T')}Z`))
+  const bareSecond = bare.replace(since(400), `updated_after=${encodeURIComponent(second)}`)
+  await expectSameBytes(service(page), references.bare(bare))
+  return [
+    ...(await beside(servers, 'GET /v1/me', '/v1/me', '/me', 1, true)),
+    ...(await beside(servers, 'feed page of 50, one to follow', page, bare, 0.5, true)),
+    ...(await beside(servers, 'the same by cursor', cursor, bareSecond, 0.8)),
+    ...(await beside(servers, 'idle poll, against a point read', idle, '/me', 0.7)),
+    await growth(servers),
+    await workers(servers),
+  ]
+}
+
+/** One read of the service and of the others, with one connection and with many. */
+async function beside(
+  { service, references }: BenchServers,
+  work: string,
+  path: string,
+  referencePath: string,
+  aim: number,
+  withFrameworks = false,
+): Promise<Row[]> {
+  const { bare, ...frameworks } = references
+  const others = Object.entries(frameworks).map(([name, ask]) => [name, ask(referencePath)])
+  const targets: Record<string, Target> = {
+    bare: bare(referencePath),
+    partner: service(path),
+    ...(withFrameworks ? Object.fromEntries(others) : {}),
+  }
+  const many = await compare(targets, rounds)
+  const { bare: bareAlone, partner: partnerAlone } = targets as { bare: Target; partner: Target }
+  const alone = await compare({ bare: bareAlone, partner: partnerAlone }, rounds, 1)
+  return [...lines(work, alone, 1), ...lines(work, many, manyConnections, aim)]
+}
+
+/** A line for each server; that of the service has its result. */
+function lines(work: string, loads: Record<string, Load>, connections: number, aim?: number): Row[] {
+  const bare = loads.bare as Load
+  return Object.entries(loads).map(([server, load]) => {
+    const line = { server, connections, load }
+    if (server !== 'partner') return { work, ...line }
+    const ratio = load.perSecond / bare.perSecond
+    if (aim !== undefined) return atLeast(work, ratio, aim, 'the requests/s of bare', line)
+    return { work, ...line, result: `${(load.p50 / bare.p50).toFixed(2)} × the p50 of bare` }
+  })
+}
+
+/** A poll of a host with many bookings, and of one with few. */
+async function growth({ service, large, small }: BenchServers): Promise<Row> {
+  const poll = ({ key, lastVersion }: BenchServers['large']) => {
+    const since = toVersion(new Date(lastVersion.getTime() - 50_000))
+    return service(`${feedPath}?updated_after=${encodeURIComponent(since)}`, () => ({
+      headers: { 'x-api-key': key },
+    }))
+  }
+  const load = await compare({ small: poll(small), large: poll(large) }, rounds, 1)
+  const line = { server: 'partner', connections: 1, load: load.large }
+  return atMost('poll at 100,000 bookings', load.large.p50 / load.small.p50, 1.15, 'the p50 at 2,000', line)
+}
+
+/**
+ * One connection for each worker: more would saturate the machine, and the result would say how two busy
+ * processes share its cores with the database.
+ */
+async function workers({ service, pair, large }: BenchServers): Promise<Row> {
+  const since = toVersion(new Date(large.lastVersion.getTime() - 50_000))
+  const path = `${feedPath}?updated_after=${encodeURIComponent(since)}`
+  // The single worker has served all measurements so far: its code is fully optimized already.
+  await burst(pair(path), (sent) => sent < 20_000)
+  const { one, two } = await compare({ one: service(path), two: pair(path) }, rounds, 2)
+  const line = { server: 'partner', connections: 2, load: two }
+  return atMost('feed page with WORKERS=2', two.cpu / one.cpu, 1.15, 'the CPU with one', line)
+}
+
+/** A reference that sends different bytes would not be one. */
+async function expectSameBytes(one: Target, other: Target): Promise<void> {
+  const read = async ({ url, init }: Target) =>
+    (await (await fetch(url, init(0))).text()).replace(/"request_id":"[^"]*"/, '')
+  const sorted = (text: string) => [...text].sort().join('')
+  if (sorted(await read(one)) !== sorted(await read(other)))
+    throw new Error(`${one.url} and ${other.url} send different bytes`)
+}

@@ -1,0 +1,153 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { MongoClient } from 'mongodb'
+
+/**
+ * What every server of the comparison does in the database: the least that gives the same bytes and the same
+ * durability as the service. Runs on Bun and on Node.
+ *
+ * A page is one query for the fields shown; its `pagination` is given, nothing is counted. A booking is one transaction
+ * of three inserts, for booking, message and stored response, with ids out of the air: no clock, no unit counted,
+ * nothing looked up. A change of a name is one update, an availability write one bulk of replacements. Writes are
+ * acknowledged by a majority, in its journal.
+ */
+export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
+  const { MONGODB_URL = '', HOST_ID, API_KEY = '' } = environment
+  const hostId = Number(HOST_ID)
+  const majority = { w: 'majority', journal: true } as const
+  const client = new MongoClient(MONGODB_URL, { readConcernLevel: 'majority', writeConcern: majority })
+  await client.connect()
+  const service = client.db()
+  const own = client.db('reference')
+  await own.collection('listings').createIndex({ id: 1 })
+  await own.collection('availability').createIndex({ room_type_id: 1, date: 1 })
+  const key = { _id: hashOf(API_KEY) as never }
+  await own.collection('keys').replaceOne(key, { host_id: hostId }, { upsert: true })
+  const changes = service.collection('bookings')
+  const inserted = () => (['bookings', 'messages', 'answers'] as const).map((name) => own.collection(name))
+  for (const collection of inserted()) await collection.insertOne({ first: true })
+  let lastId = 0
+
+  return {
+    /** The stored key, if it is one; for the servers that check keys. */
+    findKey: (key: string) => own.collection<{ _id: string }>('keys').findOne({ _id: hashOf(key) }),
+
+    /** A document read by its id, in the shape of `/v1/me`. */
+    async point() {
+      const host = await service.collection('hosts').findOne({ id: hostId })
+      return envelope({
+        name: host?.name,
+        email: host?.email,
+        created_at: timestamp(host?.created_at),
+        last_login_at: '',
+      })
+    },
+
+    /** A page of changes after a version, with the pagination given. */
+    async feedPage(query: URLSearchParams) {
+      const after = new Date(`${query.get('updated_after')?.replace(' ', 'T')}Z`)
+      const filter = { host_id: hostId, updated_at: { $gt: after } }
+      const rows = await changes
+        .find(filter, { projection: shownOfChange })
+        .sort({ updated_at: 1 })
+        .limit(50)
+        .toArray()
+      const Bookings = rows.map((row) => ({
+        booking_id: row.id,
+        listing_id: row.listing_id,
+        room_type_id: row.room_type_id,
+        status: statusWords[row.status],
+        checkin_at: row.checkin_at,
+        checkout_at: row.checkout_at,
+        version: timestamp(row.updated_at),
+      }))
+      return envelope({ Bookings }, { pagination: JSON.parse(query.get('pagination') ?? '{}') })
+    },
+
+    /** A booking as sent, with a message and the response to be kept. */
+    async createBooking({ message, ...sent }: Record<string, unknown>) {
+      const now = new Date()
+      lastId += 1
+      const booking = {
+        ...sent,
+        ...priced,
+        id: lastId,
+        host_id: hostId,
+        special_requests: message,
+        created_at: now,
+      }
+      const response = envelope({ ...booking, booking_id: lastId, updated_at: now })
+      const text = { booking_id: lastId, text: message, sent_at: now }
+      const [bookings, messages, answers] = inserted()
+      await client.withSession((session) =>
+        session.withTransaction(async () => {
+          await bookings?.insertOne({ ...booking, updated_at: now }, { session })
+          await messages?.insertOne(text, { session })
+          await answers?.insertOne(
+            { _id: randomUUID() as never, body: JSON.stringify(response) },
+            { session },
+          )
+        }),
+      )
+      return response
+    },
+
+    /** The name of a listing, changed. */
+    async rename(id: number, name: string) {
+      await own
+        .collection('listings')
+        .updateOne({ id }, { $set: { 'content.name': name, updated_at: new Date() } })
+      const links = { preview: `https://www.example.com/listings/${id}` }
+      return { action: 'updated', ...envelope({ id, original_id: null, links }) }
+    },
+
+    /** The availability of single nights, each replaced. */
+    async replaceAvailability(items: Record<string, unknown>[]) {
+      await own.collection('availability').bulkWrite(
+        items.map((item) => ({
+          replaceOne: {
+            filter: { room_type_id: item.room_type_id, date: item.start_date },
+            replacement: { ...item, date: item.start_date, updated_at: new Date() },
+            upsert: true,
+          },
+        })),
+        { ordered: false },
+      )
+      return { status: 'success', ...envelope({ processed: items.length }) }
+    },
+  }
+}
+
+export type ReferenceStore = Awaited<ReturnType<typeof openReferenceStore>>
+
+const statusWords = ['', 'pending', 'confirmed', 'cancelled']
+const shownOfChange = {
+  _id: 0,
+  id: 1,
+  listing_id: 1,
+  room_type_id: 1,
+  status: 1,
+  checkin_at: 1,
+  checkout_at: 1,
+  updated_at: 1,
+}
+const priced = {
+  nights: 31,
+  status: 1,
+  currency: 'EUR',
+  price_cents: 90_000,
+  discount_cents: 0,
+  price_total_cents: 90_000,
+  security_deposit_cents: 0,
+}
+
+function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+function timestamp(date: Date): string {
+  return date.toISOString().slice(0, 19).replace('T', ' ')
+}
+
+function envelope(data: object, more: object = {}) {
+  return { data, meta: { request_id: randomUUID(), ...more } }
+}

@@ -1,0 +1,54 @@
+import Table from 'cli-table3'
+import type { Load } from './load.ts'
+
+/** One line of the table. */
+export interface Row {
+  work: string
+  server?: string
+  connections?: number
+  load?: Load
+  /** The figure that counts, with what it is compared with. */
+  result?: string
+  aim?: string
+  /** Absent without an aim. */
+  holds?: boolean
+}
+
+/** A line whose ratio should not be greater than `limit`. */
+export function atMost(work: string, ratio: number, limit: number, of: string, more: Partial<Row> = {}): Row {
+  return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≤ ${limit}`, holds: ratio <= limit, ...more }
+}
+
+/** A line whose ratio should not be less than `limit`. */
+export function atLeast(
+  work: string,
+  ratio: number,
+  limit: number,
+  of: string,
+  more: Partial<Row> = {},
+): Row {
+  return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≥ ${limit}`, holds: ratio >= limit, ...more }
+}
+
+/** The lines as a table for people. */
+export function draw(rows: Row[]): string {
+  const table = new Table({
+    head: ['Work', 'Server', 'Conn.', 'Per s', 'p50 ms', 'p99 ms', 'CPU µs', 'of all', 'Result', 'Aim', ''],
+    style: { head: [], border: [], compact: true },
+  })
+  for (const { work, server = '', connections = '', load, result = '', aim = '', holds } of rows)
+    table.push([work, server, connections, ...figures(load), result, aim, verdict(holds)])
+  return table.toString()
+}
+
+function figures(load?: Load): string[] {
+  if (!load) return ['', '', '', '', '']
+  const whole = (value: number) => Math.round(value).toString()
+  const { perSecond, p50, p99, cpu, cpuOfAll } = load
+  return [whole(perSecond), p50.toFixed(2), p99.toFixed(2), whole(cpu), whole(cpuOfAll)]
+}
+
+function verdict(holds?: boolean): string {
+  if (holds === undefined) return ''
+  return holds ? 'holds' : 'MISSED'
+}

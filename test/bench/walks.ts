@@ -1,0 +1,78 @@
+import { join } from 'node:path'
+import { partnerctl } from '../support/processes.ts'
+import { median, medianMilliseconds, timed, withDataDir } from './measure.ts'
+import type { BenchServers } from './servers.ts'
+import { atMost, type Row } from './table.ts'
+
+const rounds = 3
+const perPage = 100
+
+interface Page {
+  data: { Bookings: unknown[] }
+  meta: { pagination: { last_page: number; next_cursor: string | null } }
+}
+
+/** The whole feed of a host with 100,000 bookings: by page, by cursor, and by the command. */
+export async function walks(servers: BenchServers): Promise<Row[]> {
+  const { large, url } = servers
+  const read = async (query: string): Promise<Page> => {
+    const path = `${url}/v1/integrations/provider_one/bookings?per_page=${perPage}&${query}`
+    const response = await fetch(path, { headers: { 'x-api-key': large.key } })
+    if (!response.ok) throw new Error(`${path} responded ${response.status}`)
+    return (await response.json()) as Page
+  }
+  const times = { byPage: [] as number[], byCursor: [] as number[], command: [] as number[] }
+  for (let round = 0; round < rounds; round += 1) {
+    times.byCursor.push(await timed(() => walkByCursor(read)))
+    // Page ends are kept for each query: another query each time makes each walk a first one.
+    times.byPage.push(
+      await timed(() => walkByPage((query) => read(`updated_after=200${round}-01-01 00:00:00&${query}`))),
+    )
+    times.command.push(await timed(() => pollOnce(servers)))
+  }
+  const [byPage, byCursor, command] = [median(times.byPage), median(times.byCursor), median(times.command)]
+  const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
+  const against = `${seconds(byCursor)} of a loop by cursor`
+  return [
+    atMost(`walk of 100,000 by page: ${seconds(byPage)}`, byPage / byCursor, 1.5, against),
+    atMost(`feed poll --once of 100,000: ${seconds(command)}`, command / byCursor, 5, against),
+  ]
+}
+
+async function walkByCursor(read: (query: string) => Promise<Page>): Promise<void> {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { meta }: Page = await read(cursor && `cursor=${cursor}`)
+    cursor = meta.pagination.next_cursor
+  }
+}
+
+async function walkByPage(read: (query: string) => Promise<Page>): Promise<void> {
+  for (let [page, last] = [1, 1]; page <= last; page += 1) {
+    const { meta } = await read(`page=${page}`)
+    last = meta.pagination.last_page
+  }
+}
+
+/** A poller that starts without a checkpoint and writes every change to a file. */
+function pollOnce({ large, url }: BenchServers): Promise<void> {
+  return withDataDir(async (directory) => {
+    const environment = { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory }
+    const args = ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')]
+    const { code, stdout, stderr } = await partnerctl(args, environment)
+    if (code !== 0 || stdout.split('\n').length < 100_000) throw new Error(`The poller failed: ${stderr}`)
+  })
+}
+
+/** How long the command line takes to say what it can do. */
+export async function help(): Promise<Row[]> {
+  const { empty, full } = await medianMilliseconds(
+    { empty: () => Bun.$`${process.execPath} -e ''`.quiet(), full: () => partnerctl(['--help'], {}) },
+    15,
+  )
+  return [
+    atMost(`partnerctl --help: ${(full / 1000).toFixed(3)} s`, full / 1000, 0.15, 's', {
+      result: `${(full / empty).toFixed(1)} × an empty program`,
+      aim: '≤ 0.15 s',
+    }),
+  ]
+}

@@ -1,0 +1,134 @@
+import { addDays } from '../../src/clock.ts'
+import { listingModel } from '../../src/listings/model.ts'
+import { compare, type Load, manyConnections, type Target } from './load.ts'
+import type { BenchServers, Creator } from './servers.ts'
+import { atLeast, atMost, type Row } from './table.ts'
+
+const rounds = 4
+const provider = '/v1/integrations/provider_one'
+
+/** Requests that write, beside a server that writes the least with the same durability. */
+export async function writes(servers: BenchServers): Promise<Row[]> {
+  return [...(await creates(servers)), ...(await rename(servers)), ...(await availability(servers))]
+}
+
+/** A keyed booking with a message. */
+async function creates({ service, references, creators, large }: BenchServers): Promise<Row[]> {
+  const create = (of: Creator[]) => service('/v1/bookings', booking(of))
+  const { bare, ...frameworks } = references
+  const [first] = creators as [Creator]
+  const plain = bare('/bookings', booking(creators, large.key))
+  const others = Object.entries(frameworks).map(([name, ask]) => [
+    name,
+    ask('/bookings', booking(creators, large.key)),
+  ])
+  const alone = await compare({ bare: plain, partner: create([first]) }, rounds, 1)
+  const many: Record<string, Load> = await compare(
+    { bare: plain, partner: create(creators), oneHost: create([first]), ...Object.fromEntries(others) },
+    rounds,
+  )
+  const work = 'keyed booking with a message'
+  const { partner, oneHost, ...rest } = many as Record<'partner' | 'oneHost', Load> & Record<string, Load>
+  const share = (load: Load) => load.perSecond / (rest.bare as Load).perSecond
+  const line = (load: Load, connections: number) => ({ server: 'partner', connections, load })
+  return [
+    { work, server: 'bare', connections: 1, load: alone.bare },
+    atMost(work, alone.partner.p50 / alone.bare.p50, 3, 'the p50 of bare', line(alone.partner, 1)),
+    ...Object.entries(rest).map(([server, load]) => ({ work, server, connections: manyConnections, load })),
+    atLeast(
+      `${work}, 8 hosts`,
+      share(partner),
+      0.4,
+      'the requests/s of bare',
+      line(partner, manyConnections),
+    ),
+    atLeast(
+      `${work}, one host`,
+      share(oneHost),
+      0.25,
+      'the requests/s of bare',
+      line(oneHost, manyConnections),
+    ),
+  ]
+}
+
+/** A booking of each host in turn, each with an `Idempotency-Key` of its own. */
+function booking(of: Creator[], sharedKey?: string) {
+  return (count: number): RequestInit => {
+    const { key, stay } = of[count % of.length] as Creator
+    const body = {
+      ...stay,
+      checkin_at: '2030-01-01',
+      checkout_at: '2030-02-01',
+      message: 'Is a desk in the room?',
+    }
+    return sending(sharedKey ?? key, body, { 'idempotency-key': crypto.randomUUID() })
+  }
+}
+
+/** The name of one listing, changed again and again. */
+async function rename({ db, service, references, creators }: BenchServers): Promise<Row[]> {
+  const [{ key, listing_id }] = creators as [Creator]
+  // The document that the bare server changes is as large as the service's.
+  const { _id, ...listing } = (await listingModel(db).collection.findOne({ id: listing_id })) ?? {}
+  await db
+    .getClient()
+    .db('reference')
+    .collection('listings')
+    .insertOne({ ...listing, id: 1 })
+  const patch = (count: number) => ({ ...sending(key, { name: `House ${count}` }), method: 'PATCH' })
+  const post = (count: number) => sending(key, { name: `House ${count}` })
+  const targets = {
+    bare: references.bare('/name', post),
+    partner: service(`/v1/listings/${listing_id}`, patch),
+  }
+  const load = await compare(targets, rounds, 1)
+  const work = 'PATCH of a name'
+  return [
+    { work, server: 'bare', connections: 1, load: load.bare },
+    atMost(work, load.partner.p50 / load.bare.p50, 4, 'the p50 of bare', {
+      server: 'partner',
+      connections: 1,
+      load: load.partner,
+    }),
+  ]
+}
+
+/** 1,000 nights of the listings of a large host. */
+async function availability({ service, references, large }: BenchServers): Promise<Row[]> {
+  const { body } = await large.send('GET', '/v1/listings?per_page=50')
+  const listings: { id: number; room_types: { id: number }[] }[] = body.data
+  const items = (count: number) =>
+    listings.flatMap(({ id, room_types }) =>
+      Array.from({ length: 20 }, (_, night) => ({
+        listing_id: id,
+        room_type_id: room_types[0]?.id,
+        available: (count + night) % 5,
+        start_date: addDays('2031-01-01', night),
+        end_date: addDays('2031-01-01', night),
+      })),
+    )
+  const post = (count: number) => sending(large.key, { data: items(count) })
+  const targets: Record<'bare' | 'partner', Target> = {
+    bare: references.bare('/availability', post),
+    partner: service(`${provider}/availability`, post),
+  }
+  const load = await compare(targets, rounds, 1)
+  const work = 'availability, 1,000 items'
+  return [
+    { work, server: 'bare', connections: 1, load: load.bare },
+    atMost(work, load.partner.cpu / load.bare.cpu, 1.5, 'the CPU of bare', {
+      server: 'partner',
+      connections: 1,
+      load: load.partner,
+    }),
+  ]
+}
+
+function sending(key: string, body: object, headers: Record<string, string> = {}): RequestInit {
+  return {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }
+}
