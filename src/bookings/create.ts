@@ -3,8 +3,8 @@ import { addDays, daysBetween } from '../clock.ts'
 import type { AppContext } from '../context.ts'
 import { invalidField, invalidFields, type Problem, type ProblemCode } from '../errors.ts'
 import { advanceHostClock, hostQueue } from '../host-clock/store.ts'
-import type { StoredListing, StoredRoomType } from '../listings/model.ts'
-import { readListingIfAny } from '../listings/read.ts'
+import { readBookableListing } from '../listings/read.ts'
+import type { BookableListing } from '../listings/store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../platform/mongo/transactions.ts'
@@ -35,7 +35,7 @@ export async function prepareBooking(
   const [user, found] = await Promise.all([
     findUserIfAny(db, hostId, input.user_id),
     // Including the waiting rates: the guest pays what was pushed before the booking.
-    readListingIfAny(db, hostId, input.listing_id),
+    readBookableListing(db, hostId, input.listing_id),
   ])
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null
@@ -57,14 +57,14 @@ export async function prepareBooking(
 /** What a booking refers to. */
 interface Parts {
   guest: StoredUser
-  listing: StoredListing
-  roomType: StoredRoomType
+  listing: BookableListing
+  roomType: BookableListing['content']['room_types'][number]
 }
 
 /** Reports everything that is missing at once: the user is checked whether or not the listing was found. */
 function requireParts(
   guest: StoredUser | null,
-  listing: StoredListing | null,
+  listing: BookableListing | null,
   roomTypeId: number | null | undefined,
 ): Parts {
   const problems: Problem[] = []
@@ -83,7 +83,7 @@ function requireParts(
   return { guest, listing, roomType }
 }
 
-function chooseRoomType({ content }: StoredListing, id: number | null | undefined) {
+function chooseRoomType({ content }: BookableListing, id: number | null | undefined) {
   if (id) return content.room_types.find((roomType) => roomType.id === id)
   return content.room_types.length === 1 ? content.room_types[0] : undefined
 }

@@ -56,7 +56,8 @@ export async function readFeedPage(
   const updatedAfter = query.updated_after === undefined ? null : parseFeedTime(query.updated_after)
   const filter = filterOf(hostId, query)
   const clockBefore = lastReadClock(db, hostId)
-  const ends = new PageEnds(db, hostId, pagesName(hostId, scope, query, page.perPage), clock())
+  const name = () => pagesName(hostId, scope, query, page.perPage)
+  const ends = new PageEnds(db, hostId, name, clock())
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
     : await startOf(ends, page, updatedAfter)

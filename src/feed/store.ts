@@ -34,7 +34,7 @@ export async function savePageEnd(
   page: string,
   version: Date,
   now: Date,
-): Promise<void> {
+): Promise<KnownEnd> {
   const expires_at = new Date(now.getTime() + storedMilliseconds)
   const _id = `${page}:${version.getTime()}`
   try {
@@ -47,4 +47,5 @@ export async function savePageEnd(
     // Two readers ended a page at the same row at the same time: it is stored.
     if (!isDuplicate(error)) throw error
   }
+  return { page, version, expires_at }
 }

@@ -11,6 +11,7 @@ import {
   listingModel,
   originalIdIndex,
   type StoredListing,
+  type StoredRoomType,
 } from './model.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
@@ -30,6 +31,32 @@ export function findListingIfAny(
 ): Promise<StoredListing | null> {
   const options = session ? { session } : {}
   return listingModel(db).collection.findOne<StoredListing>({ host_id: hostId, id }, options)
+}
+
+const bookableColumns = {
+  _id: 0,
+  id: 1,
+  host_id: 1,
+  listing_status: 1,
+  rates_sequence: 1,
+  updated_at: 1,
+  'content.prices': 1,
+  'content.room_types.id': 1,
+  'content.room_types.prices': 1,
+} as const
+
+/** The part of a listing that a booking needs. */
+export type BookableListing = Pick<
+  StoredListing,
+  'id' | 'host_id' | 'listing_status' | 'rates_sequence' | 'updated_at'
+> & {
+  content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
+}
+
+/** The listing of this host with this id, reduced to what a booking needs, or null. */
+export function findBookableListing(db: Db, hostId: number, id: number): Promise<BookableListing | null> {
+  const options = { projection: bookableColumns }
+  return listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
 }
 
 /**

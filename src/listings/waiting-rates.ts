@@ -22,6 +22,11 @@ export interface WaitingRates {
   accepted_at: Date
 }
 
+/** The part of a listing that prices are laid over. */
+export type Priced = Pick<StoredListing, 'rates_sequence' | 'updated_at'> & {
+  content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
+}
+
 type Waiting = Pick<WaitingRates, 'sequence' | 'prices' | 'accepted_at'>
 
 /** Before every place that rates can have. */
@@ -37,7 +42,7 @@ export function ratesSequenceOf({ rates_sequence }: Pick<StoredListing, 'rates_s
  *
  * @param waiting in the order accepted; those already part of the listing are skipped
  */
-export function withWaitingRates<L extends StoredListing>(listing: L, waiting: Waiting[]): L {
+export function withWaitingRates<L extends Priced>(listing: L, waiting: Waiting[]): L {
   const due = waiting.filter(({ sequence }) => sequence > ratesSequenceOf(listing))
   const last = due.at(-1)
   if (!last) return listing

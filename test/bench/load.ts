@@ -86,6 +86,21 @@ export async function burst(
   return { perSecond: sent / seconds, cpu: (own / sent) * 1e6, cpuOfAll: (all / sent) * 1e6, times }
 }
 
+/** A server that has just started has not compiled its code yet. */
+const warmUpMilliseconds = 3000
+const warm = new Set<string>()
+
+async function warmUp(target: Target): Promise<void> {
+  if (warm.has(target.url)) return
+  warm.add(target.url)
+  await burst(target, until(warmUpMilliseconds))
+}
+
+function until(milliseconds: number): () => boolean {
+  const end = performance.now() + milliseconds
+  return () => performance.now() < end
+}
+
 /** Several one-second bursts at each target, in turns, so that a drifting machine drifts for all of them. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
@@ -94,12 +109,10 @@ export async function compare<Name extends string>(
 ): Promise<Record<Name, Load>> {
   const names = Object.keys(targets) as Name[]
   const all = new Map(names.map((name): [Name, Burst[]] => [name, []]))
-  for (let round = 0; round <= rounds; round += 1) {
+  for (const name of names) await warmUp(targets[name])
+  for (let round = 0; round < rounds; round += 1) {
     for (const name of names) {
-      const end = performance.now() + 1000
-      const result = await burst(targets[name], () => performance.now() < end, connections)
-      // The first round warms up.
-      if (round > 0) all.get(name)?.push(result)
+      all.get(name)?.push(await burst(targets[name], until(1000), connections))
     }
   }
   const entries = names.map((name) => [name, summary(all.get(name) as Burst[])])

@@ -78,7 +78,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
     5,
     () => actor.send('PATCH', `/v1/listings/${stay.listing_id}`, { body: { name: 'Another name' } }),
   ],
-  ['the first page of the feed, read again', 3, () => actor.send('GET', `${provider}/bookings?per_page=2`)],
+  ['the first page of the feed, read again', 2, () => actor.send('GET', `${provider}/bookings?per_page=2`)],
   [
     'a later page of the feed, read again',
     3,

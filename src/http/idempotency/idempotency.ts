@@ -26,7 +26,7 @@ interface RequestContext {
  * transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
  * (decisions §11).
  *
- * @param prepare reads and checks outside of the transaction; not called for a replay
+ * @param prepare reads and checks outside of the transaction, while an earlier response is looked for
  * @param toResponse builds the response from the result of the work; may run more than once
  * @throws DomainError `idempotency_mismatch` when the key was used with another body
  */
@@ -43,11 +43,14 @@ export async function withIdempotency<T, Envelope extends object>(
   const claim: Claim = { key_id: context.caller.scope, endpoint, idempotency_key: idempotencyKey }
   // Keyed hashes, because a body may hold a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
+  const preparing = Promise.resolve(prepare())
+  // What a replay prepares is not needed, and may well fail: what it would create is there.
+  preparing.catch(() => {})
   const earlier = await findStoredResponse(app.db, claim, app.clock())
   if (earlier) return replay(context, earlier, fingerprints) as Envelope
   try {
     const [fingerprint = ''] = fingerprints
-    return respond(context, await runOnce(app, { claim, fingerprint }, await prepare(), toResponse))
+    return respond(context, await runOnce(app, { claim, fingerprint }, await preparing, toResponse))
   } catch (error) {
     if (isUnreachable(error)) throw error
     // An identical request may have finished meanwhile; its response, or what it created, made this one fail.
