@@ -93,10 +93,11 @@ export async function deleteRows(
 }
 
 /** All rows stored for a room type. */
-export async function findAllWritten(db: Db, session: Session, hostId: number, roomTypeId: number) {
+export function findAllWritten(db: Db, session: Session, hostId: number, roomTypeId: number) {
+  const filter = { host_id: hostId, room_type_id: roomTypeId }
   return availabilityRowModel(db)
-    .find({ host_id: hostId, room_type_id: roomTypeId }, null, { session, batchSize })
-    .lean()
+    .collection.find<StoredRow & { _id: Types.ObjectId }>(filter, { session, batchSize })
+    .toArray()
 }
 
 /** How much is stored for a room type. */
@@ -116,9 +117,13 @@ export async function findCounts(
   roomTypeIds: number[],
 ): Promise<Map<number, RoomTypeCount>> {
   const filter = { host_id: hostId, room_type_id: { $in: roomTypeIds } }
-  const options = { session, batchSize }
-  const writtens = await availabilityWrittenModel(db).find(filter, { _id: 0 }, options).lean()
-  const compacted = await availabilityCompactedModel(db).find(filter, { _id: 0 }, options).lean()
+  const options = { session, batchSize, projection: { _id: 0 } }
+  const writtens = await availabilityWrittenModel(db)
+    .collection.find<RoomTypeWritten>(filter, options)
+    .toArray()
+  const compacted = await availabilityCompactedModel(db)
+    .collection.find<RoomTypeCompacted>(filter, options)
+    .toArray()
   const before = new Map(compacted.map((one) => [one.room_type_id, one]))
   return new Map(
     writtens.map((written) => {

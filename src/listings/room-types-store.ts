@@ -25,8 +25,8 @@ export async function findOwnedListings(
   const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
-    .find({ host_id: hostId, id: { $in: ids } }, columns)
-    .lean<StoredListing[]>()
+    .collection.find<StoredListing>({ host_id: hostId, id: { $in: ids } }, { projection: columns })
+    .toArray()
   const owned = new Map(listings.map((listing) => [listing.id, listing]))
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }
 }
