@@ -18,6 +18,7 @@ export function createApp(
   drain?: AbortSignal,
 ) {
   const { log, config } = live
+  drain?.addEventListener('abort', () => live.heldRequests.end())
   // Elysia's normalizing runs before validation and would make `{}` of a null or a list; `normalize()` runs after.
   const app = new Elysia({
     systemRouter: false,

@@ -11,8 +11,10 @@ import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { AppContext } from './context.ts'
 import { pageEndModel } from './feed/model.ts'
+import { HostChanges } from './host-clock/changes.ts'
 import { hostClockModel } from './host-clock/model.ts'
 import { hostModel } from './hosts/model.ts'
+import { HeldRequests } from './http/held-requests.ts'
 import { storedResponseModel } from './http/idempotency/model.ts'
 import { sequenceIds } from './ids.ts'
 import { KeyAuthorizer } from './keys/authorizer.ts'
@@ -155,6 +157,7 @@ export async function compose(
   const outbox = new OutboxWorker(db, outboxTopics({ db, clock, config }), clock, log)
   outbox.start()
   const metrics = new Metrics()
+  const changes = new HostChanges(db, log)
   const live: AppContext = {
     config,
     clock,
@@ -165,6 +168,8 @@ export async function compose(
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
     outbox,
+    changes,
+    heldRequests: new HeldRequests(rateLimiter.places, config.maxHeldRequests),
     clockWatch,
     secrets: await openSecrets(config, db),
     ids: sequenceIds(db),
@@ -178,6 +183,7 @@ export async function compose(
     metrics,
     async close() {
       clockWatch.close()
+      await changes.close()
       await sandbox.close()
       await outbox.stop()
       await usage.close()

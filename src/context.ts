@@ -1,6 +1,8 @@
 import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import type { HostChanges } from './host-clock/changes.ts'
+import type { HeldRequests } from './http/held-requests.ts'
 import type { Permission } from './http/permissions.ts'
 import type { EnvironmentName } from './http/roots.ts'
 import type { IdSource } from './ids.ts'
@@ -22,6 +24,8 @@ export interface AppContext {
   authorizer: Authorizer
   usage: Usage
   outbox: OutboxWorker
+  changes: HostChanges
+  heldRequests: HeldRequests
   clockWatch: ClockWatch
   secrets: SecretBox
   ids: IdSource
@@ -54,6 +58,9 @@ export interface Authorization extends RateDecision {
   window: RateWindow
 }
 
+/** What the rate limit headers say. */
+export type LimitState = Pick<Authorization, 'window' | 'limit' | 'remaining' | 'waitMilliseconds'>
+
 /** Recognizes API keys and counts their requests. */
 export interface Authorizer {
   /**
@@ -68,6 +75,12 @@ export interface Authorizer {
     mayLookUp: () => Promise<boolean>,
     window?: RateWindow,
   ): Promise<Authorization>
+  /**
+   * Looks at a key again, before a response that was long in coming; counts nothing.
+   *
+   * @throws DomainError `auth` when it is no longer usable
+   */
+  confirm(apiKey: string, now: Date): Promise<LimitState>
 }
 
 /** Counts the use of keys. */

@@ -6,6 +6,7 @@ import { advanceHostClock, hostQueue } from '../host-clock/store.ts'
 import { readBookableListing } from '../listings/read.ts'
 import type { BookableListing } from '../listings/store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
+import { ensureMessageVersions } from '../messages/upgrade.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../platform/mongo/transactions.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -39,16 +40,24 @@ export async function prepareBooking(
   ])
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null
-  const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
+  const [id, messageId] = await Promise.all([
+    ids('booking'),
+    text === null ? 0 : ids('message'),
+    text === null ? undefined : ensureMessageVersions(db, hostId),
+  ])
   const draft = draftOf(id, input, parts, config.defaultCurrency)
   return {
     queue: hostQueue(hostId),
     async run(session) {
       const now = clock()
-      const tick = await advanceHostClock(db, session, hostId, now)
+      const tick = await advanceHostClock(db, session, hostId, now, text !== null)
       await requireUnit(db, session, draft)
       const booking = await insertBooking(db, session, draft, tick, now)
-      if (text !== null) await insertFirstMessage(db, session, messageId, booking, parts.guest.name, text)
+      const { messageVersion: version } = tick
+      if (text !== null && version !== null) {
+        const message = { id: messageId, sender_name: parts.guest.name, text, version }
+        await insertFirstMessage(db, session, booking, message)
+      }
       return booking
     },
   }

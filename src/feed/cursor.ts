@@ -1,4 +1,7 @@
 import { invalidField } from '../errors.ts'
+import type { FeedSource } from './source.ts'
+
+type FeedName = FeedSource<unknown, { host_id: number }>['name']
 
 /** Where a cursor continues: after a version. The page number is only for `current_page`. */
 export interface CursorPosition {
@@ -6,20 +9,23 @@ export interface CursorPosition {
   page: number
 }
 
-/** A position as an opaque string. */
-export function writeCursor({ version, page }: CursorPosition): string {
-  return Buffer.from(`${version.getTime() / 1000}.${page}`).toString('base64url')
+/** So that a cursor of one feed is refused by the other, where it would skip rows. */
+const marks: Record<FeedName, string> = { bookings: '', messages: 'm' }
+
+/** A position in a feed as an opaque string. */
+export function writeCursor(feed: FeedName, { version, page }: CursorPosition): string {
+  return Buffer.from(`${marks[feed]}${version.getTime() / 1000}.${page}`).toString('base64url')
 }
 
 /**
  * The position that a cursor stands for.
  *
- * @throws DomainError `validation` for anything that is not a cursor
+ * @throws DomainError `validation` for anything that is not a cursor of this feed
  */
-export function readCursor(cursor: string): CursorPosition {
+export function readCursor(feed: FeedName, cursor: string): CursorPosition {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const [, seconds, page] = /^(\d{1,12})\.(\d{1,15})$/.exec(text) ?? []
-  if (seconds === undefined || Number(page) < 1) {
+  const [, mark, seconds, page] = /^(m?)(\d{1,12})\.(\d{1,15})$/.exec(text) ?? []
+  if (mark !== marks[feed] || seconds === undefined || Number(page) < 1) {
     throw invalidField('cursor', '"cursor" must be the "next_cursor" of a page')
   }
   return { version: new Date(Number(seconds) * 1000), page: Number(page) }

@@ -1,31 +1,56 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
+import { withEntityTag } from '../http/entity-tag.ts'
 import { ok, PageEnvelope } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { pageQuery, toPageRequest } from '../http/pagination.ts'
+import { pageQuery } from '../http/pagination.ts'
+import { serializeMessageItem } from '../messages/serialize.ts'
 import { requestObject } from '../schema/fields.ts'
-import { readFeedPage } from './page.ts'
-import { FeedPage, FeedPagination, feedFilters } from './schema.ts'
+import { askForBookings, bookingFeed } from './bookings.ts'
+import { askForMessages, messageFeed } from './messages.ts'
+import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
 import { serializeFeedItem } from './serialize.ts'
+import { defaultPerPage, waitForPage } from './wait.ts'
 
-const defaultPerPage = 50
+const paging = pageQuery(defaultPerPage, 100)
 
-/** The booking feed (contract, Endpoints; decisions §9). */
+/** The feeds of bookings (contract, Endpoints; decisions §9) and of messages (decisions §17). */
 export function feedRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/integrations/:provider/bookings', tags: ['Booking feed'] })
+  return new Elysia({ prefix: '/integrations/:provider' })
     .use(guard(app))
     .get(
-      '',
+      '/bookings',
       async (context) => {
-        const page = toPageRequest(context.query, defaultPerPage)
-        const { bookings, pagination } = await readFeedPage(app, context.caller, context.query, page)
-        return ok(context, { Bookings: bookings.map(serializeFeedItem) }, { pagination })
+        const question = await askForBookings(app.db, context.caller.hostId, context.query)
+        const { rows, pagination } = await waitForPage(app, bookingFeed, context, question)
+        return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {
         access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
-        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...feedFilters }),
+        query: requestObject({ ...paging, ...feedFilters }),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
-        detail: { operationId: 'pollBookings', summary: 'Poll new and changed bookings' },
+        detail: {
+          tags: ['Booking feed'],
+          operationId: 'pollBookings',
+          summary: 'Poll new and changed bookings',
+        },
+      },
+    )
+    .get(
+      '/messages',
+      async (context) => {
+        const question = await askForMessages(app.db, context.caller.hostId, context.query)
+        const { rows, pagination } = await waitForPage(app, messageFeed, context, question)
+        return withEntityTag(
+          context,
+          ok(context, { messages: rows.map(serializeMessageItem) }, { pagination }),
+        )
+      },
+      {
+        access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
+        query: requestObject({ ...paging, ...messageFilters }),
+        response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
+        detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
       },
     )
 }

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { bookingFields } from '../bookings/schema.ts'
 import { Pagination } from '../http/pagination.ts'
+import { MessageItem } from '../messages/schema.ts'
 import { dateInQuery, idInQuery, named, responseObject, shown, text } from '../schema/fields.ts'
 
-/** Query of the booking feed, apart from the page (contract, Booking feed). */
-export const feedFilters = {
-  checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
+/** Where to continue in a feed. */
+const place = {
   updated_after: Type.Optional(
     text(255, {
       format: 'feed-time',
@@ -15,11 +15,44 @@ export const feedFilters = {
       example: '2026-01-31 12:00:05',
     }),
   ),
-  listing_id: idInQuery('Only bookings of this listing', '2001'),
   cursor: Type.Optional(
     text(64, {
       description: 'The `next_cursor` of the previous page; continues at the same cost at any depth',
       example: 'MC4x',
+    }),
+  ),
+}
+
+/** Waiting for what comes (decisions §16). */
+const waiting = {
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      description:
+        'Seconds to wait for the first item when the page would be empty (default 0); with a later page than the first it has no effect',
+      example: 30,
+    }),
+  ),
+}
+
+/** Query of the booking feed, apart from the page (contract, Booking feed). */
+export const feedFilters = {
+  ...place,
+  ...waiting,
+  checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
+  listing_id: idInQuery('Only bookings of this listing', '2001'),
+}
+
+/** Query of the message feed, apart from the page (decisions §17). */
+export const messageFilters = {
+  ...place,
+  ...waiting,
+  booking_id: idInQuery('Only messages of this booking', '5002'),
+  sender: Type.Optional(
+    Type.Union([Type.Literal('guest'), Type.Literal('host')], {
+      description: 'Only messages of this side',
+      example: 'guest',
     }),
   ),
 }
@@ -49,7 +82,13 @@ export const FeedPage = responseObject(
   'The changes of this page',
 )
 
-/** Page metadata of the feed: with the cursor of the next page. */
+/** `data` of the message feed. */
+export const MessageFeedPage = responseObject(
+  { messages: shown.list('New messages of all conversations, by version', MessageItem) },
+  'The messages of this page',
+)
+
+/** Page metadata of a feed: with the cursor of the next page. */
 export const FeedPagination = named(
   'FeedPagination',
   responseObject({

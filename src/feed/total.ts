@@ -1,8 +1,8 @@
-import { type ChangeFilter, countChanges } from '../bookings/store.ts'
 import { readHostClock } from '../host-clock/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import type { FeedSource } from './source.ts'
 
-/** How many bookings a feed query matches, at a state of the host's clock. */
+/** How many rows a feed query matches, at a state of the host's clock. */
 export interface Total {
   total: number
   /** The host's clock when it was counted. */
@@ -17,8 +17,8 @@ const maximumCachedTotals = 1000
 
 interface Cache {
   totals: Map<string, Total>
-  /** The clock of each host as it was last read. */
-  clocks: Map<number, number>
+  /** The clock of each host as it was last read, by feed and host. */
+  clocks: Map<string, number>
 }
 
 const caches = new WeakMap<Db, Cache>()
@@ -29,50 +29,60 @@ function cacheOf(db: Db): Cache {
   return cache
 }
 
+type Host = { host_id: number }
+type Source<Filter extends Host> = Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count'>
+
 /** The host's clock as this process last read it: unless it has moved since, nothing has changed since. */
-export function lastReadClock(db: Db, hostId: number): number | undefined {
-  return cacheOf(db).clocks.get(hostId)
+export function lastReadClock(db: Db, { name }: Source<never>, hostId: number): number | undefined {
+  return cacheOf(db).clocks.get(`${name}/${hostId}`)
 }
 
-function keyOf(filter: ChangeFilter, after: Date | null): string {
-  return JSON.stringify([filter, after])
+function keyOf(feed: string, filter: Host, after: Date | null): string {
+  return JSON.stringify([feed, filter, after])
 }
 
 /**
- * How many bookings a feed query matches. Counted once per state of the host's clock; a large total is kept for up to
- * 30 s while bookings go on changing, because it only tells how long a full read will be.
+ * How many rows a feed query matches. Counted once per state of the host's clock; a large total is kept for up to
+ * 30 s while rows go on changing, because it only tells how long a full read will be.
  */
-export async function totalOf(db: Db, filter: ChangeFilter, after: Date | null, now: Date): Promise<Total> {
+export async function totalOf<Filter extends Host>(
+  db: Db,
+  source: Source<Filter>,
+  filter: Filter,
+  after: Date | null,
+  now: Date,
+): Promise<Total> {
   const cache = cacheOf(db)
-  const cached = cache.totals.get(keyOf(filter, after))
+  const cached = cache.totals.get(keyOf(source.name, filter, after))
   const isFresh = cached && now.getTime() - cached.at < staleAfterMilliseconds
   if (isFresh && cached.total > largeTotal) return cached
-  const version = (await readHostClock(db, filter.host_id)).getTime()
+  const version = (await readHostClock(db, filter.host_id, source.counter)).getTime()
   if (cache.clocks.size >= maximumCachedTotals) cache.clocks.clear()
-  cache.clocks.set(filter.host_id, version)
+  cache.clocks.set(`${source.name}/${filter.host_id}`, version)
   if (cached?.version === version) return cached
-  const total = { total: await countChanges(db, filter, after), version, at: now.getTime() }
-  keep(db, filter, after, total)
+  const total = { total: await source.count(db, filter, after), version, at: now.getTime() }
+  keep(db, source.name, filter, after, total)
   return total
 }
 
 /**
- * Keeps what a page tells of the next question: after its last row there are as many bookings less as it has rows. So
+ * Keeps what a page tells of the next question: after its last row there are as many rows less as it has rows. So
  * a reader that passes the last version of each page does not have everything counted for each of them. True only if
  * nothing changed between the reading of the page and the count, see {@link lastReadClock}.
  */
-export function expectTotal(
+export function expectTotal<Filter extends Host>(
   db: Db,
-  filter: ChangeFilter,
+  { name }: Source<Filter>,
+  filter: Filter,
   after: Date,
   { total, ...counted }: Total,
   rows: number,
 ): void {
-  keep(db, filter, after, { ...counted, total: Math.max(0, total - rows) })
+  keep(db, name, filter, after, { ...counted, total: Math.max(0, total - rows) })
 }
 
-function keep(db: Db, filter: ChangeFilter, after: Date | null, total: Total): void {
+function keep(db: Db, feed: string, filter: Host, after: Date | null, total: Total): void {
   const { totals } = cacheOf(db)
   if (totals.size >= maximumCachedTotals) totals.clear()
-  totals.set(keyOf(filter, after), total)
+  totals.set(keyOf(feed, filter, after), total)
 }

@@ -5,15 +5,21 @@ import { modelOf } from '../platform/mongo/collections.ts'
 export interface HostClock {
   /** Host id. */
   _id: number
-  /** The last version given out, in whole seconds since 1970. */
+  /** The last version of a booking, in whole seconds since 1970. */
   last: number
-  /** Number of changes so far. */
+  /** The last version of a message; absent until the messages of an earlier version have theirs. */
+  messages_last?: number
+  /** Number of changes of bookings and availability so far. */
   sequence: number
 }
+
+/** What has versions, by the field of the clock that holds the last one. */
+export type Counter = 'last' | 'messages_last'
 
 const schema = new Schema<HostClock>({
   _id: { type: Number, required: true },
   last: { type: Number, required: true },
+  messages_last: Number,
   sequence: { type: Number, required: true },
 })
 schema.index({ last: -1 }, { name: 'clock_last' })

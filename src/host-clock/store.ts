@@ -1,75 +1,243 @@
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import { type HostClock, hostClockModel } from './model.ts'
+import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
 /** The place of a change among all changes of its host. */
 export interface Tick {
   /** The booking version: `max(now, last + 1 s)`, so no two changes of a host share one. */
   version: Date
   sequence: number
+  /** The version of the message that goes with the change; only where one was asked for. */
+  messageVersion: Date | null
 }
 
-/** Queue of everything that writes a host's bookings or availability: these writers advance the same clock. */
+/** Queue of everything that advances a host's clock: writers of bookings, availability and messages. */
 export function hostQueue(hostId: number): string {
   return `host/${hostId}`
 }
-
-/** Hosts whose clock was last seen ahead of the present, as happens in a burst: decides which update to try first. */
-const ahead = new Set<number>()
-/** These are hints only: beyond this number they are dropped. */
-const mostHints = 10_000
 
 /**
  * Gives a change its version, inside the change's own transaction. Two transactions of one host cannot both
  * advance the clock from the same state: the second starts over and advances it after the first. So the order of
  * versions is the order in which changes become visible, and a reader that has seen a version has seen
  * everything before it.
+ *
+ * @param withMessage a message is written along with it, see {@link nextMessageVersion}
  */
-export async function advanceHostClock(db: Db, session: Session, hostId: number, now: Date): Promise<Tick> {
-  const seconds = Math.floor(now.getTime() / 1000)
-  const catchUp = () =>
-    advance(
-      db,
-      session,
-      { _id: hostId, last: { $lt: seconds } },
-      { $set: { last: seconds }, $inc: { sequence: 1 } },
-    )
-  const goAhead = () =>
-    advance(db, session, { _id: hostId, last: { $gte: seconds } }, { $inc: { last: 1, sequence: 1 } })
-  const [likely, other] = ahead.has(hostId) ? [goAhead, catchUp] : [catchUp, goAhead]
-  const advanced = (await likely()) ?? (await other())
-  if (!advanced) throw new Error(`Host ${hostId} has no clock`)
-  if (ahead.size >= mostHints) ahead.clear()
-  if (advanced.last > seconds) ahead.add(hostId)
-  else ahead.delete(hostId)
-  return { version: new Date(advanced.last * 1000), sequence: advanced.sequence }
+export async function advanceHostClock(
+  db: Db,
+  session: Session,
+  hostId: number,
+  now: Date,
+  withMessage = false,
+): Promise<Tick> {
+  const counters: Counter[] = withMessage ? ['last', 'messages_last'] : ['last']
+  const clock = await advance(db, session, hostId, { counters, sequence: 1, now })
+  const messageVersion = withMessage ? versionOf(clock, 'messages_last') : null
+  return { version: versionOf(clock, 'last'), sequence: clock.sequence, messageVersion }
+}
+
+/**
+ * Gives a message its version, by the same rule and with a counter of its own, so that messages never push the versions
+ * of bookings ahead. The host's messages must have versions, see `messages/upgrade.ts`.
+ */
+export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
+  const clock = await advance(db, session, hostId, { counters: ['messages_last'], sequence: 0, now })
+  return versionOf(clock, 'messages_last')
 }
 
 /** Gives a change without a version its place among the host's changes, by the same rule. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
-  const advanced = await advance(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
-  if (!advanced) throw new Error(`Host ${hostId} has no clock`)
+  const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
+  if (!advanced) throw noClock(hostId)
   return advanced.sequence
 }
 
-/** The version of the host's latest visible change. */
-export async function readHostClock(db: Db, hostId: number): Promise<Date> {
-  const own = { _id: hostId } as never
-  const clock = await hostClockModel(db).collection.findOne<HostClock>(own, { projection: { last: 1 } })
-  return new Date((clock?.last ?? 0) * 1000)
+/** The version of the host's latest visible change; 1970 where nothing has changed yet. */
+export async function readHostClock(db: Db, hostId: number, counter: Counter = 'last'): Promise<Date> {
+  const clock = await findClock(db, hostId, { [counter]: 1 })
+  return versionOf(clock ?? {}, counter)
+}
+
+/** True when the host's messages have versions. */
+export async function countsMessages(db: Db, hostId: number): Promise<boolean> {
+  return (await findClock(db, hostId, { messages_last: 1 }))?.messages_last !== undefined
+}
+
+/** Starts to count the versions of messages after `last`, in seconds since 1970. */
+export async function startMessageClock(
+  db: Db,
+  session: Session,
+  hostId: number,
+  last: number,
+): Promise<void> {
+  await hostClockModel(db).updateOne({ _id: hostId }, { $set: { messages_last: last } }, { session })
 }
 
 /** The latest version of any host. */
 export async function readLatestVersion(db: Db): Promise<Date> {
   const latest = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: -1 }).lean()
-  return new Date((latest?.last ?? 0) * 1000)
+  return versionOf(latest ?? {}, 'last')
 }
 
-/** Starts the clock of a new host; its versions come after `last`, in seconds since 1970. */
-export async function startHostClock(db: Db, hostId: number, last = 0): Promise<void> {
-  await hostClockModel(db).create({ _id: hostId, last, sequence: 0 })
+/** The clocks of these hosts. */
+export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]> {
+  const found: HostClock[] = []
+  for (let start = 0; start < hostIds.length; start += clocksPerQuery) {
+    const _id = { $in: hostIds.slice(start, start + clocksPerQuery) }
+    found.push(...(await hostClockModel(db).find({ _id }).lean()))
+  }
+  return found
 }
 
-function advance(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {
+const clocksPerQuery = 1000
+
+/** A change of a host's clock: the counters that moved, or its end. */
+export type ClockChange =
+  | { hostId: number; gone: false; clock: Partial<Record<Counter, number>> }
+  | { hostId: number; gone: true }
+
+/** The changes of all hosts' clocks, as they are acknowledged by a majority. */
+export interface ClockStream {
+  /** The next change if there is one already; opens the stream. */
+  tryNext(): Promise<ClockChange | null>
+  /** Waits for the next change. */
+  next(): Promise<ClockChange>
+  close(): Promise<void>
+}
+
+/** How long the server holds a question for more; less than the time in which any operation must be answered. */
+const streamWaitMilliseconds = 2000
+
+/** Watches the clocks of all hosts; a change that a driver can resume after is missed by nobody. */
+export function watchClocks(db: Db): ClockStream {
+  const interesting = [{ $match: { operationType: { $in: ['update', 'replace', 'delete'] } } }]
+  const stream = hostClockModel(db).collection.watch<HostClock, ClockEvent>(interesting, {
+    maxAwaitTimeMS: streamWaitMilliseconds,
+  })
+  return {
+    async tryNext() {
+      const event = await stream.tryNext()
+      return event && toChange(event)
+    },
+    next: async () => toChange(await stream.next()),
+    close: () => stream.close(),
+  }
+}
+
+interface ClockEvent {
+  operationType: 'update' | 'replace' | 'delete'
+  documentKey: { _id: number }
+  updateDescription?: { updatedFields: Partial<HostClock> }
+  fullDocument?: HostClock
+}
+
+function toChange({ operationType, documentKey, updateDescription, fullDocument }: ClockEvent): ClockChange {
+  const hostId = documentKey._id
+  if (operationType === 'delete') return { hostId, gone: true }
+  const { last, messages_last } = fullDocument ?? updateDescription?.updatedFields ?? {}
+  const clock = {
+    ...(last === undefined ? {} : { last }),
+    ...(messages_last === undefined ? {} : { messages_last }),
+  }
+  return { hostId, gone: false, clock }
+}
+
+/** Where a new clock starts: its versions come after these, in seconds since 1970. */
+export type ClockStart = Pick<HostClock, 'last'> & { messages_last: number }
+
+/** Starts the clock of a new host. */
+export async function startHostClock(
+  db: Db,
+  hostId: number,
+  start: ClockStart = { last: 0, messages_last: 0 },
+): Promise<void> {
+  await hostClockModel(db).create({ _id: hostId, ...start, sequence: 0 })
+}
+
+interface Advance {
+  counters: Counter[]
+  /** How far the sequence moves. */
+  sequence: 0 | 1
+  now: Date
+}
+
+/**
+ * Moves counters to the present, or a second on where they are there already. Which of the two is part of the update's
+ * filter, because the update itself cannot choose; what is likely is tried first.
+ */
+async function advance(
+  db: Db,
+  session: Session,
+  hostId: number,
+  { counters, sequence, now }: Advance,
+): Promise<HostClock> {
+  const seconds = Math.floor(now.getTime() / 1000)
+  for (const ahead of likelyFirst(hostId, counters)) {
+    const behind = counters.filter((counter) => !ahead.includes(counter))
+    const filter = {
+      _id: hostId,
+      ...fill(behind, { $lt: seconds }),
+      ...fill(ahead, { $gte: seconds }),
+    }
+    const change = {
+      ...(behind.length > 0 ? { $set: fill(behind, seconds) } : {}),
+      ...(ahead.length + sequence > 0
+        ? { $inc: { ...fill(ahead, 1), ...(sequence ? { sequence } : {}) } }
+        : {}),
+    }
+    const advanced = await update(db, session, filter, change)
+    if (!advanced) continue
+    remember(hostId, advanced, counters, seconds)
+    return advanced
+  }
+  throw noClock(hostId)
+}
+
+function fill<T>(counters: Counter[], value: T): Partial<Record<Counter, T>> {
+  return Object.fromEntries(counters.map((counter) => [counter, value]))
+}
+
+/** Counters last seen ahead of the present, as happens in a burst: decides which update to try first. */
+const seenAhead = new Set<string>()
+/** These are hints only: beyond this number they are dropped. */
+const mostHints = 10_000
+
+/** Every choice of counters that may be ahead of the present. */
+function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
+  const choices = counters.reduce<Counter[][]>(
+    (made, counter) => made.flatMap((choice) => [choice, [...choice, counter]]),
+    [[]],
+  )
+  const surprise = (choice: Counter[]) =>
+    counters.filter((counter) => choice.includes(counter) !== seenAhead.has(hintOf(hostId, counter))).length
+  return choices.sort((one, other) => surprise(one) - surprise(other))
+}
+
+function remember(hostId: number, clock: HostClock, counters: Counter[], seconds: number): void {
+  if (seenAhead.size >= mostHints) seenAhead.clear()
+  for (const counter of counters) {
+    if ((clock[counter] ?? 0) > seconds) seenAhead.add(hintOf(hostId, counter))
+    else seenAhead.delete(hintOf(hostId, counter))
+  }
+}
+
+function hintOf(hostId: number, counter: Counter): string {
+  return `${hostId}/${counter}`
+}
+
+function versionOf(clock: Partial<HostClock>, counter: Counter): Date {
+  return new Date((clock[counter] ?? 0) * 1000)
+}
+
+function noClock(hostId: number): Error {
+  return new Error(`Host ${hostId} has no clock`)
+}
+
+function findClock(db: Db, hostId: number, projection: object): Promise<HostClock | null> {
+  return hostClockModel(db).collection.findOne<HostClock>({ _id: hostId } as never, { projection })
+}
+
+function update(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {
   const options = { session, returnDocument: 'after' } as const
   return hostClockModel(db).collection.findOneAndUpdate(filter, change, options) as Promise<HostClock | null>
 }

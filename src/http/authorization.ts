@@ -1,4 +1,4 @@
-import type { AppContext, Authorization, RateWindow } from '../context.ts'
+import type { AppContext, Authorization, LimitState, RateWindow } from '../context.ts'
 import { DomainError } from '../errors.ts'
 import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
 import { clientNetwork } from './client-address.ts'
@@ -38,7 +38,7 @@ export async function authorize(
   const name = `failures:${clientNetwork(address)}`
   const limit = config.authFailuresPerMinute
   const mayLookUp = async () =>
-    (await rateLimiter.remaining(name, limit, minuteMilliseconds)) > 0 ||
+    (await rateLimiter.look(name, limit, minuteMilliseconds)).remaining > 0 ||
     lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed
   try {
     return await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
@@ -50,8 +50,18 @@ export async function authorize(
   }
 }
 
+/**
+ * Looks at a request's key again, before a response that was long in coming.
+ *
+ * @returns the rate limit headers as they are now
+ * @throws DomainError `auth` when the key is no longer usable
+ */
+export async function confirmKey({ authorizer, clock }: AppContext, headers: Headers) {
+  return rateLimitHeaders(await authorizer.confirm(readApiKey(headers), clock()))
+}
+
 /** `RateLimit-Policy` and `RateLimit` of the IETF draft. */
-export function rateLimitHeaders({ window, limit, remaining, waitMilliseconds }: Authorization) {
+export function rateLimitHeaders({ window, limit, remaining, waitMilliseconds }: LimitState) {
   return {
     'ratelimit-policy': `"${window}";q=${limit};w=${minuteMilliseconds / 1000}`,
     ratelimit: `"${window}";r=${remaining};t=${Math.ceil(waitMilliseconds / 1000)}`,

@@ -1,4 +1,4 @@
-const integers = new Set(['page', 'per_page'])
+const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status'])
 
 /**

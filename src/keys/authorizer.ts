@@ -1,4 +1,4 @@
-import type { AppContext, Authorization, Authorizer, RateWindow } from '../context.ts'
+import type { AppContext, Authorization, Authorizer, LimitState, RateWindow } from '../context.ts'
 import { DomainError } from '../errors.ts'
 import type { Host } from '../hosts/model.ts'
 import { findHost } from '../hosts/store.ts'
@@ -55,10 +55,23 @@ export class KeyAuthorizer implements Authorizer {
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }
 
-  private async read(hash: string, now: Date, version: string | null): Promise<CachedKey> {
+  async confirm(apiKey: string, now: Date): Promise<LimitState> {
+    const { key, secret } = await this.find(hashApiKey(apiKey))
+    requireUsable({ key, secret }, now)
+    const limit = limitOf(key, this.defaultLimit)
+    const state = await this.rateLimiter.look(rateLimitName(key.id), limit, minuteMilliseconds)
+    return { ...state, limit, window: 'default' }
+  }
+
+  private async find(hash: string): Promise<{ key: ApiKey; secret: KeySecret }> {
     const key = await findKeyByHash(this.db, hash)
     const secret = key?.secrets.find((candidate) => candidate.hash === hash)
     if (!key || !secret) throw authError('API key is invalid')
+    return { key, secret }
+  }
+
+  private async read(hash: string, now: Date, version: string | null): Promise<CachedKey> {
+    const { key, secret } = await this.find(hash)
     const host = await findHost(this.db, key.host_id)
     const cached = { key, secret, host, readAt: now.getTime(), version }
     if (this.cached.size >= maximumCachedKeys) this.cached.clear()
@@ -74,7 +87,7 @@ export async function inspectKey(
 ): Promise<{ key: ApiKey; limit: number; remaining: number; windowSeconds: number }> {
   const key = await findKeyById(liveDb, keyId)
   const limit = limitOf(key, config.rateLimitPerMinute)
-  const remaining = await rateLimiter.remaining(rateLimitName(keyId), limit, minuteMilliseconds)
+  const { remaining } = await rateLimiter.look(rateLimitName(keyId), limit, minuteMilliseconds)
   return { key, limit, remaining, windowSeconds: minuteMilliseconds / 1000 }
 }
 
@@ -94,7 +107,7 @@ function isCurrent(cached: CachedKey, version: string | null, now: Date): boolea
   )
 }
 
-function requireUsable({ key, secret }: CachedKey, now: Date): void {
+function requireUsable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {
   if (!key.active) throw authError('API key is inactive')
   const isOver = (end: Date | null) => end !== null && end <= now
   if (isOver(key.expires_at) || isOver(secret.expires_at)) throw authError('API key has expired')

@@ -1,9 +1,11 @@
 import { findBooking, findBookingOfAnyHost } from '../bookings/store.ts'
 import type { AppContext } from '../context.ts'
 import { DomainError } from '../errors.ts'
+import { hostQueue, nextMessageVersion } from '../host-clock/store.ts'
 import type { PageRequest } from '../http/pagination.ts'
-import type { Db } from '../platform/mongo/connection.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
+import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {
   advanceConversation,
@@ -13,6 +15,16 @@ import {
   insertMessage,
   setClosedAt,
 } from './store.ts'
+import { ensureMessageVersions } from './upgrade.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
+
+/** The booking that a conversation belongs to. */
+interface About {
+  id: number
+  host_id: number
+  listing_id: number
+}
 
 /**
  * One page of a booking's messages, oldest first, and how many there are.
@@ -30,38 +42,70 @@ export async function listMessages(
 }
 
 /**
- * Sends a message to the guest as the host. An equal text within the window returns the first message again
- * (decisions §10). Look-up and message are one transaction that advances the conversation, so identical sends at once
- * take turns, and a crash leaves either the message or nothing.
+ * Sends a message to the guest as the host.
  *
  * @throws DomainError `not_found`; `conflict` when the conversation is closed
  */
 export async function sendMessage(
-  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
+  context: Context,
   host: { hostId: number; name: string },
   bookingId: number | undefined,
   text: string,
 ): Promise<StoredMessage> {
-  const { id: booking_id } = await findBooking(db, host.hostId, bookingId)
-  const conversation = { host_id: host.hostId, booking_id }
-  const id = await ids('message')
-  const send = () =>
-    inTransaction(db, `conversation/${host.hostId}/${booking_id}`, async (session) => {
+  const booking = await findBooking(context.db, host.hostId, bookingId)
+  return send(context, booking, { sender: 'host', sender_name: host.name, text })
+}
+
+/**
+ * Answers the host in the guest's name: an act of administrators and of the sandbox.
+ *
+ * @param find looks up the booking
+ * @param also what is written along with the message, in its transaction
+ * @throws DomainError `not_found`; `conflict` when the conversation is closed
+ */
+export async function replyAsGuest(
+  context: Context,
+  find: () => Promise<About & { user_id: number }>,
+  text: string,
+  also?: (session: Session) => Promise<void>,
+): Promise<StoredMessage> {
+  const booking = await find()
+  const guest = await findUserIfAny(context.db, booking.host_id, booking.user_id)
+  return send(context, booking, { sender: 'guest', sender_name: guest?.name ?? '', text }, also)
+}
+
+/**
+ * Stores a message unless the same side sent the same text within the window: then the first message is returned again
+ * (decisions §10). Look-up and message are one transaction that advances the conversation, so identical sends at once
+ * take turns, and a crash leaves either the message or nothing.
+ */
+async function send(
+  { db, clock, config, ids }: Context,
+  { id: booking_id, host_id, listing_id }: About,
+  sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
+  also: (session: Session) => Promise<void> = async () => {},
+): Promise<StoredMessage> {
+  const conversation = { host_id, booking_id }
+  const [id] = await Promise.all([ids('message'), ensureMessageVersions(db, host_id)])
+  const attempt = () =>
+    inTransaction(db, hostQueue(host_id), async (session) => {
       const stored = await advanceConversation(db, session, conversation)
       if (!stored) return null
       if (stored.closed_at) throw new DomainError('conflict', 'The conversation is closed')
+      await also(session)
       const created_at = clock()
       const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
-      const first = await findDuplicate(db, session, conversation, text, windowStart)
+      const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
       if (first) return first
-      const sender = { sender: 'host', sender_name: host.name } as const
-      const message = { ...conversation, id, ...sender, text, is_seen: false, created_at }
+      const version = await nextMessageVersion(db, session, host_id, created_at)
+      const about = { ...conversation, listing_id }
+      const message = { ...about, id, ...sent, is_seen: false, created_at, version }
       await insertMessage(db, session, message)
       return message
     })
   for (;;) {
-    const sent = await send()
-    if (sent) return sent
+    const message = await attempt()
+    if (message) return message
     await ensureConversation(db, conversation)
   }
 }
@@ -76,7 +120,15 @@ export async function setConversationClosed(
   bookingId: number,
   isClosed: boolean,
 ): Promise<Conversation> {
-  const { host_id, id: booking_id } = await findBookingOfAnyHost(db, bookingId)
+  return setClosed({ db, clock }, await findBookingOfAnyHost(db, bookingId), isClosed)
+}
+
+/** {@link setConversationClosed} for a booking that is at hand. */
+export async function setClosed(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  { host_id, id: booking_id }: Pick<About, 'id' | 'host_id'>,
+  isClosed: boolean,
+): Promise<Conversation> {
   const conversation = { host_id, booking_id }
   await ensureConversation(db, conversation)
   return setClosedAt(db, conversation, isClosed ? clock() : null)

@@ -31,3 +31,16 @@ export const Message = named(
   }),
 )
 export type Message = Static<typeof Message>
+
+/** A message as an item of the message feed: with where it belongs, and its version. */
+export const MessageItem = named(
+  'NewMessage',
+  responseObject({
+    ...Message.properties,
+    booking_id: shown.integer('Id of the booking whose conversation it belongs to', 'id'),
+    listing_id: shown.integer('Id of the listing of that booking', 'id'),
+    sent_at: shown.timestamp('When it was sent'),
+    version: shown.text('Version of this message, in UTC; pass the last one as `updated_after`', 'version'),
+  }),
+)
+export type MessageItem = Static<typeof MessageItem>

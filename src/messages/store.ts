@@ -24,16 +24,45 @@ export async function findMessages(
   return { rows, total }
 }
 
-/** The first message of this text that the host sent after a moment. */
+/** Which messages of a host a feed query matches, apart from their version. */
+export type MessageFilter = Pick<StoredMessage, 'host_id'> &
+  Partial<Pick<StoredMessage, 'booking_id' | 'sender'>>
+
+/** Messages after a version, in the order of their versions. */
+export function findNewMessages(
+  db: Db,
+  filter: MessageFilter,
+  after: Date | null,
+  { skip, limit }: { skip: number; limit: number },
+): Promise<StoredMessage[]> {
+  return messageModel(db)
+    .collection.find<StoredMessage>({ ...filter, ...afterVersion(after) })
+    .project<StoredMessage>({ _id: 0 })
+    .sort({ version: 1 })
+    .skip(skip)
+    .limit(limit)
+    .toArray()
+}
+
+/** How many messages there are after a version. */
+export function countNewMessages(db: Db, filter: MessageFilter, after: Date | null): Promise<number> {
+  return messageModel(db).countDocuments({ ...filter, ...afterVersion(after) })
+}
+
+function afterVersion(version: Date | null) {
+  return { version: { $gt: version ?? new Date(0) } }
+}
+
+/** The first message of this text from this side after a moment. */
 export async function findDuplicate(
   db: Db,
   session: Session,
-  conversation: ConversationId,
-  text: string,
+  message: ConversationId & Pick<StoredMessage, 'sender' | 'text'>,
   after: Date,
 ): Promise<StoredMessage | null> {
+  const { host_id, booking_id, sender, text } = message
   return messageModel(db)
-    .findOne({ ...conversation, sender: 'host', text, created_at: { $gt: after } })
+    .findOne({ host_id, booking_id, sender, text, created_at: { $gt: after } })
     .session(session)
     .lean()
 }
@@ -43,25 +72,19 @@ export async function insertMessage(db: Db, session: Session, message: StoredMes
   await messageModel(db).collection.insertOne({ ...message }, { session })
 }
 
+/** The guest's message of a new booking. */
+export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | 'version'>
+
 /** Stores the guest's message of a new booking, dated like the booking. */
 export async function insertFirstMessage(
   db: Db,
   session: Session,
-  id: number,
-  booking: { id: number; host_id: number; created_at: Date },
-  sender_name: string,
-  text: string,
+  booking: { id: number; host_id: number; listing_id: number; created_at: Date },
+  message: FirstMessage,
 ): Promise<void> {
-  await insertMessage(db, session, {
-    id,
-    host_id: booking.host_id,
-    booking_id: booking.id,
-    sender: 'guest',
-    sender_name,
-    text,
-    is_seen: false,
-    created_at: booking.created_at,
-  })
+  const { id: booking_id, host_id, listing_id, created_at } = booking
+  const about = { host_id, booking_id, listing_id, created_at }
+  await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, ...message })
 }
 
 /** Advances a conversation, so that sends to it take turns; null where none is stored yet. */
@@ -98,4 +121,41 @@ export async function setClosedAt(
     .findOneAndUpdate(conversation, { $set: { closed_at } }, { new: true })
     .lean()
     .orFail()
+}
+
+/** Messages of an earlier version, oldest first: they have no version yet. */
+export function findUnversioned(
+  db: Db,
+  session: Session,
+  hostId: number,
+  limit: number,
+): Promise<Pick<StoredMessage, 'id' | 'booking_id' | 'created_at'>[]> {
+  return messageModel(db)
+    .collection.find<StoredMessage>({ host_id: hostId, version: { $exists: false } }, { session })
+    .project<Pick<StoredMessage, 'id' | 'booking_id' | 'created_at'>>({ id: 1, booking_id: 1, created_at: 1 })
+    .sort({ created_at: 1, id: 1 })
+    .limit(limit)
+    .toArray()
+}
+
+/** The last version among a host's messages; 1970 where none has one. */
+export async function lastMessageVersion(db: Db, session: Session, hostId: number): Promise<Date> {
+  const last = await messageModel(db).collection.findOne<StoredMessage>(
+    { host_id: hostId, version: { $exists: true } },
+    { session, projection: { version: 1 }, sort: { version: -1 } },
+  )
+  return last?.version ?? new Date(0)
+}
+
+/** Stores the versions of earlier messages. */
+export async function saveVersions(
+  db: Db,
+  session: Session,
+  hostId: number,
+  messages: Pick<StoredMessage, 'id' | 'listing_id' | 'version'>[],
+): Promise<void> {
+  const writes = messages.map(({ id, ...values }) => ({
+    updateOne: { filter: { host_id: hostId, id }, update: { $set: values } },
+  }))
+  await messageModel(db).collection.bulkWrite(writes, { session })
 }

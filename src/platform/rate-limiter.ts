@@ -1,13 +1,19 @@
+import { MemoryPlaces, type Places } from './places.ts'
+
 /** The length of the window that API keys and client addresses are counted in. */
 export const minuteMilliseconds = 60_000
 
-/** A rate limit's decision on one hit. */
-export interface RateDecision {
-  allowed: boolean
-  /** Hits left in the window after this one. */
+/** What is left of a rate limit. */
+export interface RateState {
+  /** Hits left in the window. */
   remaining: number
-  /** If refused, milliseconds until the next hit is allowed; otherwise, until the window is entirely free again. */
+  /** Milliseconds until the window is entirely free again; after a refused hit, until the next one is allowed. */
   waitMilliseconds: number
+}
+
+/** A rate limit's decision on one hit. */
+export interface RateDecision extends RateState {
+  allowed: boolean
   /** Version of the record as last announced; null without a shared store. */
   version: string | null
 }
@@ -23,12 +29,14 @@ export interface RateLimiter {
    * @param record the name whose version is returned, as raised by {@link invalidate}; by default the window's own
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
-  /** Places left in a window; uses none. */
-  remaining(name: string, limit: number, windowMilliseconds: number): Promise<number>
+  /** What is left of a window; uses nothing. */
+  look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
   /** Tells every process that the record behind `name` has changed, by raising its version. */
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true when there is none. */
   ready(): Promise<boolean>
+  /** Places to be held for a while, by the same store. */
+  readonly places: Places
   close(): Promise<void>
 }
 
@@ -44,6 +52,7 @@ const sweepEveryMilliseconds = 10_000
 
 /** Counts in this process: the default without Redis, and the fallback while Redis is down. */
 export class MemoryRateLimiter implements RateLimiter {
+  readonly places = new MemoryPlaces()
   /** Least recently hit first. */
   private readonly names = new Map<string, Recent>()
   private readonly sweeper: ReturnType<typeof setInterval>
@@ -92,9 +101,11 @@ export class MemoryRateLimiter implements RateLimiter {
     if (recent && recent.hits.length > recent.first) recent.hits.pop()
   }
 
-  async remaining(name: string, limit: number, windowMilliseconds: number): Promise<number> {
+  async look(name: string, limit: number, windowMilliseconds: number): Promise<RateState> {
     const { hits, first } = this.recent(name, windowMilliseconds)
-    return Math.max(0, limit - (hits.length - first))
+    const remaining = Math.max(0, limit - (hits.length - first))
+    const last = hits.length > first ? (hits.at(-1) ?? 0) : undefined
+    return { remaining, waitMilliseconds: last === undefined ? 0 : last + windowMilliseconds - this.now() }
   }
 
   async invalidate(): Promise<void> {}

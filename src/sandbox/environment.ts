@@ -1,5 +1,6 @@
 import { upgradeAvailability } from '../availability/upgrade.ts'
 import type { AppContext } from '../context.ts'
+import { HostChanges } from '../host-clock/changes.ts'
 import { sequenceIds } from '../ids.ts'
 import { prepareCollections } from '../platform/mongo/collections.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
@@ -36,6 +37,7 @@ export async function openSandboxEnvironment(
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
   const outbox = new OutboxWorker(db, topics, clock, log)
   outbox.start()
+  const changes = new HostChanges(db, log)
   const store = { db, clock, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
     // With a wrong clock, a sandbox that has just been created would seem to have expired.
@@ -47,6 +49,7 @@ export async function openSandboxEnvironment(
     db,
     ids: store.ids,
     outbox,
+    changes,
     environment: {
       name: 'sandbox',
       openSandbox: (keyId, isWrite) => openSandbox(store, keyId, isWrite),
@@ -57,6 +60,7 @@ export async function openSandboxEnvironment(
     context,
     async close() {
       clearInterval(sweeper)
+      await changes.close()
       await outbox.stop()
     },
   }

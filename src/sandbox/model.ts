@@ -15,6 +15,8 @@ export interface Sandbox {
   due_at: Date
   /** Of an ended one: the last version that its clock gave out, in seconds since 1970. */
   last_version?: number
+  /** The same of messages. */
+  last_message_version?: number
 }
 
 const schema = new Schema<Sandbox>({
@@ -23,6 +25,7 @@ const schema = new Schema<Sandbox>({
   state: { type: String, required: true },
   due_at: { type: Date, required: true },
   last_version: Number,
+  last_message_version: Number,
 })
 schema.index(
   { key_id: 1 },

@@ -7,11 +7,15 @@ import type { AppContext } from '../context.ts'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { parsePathId } from '../schema/fields.ts'
+import { replyAsGuest } from '../messages/conversation.ts'
+import { Message, MessageCreate } from '../messages/schema.ts'
+import { serializeMessage } from '../messages/serialize.ts'
+import { parsePathId, responseObject } from '../schema/fields.ts'
+import { normalize } from '../schema/normalize.ts'
 
 /**
- * What the sandbox has beyond the routes of `/v1`: it can be cleared, and its bookings can be confirmed and cancelled,
- * so that a partner sees changes arrive in the feed (decisions §13).
+ * What the sandbox has beyond the routes of `/v1`: it can be cleared, its bookings can be confirmed and cancelled, and
+ * its guests can reply, so that a partner sees changes arrive in the feeds (decisions §13 and §17).
  */
 export function sandboxRoutes(app: AppContext) {
   const access: Access = { permission: 'bookings.write', errors: ['not_found', 'conflict'] }
@@ -41,6 +45,22 @@ export function sandboxRoutes(app: AppContext) {
       response,
       detail: { operationId: 'confirmSandboxBooking', summary: 'Confirm a sandbox booking' },
     })
+    .post(
+      '/bookings/:booking_id/messages/guest',
+      async (context) => {
+        const { hostId } = context.caller
+        const { text } = normalize(MessageCreate, context.body).message
+        const id = parsePathId(context.params.booking_id)
+        const message = await replyAsGuest(app, () => findBooking(app.db, hostId, id), text)
+        return context.status(201, ok(context, { message: serializeMessage(message) }))
+      },
+      {
+        access: { ...access, body: 'json' },
+        body: MessageCreate,
+        response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
+        detail: { operationId: 'replyAsSandboxGuest', summary: 'Let the guest of a sandbox booking reply' },
+      },
+    )
     .post('/bookings/:booking_id/cancel', transition('cancelled'), {
       access,
       response,

@@ -4,11 +4,12 @@ import { findBooking } from '../bookings/store.ts'
 import { transitionBooking } from '../bookings/transitions.ts'
 import { addDays, toDay } from '../clock.ts'
 import type { AppContext } from '../context.ts'
-import { startHostClock } from '../host-clock/store.ts'
+import { type ClockStart, startHostClock } from '../host-clock/store.ts'
 import type { IdSource, SequenceName } from '../ids.ts'
 import type { ListingStatus } from '../listings/schema.ts'
 import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
+import { setClosed } from '../messages/conversation.ts'
 import { carryOut } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareUser } from '../users/create.ts'
@@ -39,21 +40,22 @@ interface BookingData {
   nights: number
   status: StatusWord
   message: string | null
+  has_closed_conversation?: true
 }
 
 /**
  * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the ids of the
  * contract and dates relative to today.
  *
- * @param lastVersion in seconds since 1970; its versions come after it
+ * @param start where its versions start
  */
 export async function seedSandbox(
   store: Store,
   scope: number,
   keyId: number,
-  lastVersion: number,
+  start: ClockStart,
 ): Promise<void> {
-  await startHostClock(store.db, scope, lastVersion)
+  await startHostClock(store.db, scope, start)
   const [users, listings, bookings] = await Promise.all([
     readData<UserData>('users'),
     readData<ListingData>('listings'),
@@ -79,12 +81,13 @@ async function seedListing(store: Store, scope: number, data: ListingData): Prom
 }
 
 async function seedBooking(store: Store, scope: number, data: BookingData): Promise<void> {
-  const { id, checkin_in_days, nights, status, ...rest } = data
+  const { id, checkin_in_days, nights, status, has_closed_conversation, ...rest } = data
   const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
   const context = { ...store, ids: withIds(store.ids, { booking: id }) }
   await carryOut(store.db, await prepareBooking(context, scope, input))
   if (status !== 'pending') await transitionBooking(store, () => findBooking(store.db, scope, id), status)
+  if (has_closed_conversation) await setClosed(store, { id, host_id: scope }, true)
 }
 
 /** An id source that gives out these ids first. */

@@ -1,6 +1,6 @@
 import type { FilterQuery } from 'mongoose'
 import type { AppContext } from '../context.ts'
-import { readHostClock } from '../host-clock/store.ts'
+import { type ClockStart, readHostClock } from '../host-clock/store.ts'
 import { sequenceNames } from '../ids.ts'
 import { listingLock } from '../listings/store.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
@@ -89,7 +89,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<number | null
   const scope = await ids('host')
   const due_at = new Date(clock().getTime() + longestFillMilliseconds)
   await sandboxModel(db).create([{ _id: scope, key_id: keyId, state: 'filling', due_at }])
-  await seedSandbox(store, scope, keyId, await lastVersionOf(db, keyId))
+  await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))
   try {
     const opened = { state: 'open', due_at: endAfter(clock()) } as const
     const { modifiedCount } = await sandboxModel(db).updateOne(
@@ -104,10 +104,13 @@ async function fillSandbox(store: Context, keyId: number): Promise<number | null
   }
 }
 
-/** The last version that earlier sandboxes of a key gave out: a fresh one goes on after it, as a poller expects. */
-async function lastVersionOf(db: Db, keyId: number): Promise<number> {
+/** The last versions that earlier sandboxes of a key gave out: a fresh one goes on after them, as a poller expects. */
+async function lastVersionsOf(db: Db, keyId: number): Promise<ClockStart> {
   const ended = await sandboxModel(db).find({ key_id: keyId, state: 'ended' }).lean()
-  return Math.max(0, ...ended.map(({ last_version }) => last_version ?? 0))
+  return {
+    last: Math.max(0, ...ended.map(({ last_version }) => last_version ?? 0)),
+    messages_last: Math.max(0, ...ended.map(({ last_message_version }) => last_message_version ?? 0)),
+  }
 }
 
 /** Clears the sandbox of one key: its next request finds a fresh one. */
@@ -153,9 +156,10 @@ async function endSandboxes(
   for (const { _id } of await sandboxModel(db).find(which).lean()) {
     const due_at = new Date(now.getTime() + longestRequestMilliseconds)
     const last_version = (await readHostClock(db, _id)).getTime() / 1000
+    const last_message_version = (await readHostClock(db, _id, 'messages_last')).getTime() / 1000
     const { modifiedCount } = await sandboxModel(db).updateOne(
       { ...which, _id },
-      { $set: { state: 'ended', due_at, last_version } },
+      { $set: { state: 'ended', due_at, last_version, last_message_version } },
     )
     ended += modifiedCount
     await deleteScope({ db, models }, _id)

@@ -97,7 +97,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
   ],
   [
     'POST of a message',
-    5,
+    6,
     () =>
       actor.send('POST', `/v1/bookings/${bookingId}/messages`, {
         body: { message: { text: crypto.randomUUID() } },

@@ -230,7 +230,7 @@ test('sweepSandboxes() deletes what a process left behind that died while it fil
   const { db, clock, ids } = service.sandbox
   const scope = await ids('host')
   await sandboxModel(db).create([{ _id: scope, key_id: 999, state: 'filling', due_at: clock() }])
-  await seedSandbox(service.sandbox, scope, 999, 0)
+  await seedSandbox(service.sandbox, scope, 999, { last: 0, messages_last: 0 })
   expect((await remainsOf(scope)).length).toBeGreaterThan(3)
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 31_000

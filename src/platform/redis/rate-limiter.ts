@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { MemoryRateLimiter, type RateDecision, type RateLimiter } from '../rate-limiter.ts'
+import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
 import { withTimeout } from '../timeout.ts'
 import { causeOf } from './cause.ts'
+import { type PlaceCommands, RedisPlaces, takePlaceScript } from './places.ts'
 
 /**
  * One round trip: drop what has left the window, count, take a place if there is one, read the version.
@@ -26,7 +27,10 @@ while newest and tonumber(newest) > now do
   newest = redis.call('LINDEX', KEYS[1], -1)
 end
 local count = redis.call('LLEN', KEYS[1])
-if not takes then return {1, math.max(0, limit - count), 0, '0'} end
+if not takes then
+  local free = newest and tonumber(newest) + window - now or 0
+  return {1, math.max(0, limit - count), math.ceil(free / 1000), '0'}
+end
 local version = redis.call('GET', KEYS[2]) or '0'
 if count < limit then
   redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
@@ -61,7 +65,8 @@ const reconnectAfterMilliseconds = 200
  * counts every hit of this process at all times, so that nobody gets a fresh window when Redis goes away or returns.
  */
 export class RedisRateLimiter implements RateLimiter {
-  private readonly redis: Redis & RateLimitCommands
+  readonly places: RedisPlaces
+  private readonly redis: Redis & RateLimitCommands & PlaceCommands
   private readonly fallback = new MemoryRateLimiter()
   private readonly prober: ReturnType<typeof setInterval>
   private up = false
@@ -86,8 +91,10 @@ export class RedisRateLimiter implements RateLimiter {
       retryStrategy: () => reconnectAfterMilliseconds,
       scripts: {
         hitWindow: { lua: hitScript, numberOfKeys: 2 },
+        takePlace: { lua: takePlaceScript, numberOfKeys: 1 },
       },
-    }) as Redis & RateLimitCommands
+    }) as Redis & RateLimitCommands & PlaceCommands
+    this.places = new RedisPlaces(this.redis, () => this.up)
     this.redis.on('error', (error) => this.markDown(error))
     this.prober = setInterval(() => this.probe(), probeEveryMilliseconds)
     this.prober.unref()
@@ -120,13 +127,14 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  async remaining(name: string, limit: number, windowMilliseconds: number): Promise<number> {
-    const local = await this.fallback.remaining(name, limit, windowMilliseconds)
+  async look(name: string, limit: number, windowMilliseconds: number): Promise<RateState> {
+    const local = await this.fallback.look(name, limit, windowMilliseconds)
     if (!this.up) return local
     try {
       const look = this.redis.hitWindow(`window:${name}`, `epoch:${name}`, limit, windowMilliseconds, 0)
-      const [, shared] = await withTimeout(look, hitTimeoutMilliseconds)
-      return this.isCarrying(windowMilliseconds) ? Math.min(shared, local) : shared
+      const [, remaining, waitMilliseconds] = await withTimeout(look, hitTimeoutMilliseconds)
+      if (!this.isCarrying(windowMilliseconds)) return { remaining, waitMilliseconds }
+      return { remaining: Math.min(remaining, local.remaining), waitMilliseconds }
     } catch (error) {
       this.markDown(error)
       return local

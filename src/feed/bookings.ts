@@ -1,0 +1,40 @@
+import { type BookingChange, type ChangeFilter, countChanges, findChanges } from '../bookings/store.ts'
+import { findListing } from '../listings/store.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import type { FeedQuestion, FeedSource } from './source.ts'
+
+/** The bookings of a host, each in its latest state. */
+export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
+  name: 'bookings',
+  counter: 'last',
+  find: findChanges,
+  count: countChanges,
+  versionOf: ({ updated_at }) => updated_at,
+}
+
+/** The query of the booking feed, apart from the page. */
+export interface BookingFeedQuery {
+  updated_after?: string
+  checkout_after?: string
+  listing_id?: string
+  cursor?: string
+}
+
+/**
+ * A query as a question about a host's bookings.
+ *
+ * @throws DomainError `not_found` for a listing that is not the host's
+ */
+export async function askForBookings(
+  db: Db,
+  hostId: number,
+  { updated_after, checkout_after, listing_id, cursor }: BookingFeedQuery,
+): Promise<FeedQuestion<ChangeFilter>> {
+  if (listing_id !== undefined) await findListing(db, hostId, Number(listing_id))
+  const filter = {
+    host_id: hostId,
+    ...(listing_id === undefined ? {} : { listing_id: Number(listing_id) }),
+    ...(checkout_after === undefined ? {} : { checkout_at: { $gte: checkout_after } }),
+  }
+  return { filter, updated_after, cursor, identity: [updated_after, checkout_after, listing_id] }
+}

@@ -1,0 +1,61 @@
+import { setMaxListeners } from 'node:events'
+import type { Place, Places } from '../platform/places.ts'
+
+/** How many requests of one key are held at once, over all processes (decisions §16). */
+const heldPerKey = 5
+/** Longer than any request is held: the place of a process that died is free after this. */
+const placeMilliseconds = 35_000
+
+/** The requests that this process holds until something changes. */
+export class HeldRequests {
+  private readonly controller = new AbortController()
+  private held = 0
+
+  /** @param maximum how many this process holds */
+  constructor(
+    private readonly places: Places,
+    private readonly maximum: number,
+  ) {
+    setMaxListeners(0, this.ending)
+  }
+
+  /** How many are held now. */
+  get size(): number {
+    return this.held
+  }
+
+  /** Aborted when this process shuts down: nothing is to be held any more. */
+  get ending(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** A place for a request of a key, or null where it cannot be held: the key has enough of them, or the process has. */
+  async take(keyId: number): Promise<Place | null> {
+    if (this.ending.aborted || this.held >= this.maximum) return null
+    this.held += 1
+    const place = await this.places.take(`key:${keyId}`, heldPerKey, placeMilliseconds)
+    if (!place) this.held -= 1
+    return (
+      place &&
+      once(() => {
+        this.held -= 1
+        place.free()
+      })
+    )
+  }
+
+  /** Lets go of everything that is held. */
+  end(): void {
+    this.controller.abort()
+  }
+}
+
+function once(free: () => void): Place {
+  let isTaken = true
+  return {
+    free() {
+      if (isTaken) free()
+      isTaken = false
+    },
+  }
+}
