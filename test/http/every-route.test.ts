@@ -43,6 +43,7 @@ test('the route table has exactly the endpoints of the contract', () => {
     'POST /v1/integrations/:provider/availability',
     'POST /v1/integrations/:provider/rates',
     'GET /v1/integrations/:provider/bookings',
+    'GET /v1/integrations/:provider/messages',
   ])
 })
 
@@ -191,7 +192,9 @@ test.each(withId)(
   '$method $path responds 404 to malformed ids, and the same to unknown ids and ids of another host',
   async ({ parameter, ...route }) => {
     const { method, path } = route
-    const valid = path.endsWith('/messages') ? { body: { message: { text: 'Hello' } } } : anyBody(route)
+    const valid = /\/messages(\/guest)?$/.test(path)
+      ? { body: { message: { text: 'Hello' } } }
+      : anyBody(route)
     const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '1e3', '999999999']
     const responses = await Promise.all(
       [...ids, String(foreignId(path))].map((id) =>

@@ -16,7 +16,7 @@ const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + 
 const feed = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
 
-test('the sandbox has every route of /v1, and three of its own', () => {
+test('the sandbox has every route of /v1, and four of its own', () => {
   const of = (prefix: Prefix) =>
     guardedRoutes(service, prefix).map(
       ({ method, path, permission }) => `${method} ${path.slice(prefix.length)} ${permission}`,
@@ -27,6 +27,7 @@ test('the sandbox has every route of /v1, and three of its own', () => {
       'DELETE  any',
       'POST /bookings/:booking_id/confirm bookings.write',
       'POST /bookings/:booking_id/cancel bookings.write',
+      'POST /bookings/:booking_id/messages/guest bookings.write',
     ].sort(),
   )
 })

@@ -39,6 +39,7 @@ const requests: Record<string, unknown> = {
     room_types: [{ id: 3001, prices: { base_price: 640 } }],
   },
   'POST /bookings/{booking_id}/messages': { message: { text: 'Welcome! Check-in is from 15:00.' } },
+  'POST /bookings/{booking_id}/messages/guest': { message: { text: 'We arrive around 18:00.' } },
   [`POST ${integrations}/provider-key`]: { provider_api_key: 'your-key-at-the-provider' },
   [`POST ${integrations}/availability`]: {
     data: [{ ...unit, available: 2, start_date: '2027-03-01', end_date: '2027-03-31' }],
@@ -56,6 +57,7 @@ const others = [
   `GET ${integrations}/availability`,
   `GET ${integrations}/bookings`,
   `GET ${integrations}/bookings/{id}`,
+  `GET ${integrations}/messages`,
   'POST /bookings/{booking_id}/confirm',
   'POST /bookings/{booking_id}/cancel',
   'DELETE ',

@@ -71,6 +71,10 @@ const places: [string, (ids: typeof own) => [string, string, object?]][] = [
     'booking in the path of a new message',
     (ids) => ['POST', `/v1/bookings/${ids.booking_id}/messages`, { message: { text: 'Stolen' } }],
   ],
+  [
+    'booking in the query of the message feed',
+    (ids) => ['GET', `${provider}/messages?booking_id=${ids.booking_id}`],
+  ],
   ['listing in the query of the feed', (ids) => ['GET', `${provider}/bookings?listing_id=${ids.listing_id}`]],
   [
     'listing in the query of availability',

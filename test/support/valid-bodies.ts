@@ -28,6 +28,14 @@ export async function validBodies(
       path: `${prefix}/bookings/${booking_id}/messages`,
       body: () => ({ message: { text: 'Hi' } }),
     },
+    ...(prefix === '/sandbox'
+      ? {
+          [`POST ${prefix}/bookings/:booking_id/messages/guest`]: {
+            path: `${prefix}/bookings/${booking_id}/messages/guest`,
+            body: () => ({ message: { text: 'Hi' } }),
+          },
+        }
+      : {}),
     [`POST ${prefix}/integrations/:provider/provider-key`]: {
       path: `${prefix}/integrations/provider_one/provider-key`,
       body: () => ({ provider_api_key: `key-of-${actor.hostId}` }),
