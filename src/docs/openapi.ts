@@ -5,7 +5,14 @@ import type { Config } from '../config.ts'
 import { supportedProvider } from '../http/provider.ts'
 import { splitRoot } from '../http/roots.ts'
 import { exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
-import { documentErrors, documentSuccess, errorSchema, headers, problemSchema } from './responses.ts'
+import {
+  documentErrors,
+  documentSuccess,
+  errorSchema,
+  headers,
+  notModified,
+  problemSchema,
+} from './responses.ts'
 import { type Components, documentSchema, type Json, mapValues } from './schemas.ts'
 import { tags } from './tags.ts'
 
@@ -60,7 +67,8 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   const { 'x-errors': declared, 'x-permission': permission, ...detail } = hooks.detail
   const document = (schema: Json) => documentSchema(schema, components)
   const query = hooks.query ? queryParameters(document(hooks.query)) : []
-  const isIdempotent = Boolean(detail.parameters)
+  const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
+  const [isIdempotent, isConditional] = [takes('Idempotency-Key'), takes('If-None-Match')]
   return {
     ...detail,
     operationId: isSandbox ? inSandbox(detail.operationId) : detail.operationId,
@@ -72,8 +80,12 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     ...(hooks.body ? { requestBody: requestBody(document(hooks.body), exampleRequests[name]) } : {}),
     responses: {
       ...mapValues(hooks.response, (schema, status) =>
-        documentSuccess(document(schema), exampleOf(name, status, isSandbox), isIdempotent),
+        documentSuccess(document(schema), exampleOf(name, status, isSandbox), {
+          isIdempotent,
+          isConditional,
+        }),
       ),
+      ...(isConditional ? { 304: notModified } : {}),
       ...documentErrors(errorsOf(declared, query.length > 0), permission),
     },
   }

@@ -20,6 +20,11 @@ const headerSchemas = {
     description: 'Seconds to wait before the same request is worth sending again',
     schema: { type: 'integer', minimum: 1 },
   },
+  ETag: {
+    description: 'Changes with the page; send it as `If-None-Match` to be told only of what is new',
+    schema: { type: 'string' },
+    example: 'W/"dGhlIHRhZyBvZiBhIHBhZ2"',
+  },
   'Idempotent-Replayed': {
     description:
       '`true` when this is the stored response of an earlier request with the same `Idempotency-Key`',
@@ -36,13 +41,33 @@ export const headers = headerSchemas
 
 const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
+/** What a route does beyond responding. */
+interface Extras {
+  isIdempotent: boolean
+  isConditional: boolean
+}
+
 /** A success response with its schema and, where one was recorded, its example. */
-export function documentSuccess(schema: Json, example: unknown, isReplayable: boolean): Json {
+export function documentSuccess(
+  schema: Json,
+  example: unknown,
+  { isIdempotent, isConditional }: Extras,
+): Json {
   return {
     description: 'Success',
-    headers: isReplayable ? { ...always, ...headersOf('Idempotent-Replayed') } : always,
+    headers: {
+      ...always,
+      ...(isIdempotent ? headersOf('Idempotent-Replayed') : {}),
+      ...(isConditional ? headersOf('ETag') : {}),
+    },
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
   }
+}
+
+/** The response to a client that has the page already. */
+export const notModified: Json = {
+  description: 'The page is the one that `If-None-Match` names',
+  headers: { ...always, ...headersOf('ETag') },
 }
 
 /** The error responses of some kinds, by status. */

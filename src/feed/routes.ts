@@ -26,7 +26,7 @@ export function feedRoutes(app: AppContext) {
         return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {
-        access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
+        access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
         query: requestObject({ ...paging, ...feedFilters }),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: {
@@ -47,7 +47,7 @@ export function feedRoutes(app: AppContext) {
         )
       },
       {
-        access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
+        access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
         query: requestObject({ ...paging, ...messageFilters }),
         response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },

@@ -13,6 +13,8 @@ export interface Access {
   provider?: true
   /** The route takes an `Idempotency-Key`. */
   idempotent?: true
+  /** The response has an entity tag, and is 304 to a client that has it, see `withEntityTag()`. */
+  conditional?: true
   /** The rate limit that the request counts against, unless it is the main one. */
   window?: RateWindow
   /** The route will be taken away: announced in every response and in the documentation. */

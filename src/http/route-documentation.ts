@@ -2,21 +2,34 @@ import type { ErrorKind } from '../errors.ts'
 import type { Access } from './access.ts'
 import { idempotencyKeyLength } from './idempotency/key.ts'
 
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header' as const,
+  required: false,
+  description: 'Makes a retry safe: the same key and body get the first response again',
+  schema: { type: 'string' as const, minLength: 1, maxLength: idempotencyKeyLength },
+}
+
+const ifNoneMatch = {
+  name: 'If-None-Match',
+  in: 'header' as const,
+  required: false,
+  description: 'The `ETag` of a page that you have: 304 without a body while it is still the same',
+  schema: { type: 'string' as const },
+}
+
 /** What the OpenAPI document says of a route because of its `access`. */
 export function documentAccess(access: Access) {
-  const idempotencyKey = {
-    name: 'Idempotency-Key',
-    in: 'header' as const,
-    required: false,
-    description: 'Makes a retry safe: the same key and body get the first response again',
-    schema: { type: 'string' as const, minLength: 1, maxLength: idempotencyKeyLength },
-  }
+  const parameters = [
+    ...(access.idempotent ? [idempotencyKey] : []),
+    ...(access.conditional ? [ifNoneMatch] : []),
+  ]
   return {
     'x-permission': access.permission,
     'x-errors': errorsOf(access),
     ...(access.deprecated ? { deprecated: true, 'x-sunset': access.deprecated.sunset.toISOString() } : {}),
     security: [{ apiKey: [] }, { bearer: [] }],
-    ...(access.idempotent ? { parameters: [idempotencyKey] } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
   }
 }
 
