@@ -35,12 +35,16 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Follow the booking feed',
     load: () => import('./commands/partner/feed.ts').then((file) => file.feed),
   },
+  messages: {
+    description: 'Follow the messages of all conversations',
+    load: () => import('./commands/partner/messages.ts').then((file) => file.messages),
+  },
   bookings: {
     description: 'Confirm and cancel bookings (administrator)',
     load: () => import('./commands/admin/bookings.ts').then((file) => file.bookings),
   },
   conversations: {
-    description: 'Close and reopen conversations (administrator)',
+    description: 'Close and reopen conversations, reply as the guest (administrator)',
     load: () => import('./commands/admin/conversations.ts').then((file) => file.conversations),
   },
   hosts: {

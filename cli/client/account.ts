@@ -1,9 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { supportedProvider } from '../../src/http/provider.ts'
 import type { PartnerClient } from './client.ts'
-
-/** The booking feed below the versioned root. */
-export const feedPath = `/integrations/${supportedProvider}/bookings`
 
 /** The part of a key's own record that the commands need. */
 const OwnKey = Type.Object({

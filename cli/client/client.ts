@@ -73,6 +73,10 @@ export interface SendOptions {
   body?: string
   /** What `data` must satisfy at least, where the command relies on it. */
   expects?: TSchema
+  /** Seconds by which the response may take longer, because the service waits for something. */
+  longerSeconds?: number | undefined
+  /** Ends the request early. */
+  signal?: AbortSignal
 }
 
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
@@ -133,18 +137,19 @@ async function send<T>(
   key: string,
   method: string,
   path: string,
-  { query = {}, body, expects }: SendOptions = {},
+  { query = {}, body, expects, longerSeconds = 0, signal }: SendOptions = {},
 ): Promise<ServiceResponse<T>> {
   const url = new URL(root + path)
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) url.searchParams.set(name, String(value))
+  const timeout = AbortSignal.timeout(timeoutMilliseconds + longerSeconds * 1000)
   const response = await fetch(url, {
     method,
     headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body }),
     // The key is meant for this address only, wherever it redirects.
     redirect: 'manual',
-    signal: AbortSignal.timeout(timeoutMilliseconds),
+    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
   }).catch((error) => {
     throw new UnreachableError(`Cannot reach ${root}: ${error.message}`)
   })

@@ -19,6 +19,8 @@ export interface Checkpoint {
 
 /** What a checkpoint belongs to: with another address, account or filter it would skip changes. */
 export interface CheckpointScope {
+  /** The feed, unless it is that of the bookings: their files have always been without. */
+  feed?: 'messages' | undefined
   root: string
   /** Whose changes they are: on live data the host, in the sandbox the key. */
   account: string
@@ -29,7 +31,7 @@ export interface CheckpointScope {
   since?: string | undefined
 }
 
-type Scope = Pick<CheckpointScope, 'root' | 'account' | 'filters'>
+type Scope = Pick<CheckpointScope, 'feed' | 'root' | 'account' | 'filters'>
 
 /**
  * Opens the checkpoint of a poll.
@@ -80,22 +82,24 @@ export async function readCheckpoint(scope: Scope): Promise<string | undefined> 
 }
 
 /** Named after everything the checkpoint belongs to, so that no two accounts of one home ever share it. */
-function defaultPath({ root, account, filters }: Scope): string {
-  return stateFile([root, account, filters])
+function defaultPath({ feed, root, account, filters }: Scope): string {
+  return stateFile([root, account, filters], feed)
 }
 
-function stateFile(scope: unknown[]): string {
+function stateFile(scope: unknown[], feed: CheckpointScope['feed'] | 'feed' = 'feed'): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
   const name = createHash('sha256').update(JSON.stringify(scope)).digest('hex').slice(0, 16)
-  return join(base, 'partnerctl', `feed-${name}.json`)
+  return join(base, 'partnerctl', `${feed}-${name}.json`)
 }
 
 function requireSameScope(
   file: string,
   state: State,
-  { root, account, filters }: Scope,
+  { feed, root, account, filters }: Scope,
   isBegunAnew: boolean,
 ): void {
+  if (state.feed !== feed)
+    throw new UsageError(`"${file}" belongs to a poll of another feed; choose another --state`)
   if (state.root !== root || JSON.stringify(state.filters) !== JSON.stringify(filters)) {
     throw new UsageError(
       `"${file}" belongs to a poll of ${state.root} with other filters; choose another --state`,

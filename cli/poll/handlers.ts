@@ -1,48 +1,31 @@
-import type { FeedItem } from '../../src/feed/schema.ts'
+import type { Feed, Item } from './feeds.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
 /** Handles one change, which is complete only when it returns. */
-export type Handler = (item: FeedItem) => Promise<void>
+export type Handler<T extends Item> = (item: T) => Promise<void>
 
 /** A handler, and what is written when the poll ends, even after a failure. */
-export interface Output {
-  handle: Handler
+export interface Output<T extends Item> {
+  handle: Handler<T>
   end(): Promise<void>
 }
 
-const columns = [
-  'booking_id',
-  'listing_id',
-  'room_type_id',
-  'status',
-  'checkin_at',
-  'checkout_at',
-  'version',
-] as const satisfies (keyof FeedItem)[]
-
-const widths: Record<(typeof columns)[number], number> = {
-  booking_id: 12,
-  listing_id: 12,
-  room_type_id: 12,
-  status: 10,
-  checkin_at: 11,
-  checkout_at: 11,
-  version: 19,
-}
-
 /** Runs the command for each change, or prints it; with `json` one document lists what was handled. */
-export function outputFor({ exec, output }: { exec?: string | undefined; output: OutputFormat }): Output {
+export function outputFor<T extends Item>(
+  feed: Feed<T>,
+  { exec, output }: { exec?: string | undefined; output: OutputFormat },
+): Output<T> {
   const isJson = output === 'json'
-  if (isJson) return jsonPrinter(exec === undefined ? async () => {} : executor(exec, 'stderr'))
+  if (isJson) return jsonPrinter(exec === undefined ? async () => {} : executor(feed, exec, 'stderr'))
   return {
-    handle: exec === undefined ? printer(output ?? 'table') : executor(exec, 'stdout'),
+    handle: exec === undefined ? printer(feed, output ?? 'table') : executor(feed, exec, 'stdout'),
     end: async () => {},
   }
 }
 
 /** One JSON document: a list that stays open until the poll ends, however it ends. */
-function jsonPrinter(first: Handler): Output {
+function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
   let isFirst = true
   return {
     async handle(item) {
@@ -54,25 +37,35 @@ function jsonPrinter(first: Handler): Output {
   }
 }
 
-function printer(format: 'table' | 'ndjson' | 'csv'): Handler {
+function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson' | 'csv'): Handler<T> {
   if (format === 'ndjson') return (item) => write(JSON.stringify(item))
+  const names = columns.map(([name]) => name)
+  const widths = columns.map(([, width]) => width)
   const line =
     format === 'csv'
-      ? (item: Record<string, unknown>) => columns.map((column) => item[column]).join(',')
-      : (item: Record<string, unknown>) =>
-          columns
-            .map((column) => String(item[column]).padEnd(widths[column]))
+      ? (cells: string[]) => cells.map(quoted).join(',')
+      : (cells: string[]) =>
+          cells
+            .map((cell, column) => visible(cell).padEnd(widths[column] ?? 0))
             .join(' ')
             .trimEnd()
-  const heading = Object.fromEntries(
-    columns.map((column) => [column, format === 'csv' ? column : column.toUpperCase()]),
-  )
+  const heading = names.map((name) => (format === 'csv' ? name : name.toUpperCase()))
   let isFirst = true
   return async (item) => {
     if (isFirst) await write(line(heading))
     isFirst = false
-    await write(line(item))
+    await write(line(names.map((name) => String(item[name]))))
   }
+}
+
+/** A cell of a CSV file (RFC 4180). */
+function quoted(cell: string): string {
+  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+/** What a guest wrote must not move the cursor, or break the line. */
+function visible(cell: string): string {
+  return cell.replace(/\p{Cc}+/gu, ' ')
 }
 
 /** Waits until the reader has taken the line: a change that was not delivered must not be checkpointed. */
@@ -86,14 +79,14 @@ const attempts = 3
 const firstPauseMilliseconds = 500
 
 /** @param output where the command's own output goes */
-function executor(command: string, output: 'stdout' | 'stderr'): Handler {
+function executor<T extends Item>(feed: Feed<T>, command: string, output: 'stdout' | 'stderr'): Handler<T> {
   return async (item) => {
     for (let attempt = 1; ; attempt += 1) {
-      const code = await runOnce(command, item, output)
+      const code = await runOnce(command, item, feed.environmentOf(item), output)
       if (code === 0) return
       if (attempt === attempts) {
         throw new Error(
-          `The command failed ${attempts} times (exit code ${code}) at booking ${item.booking_id}, version ${item.version}`,
+          `The command failed ${attempts} times (exit code ${code}) at ${feed.describe(item)}, version ${item.version}`,
         )
       }
       await Bun.sleep(firstPauseMilliseconds * 2 ** (attempt - 1))
@@ -101,18 +94,17 @@ function executor(command: string, output: 'stdout' | 'stderr'): Handler {
   }
 }
 
-async function runOnce(command: string, item: FeedItem, output: 'stdout' | 'stderr'): Promise<number> {
+async function runOnce(
+  command: string,
+  item: Item,
+  environment: Record<string, string>,
+  output: 'stdout' | 'stderr',
+): Promise<number> {
   const child = Bun.spawn(['sh', '-c', command], {
     stdin: new Blob([`${JSON.stringify(item)}\n`]),
     stdout: output === 'stdout' ? 'inherit' : 2,
     stderr: 'inherit',
-    env: {
-      ...process.env,
-      PARTNER_API_KEY: undefined,
-      PARTNER_BOOKING_ID: String(item.booking_id),
-      PARTNER_STATUS: item.status,
-      PARTNER_VERSION: item.version,
-    },
+    env: { ...process.env, PARTNER_API_KEY: undefined, ...environment },
   })
   return child.exited
 }

@@ -6,6 +6,8 @@ const longestPauseSeconds = 60
 /** Stops a poll between two changes. */
 export interface StopSignal {
   requested: boolean
+  /** Aborted by the signal: what is only waiting need not wait any more. */
+  signal: AbortSignal
   /** Sleeps, at most until the signal. */
   sleep(seconds: number): Promise<void>
 }
@@ -13,12 +15,15 @@ export interface StopSignal {
 /** The first SIGINT or SIGTERM stops the poll after the current change. */
 export function stopOnSignal(): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>()
+  const controller = new AbortController()
   const stop: StopSignal = {
     requested: false,
+    signal: controller.signal,
     sleep: (seconds) => Promise.race([Bun.sleep(seconds * 1000), promise]),
   }
   const request = () => {
     stop.requested = true
+    controller.abort()
     resolve()
   }
   process.once('SIGINT', request)
@@ -37,6 +42,7 @@ export async function withRetries<T>(request: () => Promise<T>, stop: StopSignal
     try {
       return await request()
     } catch (error) {
+      if (stop.requested) return null
       const pause = pauseAfter(error, attempt)
       if (pause === null) throw error
       note(`${(error as Error).message}; trying again in ${pause.toFixed(1)} s`)

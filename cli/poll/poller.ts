@@ -1,53 +1,53 @@
-import { Type } from '@sinclair/typebox'
-import type { FeedItem } from '../../src/feed/schema.ts'
 import type { PartnerClient } from '../client/client.ts'
+import { note } from '../output.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { Feed, Item } from './feeds.ts'
 import type { Handler } from './handlers.ts'
 import { pauseFor } from './pace.ts'
 import { type StopSignal, withRetries } from './patience.ts'
 import type { Progress } from './progress.ts'
 
-export interface PollOptions {
+/** What happens when nothing new is left. */
+export type AtTheEnd =
+  | { end: 'stop' }
+  /** Ask again after a pause. */
+  | { end: 'pause'; seconds: number }
+  /** Keep one request open in which the service waits; where it does not, pause. */
+  | { end: 'follow'; seconds: number }
+
+export interface PollOptions<T extends Item> {
   client: PartnerClient
-  /** Path of the feed below the versioned root. */
-  path: string
+  feed: Feed<T>
   filters: Record<string, string | undefined>
   checkpoint: Checkpoint
-  handle: Handler
-  /** Pause between polls; null to stop when nothing new is left. */
-  intervalSeconds: number | null
+  handle: Handler<T>
+  atTheEnd: AtTheEnd
   progress: Progress
   stop: StopSignal
 }
 
 const perPage = 100
-
-/** What the poll relies on; whatever else a later version sends is passed on as it is. */
-const FeedData = Type.Object({
-  Bookings: Type.Array(
-    Type.Object({
-      booking_id: Type.Integer(),
-      status: Type.String(),
-      version: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' }),
-    }),
-  ),
-})
+/** The longest that the service holds a request (decisions §16). */
+const waitSeconds = 30
+/** A process that shuts down responds early; by then another one has taken over. */
+const afterShutdownSeconds = 1
 
 /**
- * Follows the feed. Every request asks for what comes after the last change handled: versions are unique and
+ * Follows a feed. Every request asks for what comes after the last change handled: versions are unique and
  * ascending, so the first page after a version is always the right next page, whatever moved meanwhile.
  *
  * @throws Error when a page does not move forward: then it is not this feed, and continuing could skip changes
  */
-export async function poll(options: PollOptions): Promise<void> {
-  const { checkpoint, handle, intervalSeconds, progress, stop } = options
+export async function poll<T extends Item>(options: PollOptions<T>): Promise<void> {
+  const { feed, checkpoint, handle, atTheEnd, progress, stop } = options
   let after = checkpoint.version
   let handled = 0
+  let isCaughtUp = false
   while (!stop.requested) {
     const batch = await withRetries(() => fetchBatch(options, after), stop)
     if (!batch) break
     const { items, total, pauseSeconds } = batch
-    requireForward(items, after)
+    requireForward(feed, items, after)
     for (const [index, item] of items.entries()) {
       if (stop.requested) break
       await handle(item)
@@ -62,36 +62,65 @@ export async function poll(options: PollOptions): Promise<void> {
       await stop.sleep(pauseSeconds)
       continue
     }
-    if (intervalSeconds === null) break
+    if (atTheEnd.end === 'stop') break
+    if (!isCaughtUp && atTheEnd.end === 'follow') noteOnTerminal('Up to date; waiting for changes')
+    isCaughtUp = true
     handled = 0
-    await stop.sleep(intervalSeconds)
+    await stop.sleep(pauseAfter(batch, atTheEnd))
   }
   progress.stop()
 }
 
 /** The next changes, how many there are in total, and how long to wait before asking for more. */
-interface Batch {
-  items: FeedItem[]
+interface Batch<T> {
+  items: T[]
   total: number
   pauseSeconds: number
+  /** How long the service took to respond. */
+  tookSeconds: number
+  /** The process that responded is shutting down. */
+  isLeaving: boolean
 }
 
-async function fetchBatch({ client, path, filters }: PollOptions, after: string | undefined): Promise<Batch> {
-  const query = { ...filters, updated_after: after, per_page: perPage }
-  const { data, meta, headers } = await client.send<{ Bookings: FeedItem[] }>('GET', path, {
-    query,
-    expects: FeedData,
+/** An empty response before its time must not be followed by the next request at once, or the poll would spin. */
+function pauseAfter<T>({ items, tookSeconds, isLeaving }: Batch<T>, atTheEnd: AtTheEnd): number {
+  if (atTheEnd.end !== 'follow') return atTheEnd.end === 'pause' ? atTheEnd.seconds : 0
+  if (items.length > 0 || tookSeconds > waitSeconds - 1) return 0
+  return isLeaving ? Math.min(afterShutdownSeconds, atTheEnd.seconds) : atTheEnd.seconds
+}
+
+async function fetchBatch<T extends Item>(
+  { client, feed, filters, atTheEnd, stop }: PollOptions<T>,
+  after: string | undefined,
+): Promise<Batch<T>> {
+  const wait = atTheEnd.end === 'follow' ? waitSeconds : undefined
+  const start = performance.now()
+  const { data, meta, headers } = await client.send('GET', feed.path, {
+    query: { ...filters, updated_after: after, per_page: perPage, wait },
+    expects: feed.data,
+    longerSeconds: wait,
+    signal: stop.signal,
   })
-  return { items: data.Bookings, total: meta.pagination?.total ?? 0, pauseSeconds: pauseFor(headers) }
+  return {
+    items: feed.itemsOf(data),
+    total: meta.pagination?.total ?? 0,
+    pauseSeconds: pauseFor(headers),
+    tookSeconds: (performance.now() - start) / 1000,
+    isLeaving: headers.get('connection') === 'close',
+  }
 }
 
-function requireForward(items: FeedItem[], after = ''): void {
+function requireForward<T extends Item>(feed: Feed<T>, items: T[], after = ''): void {
   let last = after
-  for (const { version, booking_id } of items) {
-    if (version <= last)
+  for (const item of items) {
+    if (item.version <= last)
       throw new Error(
-        `The feed does not move forward: booking ${booking_id} has version "${version}" after "${last}"`,
+        `The feed does not move forward: ${feed.describe(item)} has version "${item.version}" after "${last}"`,
       )
-    last = version
+    last = item.version
   }
+}
+
+function noteOnTerminal(text: string): void {
+  if (process.stderr.isTTY) note(text)
 }

@@ -4,6 +4,8 @@ import { UsageError } from '../errors.ts'
 
 /** What a state file says: whose changes a poll follows, and the version of the last one handled. */
 export interface State {
+  /** Absent for the bookings. */
+  feed?: 'messages' | undefined
   root: string
   /** Absent in a file of an earlier version, which did not record the account. */
   account?: string

@@ -1,7 +1,13 @@
 import { defineCommand } from 'citty'
+import { findBookingOfAnyHost } from '../../../src/bookings/store.ts'
 import { toTimestampOrNull } from '../../../src/clock.ts'
-import { setConversationClosed } from '../../../src/messages/conversation.ts'
+import { replyAsGuest, setConversationClosed } from '../../../src/messages/conversation.ts'
+import { MessageCreate } from '../../../src/messages/schema.ts'
+import { serializeMessageItem } from '../../../src/messages/serialize.ts'
+import { normalize } from '../../../src/schema/normalize.ts'
+import { findProblems } from '../../../src/schema/problems.ts'
 import { command } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
 import { print, record } from '../../output.ts'
 import { parseId } from '../../values.ts'
 import { administer } from './administer.ts'
@@ -23,8 +29,37 @@ function changing(name: 'close' | 'reopen', description: string) {
   })
 }
 
+const reply = command({
+  meta: { name: 'reply', description: 'Answer the host in the name of the guest' },
+  examples: ['partnerctl conversations reply 5002 --text "We arrive around 18:00"'],
+  args: {
+    booking_id: { type: 'positional', required: true, description: 'Id of the booking' },
+    text: { type: 'string', required: true, description: 'Text of the message' },
+  },
+  async run({ args }) {
+    const id = parseId(args.booking_id)
+    const text = readText(args.text)
+    const message = await administer(
+      'conversations reply',
+      `booking ${id}`,
+      (act) => replyAsGuest(act, () => findBookingOfAnyHost(act.db, id), text, act.record),
+      { record: 'itself' },
+    )
+    print(args, serializeMessageItem(message), ({ is_seen, ...item }) => record(item))
+  },
+})
+
+/** @throws UsageError for a text that the service would refuse */
+function readText(text: string): string {
+  const body = { message: { text } }
+  const [problem] = findProblems(MessageCreate, body)
+  if (problem) throw new UsageError(problem.message.replace('"message.text"', 'Option --text'))
+  return normalize(MessageCreate, body).message.text
+}
+
 export const conversations = defineCommand({
   subCommands: {
+    reply,
     close: changing('close', 'Close the conversation of a booking: no more messages can be sent'),
     reopen: changing('reopen', 'Reopen the conversation of a booking'),
   },

@@ -1,13 +1,14 @@
 import { describeSkew } from '../../../src/admin/finding.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
 import { maximumSkewSeconds } from '../../../src/skew.ts'
-import { accountOf, feedPath, type OwnKey, readKey } from '../../client/account.ts'
+import { accountOf, type OwnKey, readKey } from '../../client/account.ts'
 import { clientArgs, openClient, type PartnerClient, PartnerError } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { exitCode } from '../../errors.ts'
 import { type CommandFinding, showFindings } from '../../findings.ts'
 import { formatError } from '../../format-error.ts'
 import { readCheckpoint } from '../../poll/checkpoint.ts'
+import { bookingFeed } from '../../poll/feeds.ts'
 
 export const doctor = command({
   examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
@@ -66,7 +67,7 @@ async function checkFeed(client: PartnerClient, key: OwnKey): Promise<CommandFin
   const scope = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
     const updated_after = await readCheckpoint(scope)
-    const { data, meta } = await client.send<{ Bookings: { version: string }[] }>('GET', feedPath, {
+    const { data, meta } = await client.send<{ Bookings: { version: string }[] }>('GET', bookingFeed.path, {
       query: { updated_after, per_page: 1 },
     })
     const waiting = meta.pagination?.total ?? 0

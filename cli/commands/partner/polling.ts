@@ -1,0 +1,100 @@
+import type { ArgsDef } from 'citty'
+import { isFeedTime } from '../../../src/schema/formats.ts'
+import { readAccount } from '../../client/account.ts'
+import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
+import { UsageError } from '../../errors.ts'
+import { note } from '../../output.ts'
+import { findEarlierState, openCheckpoint } from '../../poll/checkpoint.ts'
+import type { Feed, Item } from '../../poll/feeds.ts'
+import { type OutputFormat, outputFor } from '../../poll/handlers.ts'
+import { stopOnSignal, withRetries } from '../../poll/patience.ts'
+import { type AtTheEnd, poll } from '../../poll/poller.ts'
+import { openProgress } from '../../poll/progress.ts'
+import { parseDuration } from '../../values.ts'
+
+/** Arguments of every poll of a feed. */
+export const pollArgs = {
+  once: { type: 'boolean', description: 'Stop when there are no more changes' },
+  follow: {
+    type: 'boolean',
+    description: 'Keep one request open that is answered as soon as there is a change',
+  },
+  interval: { type: 'string', default: '60s', description: 'Pause between polls' },
+  since: { type: 'string', description: 'Start after this version instead of the checkpoint' },
+  state: { type: 'string', description: 'File that keeps the checkpoint', valueHint: 'file' },
+  exec: { type: 'string', description: 'Command to run for each change', valueHint: 'command' },
+  output: { type: 'enum', options: ['table', 'ndjson', 'csv'], description: 'How changes are printed' },
+  ...clientArgs,
+} as const satisfies ArgsDef
+
+/** The values of {@link pollArgs}. */
+type PollValues = Parameters<typeof openClient>[0] & {
+  once?: boolean | undefined
+  follow?: boolean | undefined
+  interval: string
+  since?: string | undefined
+  state?: string | undefined
+  exec?: string | undefined
+  output?: string | undefined
+  json?: boolean | undefined
+}
+
+/**
+ * Polls a feed until it is stopped, or nothing new is left.
+ *
+ * @throws UsageError for arguments that do not go together
+ */
+export async function runPoll<T extends Item>(
+  feed: Feed<T>,
+  args: PollValues,
+  filters: Record<string, string | undefined>,
+): Promise<void> {
+  const atTheEnd = endOf(args)
+  if (args.since !== undefined && !isFeedTime(args.since))
+    throw new UsageError(`"${args.since}" is not a valid version`)
+  const client = await openClient(args)
+  const stop = stopOnSignal()
+  const account = await withRetries(() => readAccount(client), stop)
+  if (account === null) return
+  const scope = {
+    feed: feed.name === 'messages' ? feed.name : undefined,
+    root: client.root,
+    account,
+    filters,
+  }
+  const checkpoint = await openCheckpoint({ ...scope, path: args.state, since: args.since })
+  if (checkpoint.version === undefined && !args.state && !scope.feed) await mentionEarlierState(scope, client)
+  const output = outputFor(feed, {
+    exec: args.exec,
+    output: args.json ? 'json' : (args.output as OutputFormat),
+  })
+  const progress = openProgress(
+    Boolean(process.stderr.isTTY) && (args.exec !== undefined || !process.stdout.isTTY),
+    feed.name,
+  )
+  try {
+    await poll({ client, feed, filters, checkpoint, handle: output.handle, atTheEnd, progress, stop })
+  } finally {
+    progress.stop()
+    await output.end()
+    await checkpoint.close()
+  }
+}
+
+function endOf({ once, follow, interval }: PollValues): AtTheEnd {
+  const seconds = parseDuration(interval)
+  if (once && follow) throw new UsageError('Options --once and --follow exclude each other')
+  if (once) return { end: 'stop' }
+  return { end: follow ? 'follow' : 'pause', seconds }
+}
+
+async function mentionEarlierState(
+  scope: Parameters<typeof findEarlierState>[0],
+  { profile }: PartnerClient,
+): Promise<void> {
+  const earlier = await findEarlierState(scope, profile)
+  if (!earlier) return
+  note(
+    `"${earlier.file}" was written by an earlier version and does not name its account: starting with the oldest booking. If it belongs to this account, continue with --since "${earlier.version}"`,
+  )
+}

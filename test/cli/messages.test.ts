@@ -1,0 +1,153 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { setConversationClosed } from '../../src/messages/conversation.ts'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const server = await startService(testEnvironment())
+afterAll(() => server.stop())
+const administrator = testEnvironment()
+
+/** A partner with a booking and a home directory of its own. */
+async function partner() {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const folder = await mkdtemp(join(tmpdir(), 'partner-messages-'))
+  const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key, XDG_STATE_HOME: folder }
+  return {
+    actor,
+    booking_id,
+    folder,
+    poll: (...args: string[]) => partnerctl(['messages', 'poll', '--once', ...args], environment),
+    follow: (...args: string[]) =>
+      Bun.spawn([process.execPath, 'cli/main.ts', ...args], {
+        env: { PATH: process.env.PATH ?? '', ...environment },
+        stdout: 'pipe',
+        stderr: 'pipe',
+      }),
+    reply: (...args: string[]) =>
+      partnerctl(['conversations', 'reply', String(booking_id), ...args], administrator),
+    send: (text: string) =>
+      actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text } } }),
+  }
+}
+
+const linesOf = (stdout: string) =>
+  stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+
+test('messages poll delivers each message once, of both sides, and keeps a checkpoint apart from that of the bookings', async () => {
+  const { poll, send, reply, folder } = await partner()
+  await send('Welcome')
+  await reply('--text', '  Thank you  ')
+  const first = await poll('--output', 'ndjson')
+  expect(linesOf(first.stdout).map(({ sender, text }) => [sender, text])).toEqual([
+    ['guest', expect.any(String)],
+    ['host', 'Welcome'],
+    ['guest', 'Thank you'],
+  ])
+  expect((await poll('--output', 'ndjson')).stdout).toBe('')
+  await send('Once more')
+  expect(linesOf((await poll('--output', 'ndjson')).stdout).map(({ text }) => text)).toEqual(['Once more'])
+  const [state = ''] = await Array.fromAsync(new Bun.Glob('partnerctl/*.json').scan(folder))
+  expect(state).toMatch(/messages-\w+\.json$/)
+  const refused = await poll('--state', join(folder, state))
+  expect(refused.code).toBe(0)
+})
+
+test('messages poll takes the filters of messages and refuses those of bookings', async () => {
+  const { poll, send, reply, booking_id } = await partner()
+  await send('From the host')
+  await reply('--text', 'From the guest')
+  const ofGuest = linesOf((await poll('--output', 'ndjson', '--sender', 'guest')).stdout)
+  expect(new Set(ofGuest.map(({ sender }) => sender))).toEqual(new Set(['guest']))
+  const ofBooking = await poll('--output', 'ndjson', '--booking', String(booking_id))
+  expect(linesOf(ofBooking.stdout).length).toBeGreaterThan(ofGuest.length)
+  for (const args of [
+    ['--listing', '1'],
+    ['--checkout-after', '2027-01-01'],
+    ['--sender', 'admin'],
+    ['--booking', 'x'],
+  ])
+    expect([args[0], (await poll(...args)).code]).toEqual([args[0], 2])
+})
+
+test('a handler of messages finds ids in its environment and the text on its standard input only', async () => {
+  const { poll, send, folder } = await partner()
+  await send('Handle me')
+  const file = join(folder, 'handled')
+  await poll('--sender', 'host', '--exec', `env > ${file}.env; cat > ${file}`)
+  const [environment, input] = await Promise.all([readFile(`${file}.env`, 'utf8'), readFile(file, 'utf8')])
+  const { id, booking_id, version, text } = JSON.parse(input)
+  expect(text).toBe('Handle me')
+  expect(environment).toContain(`PARTNER_MESSAGE_ID=${id}\n`)
+  expect(environment).toContain(`PARTNER_BOOKING_ID=${booking_id}\n`)
+  expect(environment).toContain(`PARTNER_VERSION=${version}\n`)
+  expect(environment).toContain('PARTNER_SENDER=host\n')
+  expect(environment).not.toContain('Handle me')
+})
+
+test('a table of messages is one line each, whatever the guest wrote', async () => {
+  const { poll, reply } = await partner()
+  await reply('--text', 'first\nsecond\u001b[2J\u0007 third')
+  const { stdout } = await poll()
+  expect(stdout).toContain('first second [2J  third')
+  const csv = await poll('--output', 'csv', '--since', '2020-01-01')
+  expect(csv.stdout).toContain('"first\nsecond')
+})
+
+test('conversations reply exits 2 for a text that nobody could send, and 1 where there is nobody to answer', async () => {
+  const { reply, booking_id, actor } = await partner()
+  expect((await reply('--text', '   ')).stderr).toMatch(/^Option --text is required\n/)
+  expect((await reply('--text', '   ')).code).toBe(2)
+  expect((await reply('--text', 'x'.repeat(5001))).code).toBe(2)
+  expect(
+    (await partnerctl(['conversations', 'reply', '999999999', '--text', 'Hi'], administrator)).code,
+  ).toBe(1)
+  const { stdout } = await reply('--text', 'Hello', '--json')
+  const { body } = await actor.send('GET', '/v1/integrations/provider_one/messages?sender=guest')
+  expect(body.data.messages.at(-1)).toEqual(JSON.parse(stdout))
+  await setConversationClosed(service.live, booking_id, true)
+  const closed = await reply('--text', 'Too late')
+  expect([closed.code, closed.stderr]).toEqual([1, 'The conversation is closed\n'])
+})
+
+test('feed poll --follow and messages poll --follow print a change at once, and end within two seconds when told to', async () => {
+  const { follow, send, booking_id } = await partner()
+  const [bookings, messages] = [
+    follow('feed', 'poll', '--follow', '--output', 'ndjson'),
+    follow('messages', 'poll', '--follow', '--output', 'ndjson'),
+  ]
+  const lines = { bookings: '', messages: '' }
+  const collect = async (name: keyof typeof lines, stream: typeof bookings.stdout) => {
+    for await (const chunk of stream.pipeThrough(new TextDecoderStream())) lines[name] += chunk
+  }
+  const reading = [collect('bookings', bookings.stdout), collect('messages', messages.stdout)]
+  while (!lines.bookings || !lines.messages) await Bun.sleep(20)
+  await Bun.sleep(500)
+  const seen = { ...lines }
+  await Promise.all([send('Now'), partnerctl(['bookings', 'confirm', String(booking_id)], administrator)])
+  const start = performance.now()
+  while (lines.bookings === seen.bookings || lines.messages === seen.messages) await Bun.sleep(5)
+  expect(performance.now() - start).toBeLessThan(1000)
+  expect(linesOf(lines.bookings).at(-1)).toMatchObject({ booking_id, status: 'confirmed' })
+  expect(linesOf(lines.messages).at(-1)).toMatchObject({ booking_id, text: 'Now' })
+  await Bun.sleep(300)
+  const told = performance.now()
+  for (const child of [bookings, messages]) child.kill('SIGTERM')
+  expect(await Promise.all([bookings.exited, messages.exited])).toEqual([0, 0])
+  expect(performance.now() - told).toBeLessThan(2000)
+  await Promise.all(reading)
+})
+
+test('--follow and --once exclude each other', async () => {
+  const { poll } = await partner()
+  const { code, stderr } = await poll('--follow')
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/^Options --once and --follow exclude each other\n/)
+})
