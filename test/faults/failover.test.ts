@@ -24,7 +24,7 @@ test(`a service whose primary is killed ${kills} times under load and frozen onc
   const load = new KeyedLoad(() => service.url, actor.key, body)
   const poller = new Poller(
     'during elections',
-    httpFeed(() => service.url, actor.key, [500]),
+    httpFeed(() => service.url, actor.key, { transient: [500] }),
     20,
     false,
   )

@@ -3,13 +3,22 @@ import { findBookingOfAnyHost } from '../../src/bookings/store.ts'
 import { transitionBooking } from '../../src/bookings/transitions.ts'
 import { toVersion } from '../../src/bookings/version.ts'
 import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
-import { type Feed, httpFeed, Poller, type SeenItem, seededRandom, truthOf } from '../support/history.ts'
+import {
+  type Feed,
+  httpFeed,
+  messagesOf,
+  Poller,
+  type SeenItem,
+  seededRandom,
+  truthOf,
+} from '../support/history.ts'
 import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
 
 const service = await testApp()
 const { db } = service.live
 
-async function runHistory(seed: number, changes: number, isKilled: boolean) {
+/** @param wait seconds that pollers wait for, or null for a history without waits and messages */
+async function runHistory(seed: number, changes: number, isKilled: boolean, wait: number | null = null) {
   const random = seededRandom(seed)
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
@@ -17,7 +26,8 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
   const [survivor, victim] = [...living] as [ServiceProcess, ServiceProcess]
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }
   // To any process that is still alive.
-  const feed = httpFeed(() => (living[Math.floor(random() * living.length)] as ServiceProcess).url, actor.key)
+  const anyUrl = () => (living[Math.floor(random() * living.length)] as ServiceProcess).url
+  const feed = httpFeed(anyUrl, actor.key)
   const ids = [booking_id]
   let done = 0
   const visibilities: boolean[] = []
@@ -39,7 +49,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
     let [page, found] = [1, false]
     for (let lastPage = 1; page <= lastPage && !found; page += 1) {
       const response = await survivorFeed.page({ updated_after: before, page, per_page: 100 })
-      found = response.items.some(({ booking_id: seen }: SeenItem) => seen === id)
+      found = response.items.some(({ id: seen }: SeenItem) => seen === id)
       lastPage = response.lastPage
     }
     return found
@@ -52,6 +62,11 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
       () => {},
     )
   }
+  const message = async () => {
+    const path = `/v1/bookings/${ids[Math.floor(random() * ids.length)]}/messages`
+    const body = { message: { text: `Message ${done}` } }
+    await sender(fetch, anyUrl())('POST', path, { key: actor.key, body }).catch(() => null)
+  }
   const commandLine = async () => {
     const environment = { MONGODB_URL: testEnvironment().MONGODB_URL as string }
     while (done < changes)
@@ -60,13 +75,21 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
   const writer = async () => {
     while (done < changes) {
       done += 1
-      await (random() < 0.6 ? create() : transition())
+      if (wait !== null && random() < 0.4) await message()
+      else await (random() < 0.6 ? create() : transition())
     }
   }
-  const pollers = [1, 3, 7, 50].flatMap((perPage) => [
-    new Poller(`pages of ${perPage}`, feed, perPage, false),
-    new Poller(`cursor of ${perPage}`, feed, perPage, true),
-  ])
+  const pollersOf = (name: string, from: Feed, sizes: number[]) =>
+    sizes.flatMap((perPage) => [
+      new Poller(`${name} by pages of ${perPage}`, from, perPage, false, wait ?? undefined),
+      new Poller(`${name} by cursor of ${perPage}`, from, perPage, true, wait ?? undefined),
+    ])
+  const ofMessages = httpFeed(anyUrl, actor.key, { kind: 'messages' })
+  const readers = {
+    bookings: pollersOf('bookings', feed, wait === null ? [1, 3, 7, 50] : [3, 50]),
+    messages: wait === null ? [] : pollersOf('messages', ofMessages, [3, 50]),
+  }
+  const pollers = [...readers.bookings, ...readers.messages]
   let isOver = false
   const polling = Promise.all(
     pollers.map(async (poller) => {
@@ -86,21 +109,29 @@ async function runHistory(seed: number, changes: number, isKilled: boolean) {
   await polling
   // By then the database has ended what the killed process left open.
   if (isKilled) await Bun.sleep(5000)
-  const leftovers: [string, number][] = []
-  for (const poller of pollers) {
-    await poller.poll()
-    leftovers.push([poller.name, await poller.poll()])
-  }
+  const leftovers = await Promise.all(
+    pollers.map(async (poller) => {
+      await poller.poll()
+      return [poller.name, await poller.poll()]
+    }),
+  )
   expect(leftovers).toEqual(pollers.map(({ name }) => [name, 0]))
   expect(visibilities.length).toBeGreaterThan(0)
   expect(new Set(visibilities)).toEqual(new Set([true]))
-  const truth = await truthOf(db, actor.hostId)
+  const truths = {
+    bookings: await truthOf(db, actor.hostId),
+    messages: await messagesOf(db, actor.hostId),
+  }
   await Promise.all(living.map((process) => process.stop()))
-  const versions = [...truth.values()].map(({ version }) => version)
-  expect(new Set(versions).size).toBe(versions.length)
-  expect(pollers.map((poller) => [poller.name, poller.losses(truth), poller.complaints])).toEqual(
-    pollers.map(({ name }) => [name, [], []]),
-  )
+  for (const kind of ['bookings', 'messages'] as const) {
+    const versions = [...truths[kind].values()].map(({ version }) => version)
+    expect(new Set(versions).size).toBe(versions.length)
+    const verdicts = readers[kind].map(({ name, complaints }) => [name, complaints])
+    expect(verdicts).toEqual(readers[kind].map(({ name }) => [name, []]))
+    expect(readers[kind].map((poller) => [poller.name, poller.losses(truths[kind])])).toEqual(
+      readers[kind].map(({ name }) => [name, []]),
+    )
+  }
 }
 
 test(
@@ -109,9 +140,9 @@ test(
   () => runHistory(20261121, 1500, false),
 )
 test(
-  'pollers by page and by cursor lose nothing when one of two writing processes is killed',
+  'pollers of both feeds that wait, by page and by cursor, lose nothing when one of two writing processes is killed',
   { timeout: 180_000 },
-  () => runHistory(7, 1000, true),
+  () => runHistory(7, 2000, true, 2),
 )
 
 /**
@@ -128,7 +159,7 @@ class NaiveFeed implements Feed {
     private readonly random: () => number,
   ) {}
 
-  async change(id: number, status: string): Promise<void> {
+  async change(id: number, state: string): Promise<void> {
     const isNaive = this.fault === 'wall clock'
     this.order += 1
     // A wall clock of whole seconds gives several changes one version.
@@ -136,7 +167,7 @@ class NaiveFeed implements Feed {
       new Date(this.start + (isNaive ? Math.floor(this.order / 5) : this.order) * 1000),
     )
     if (isNaive) await Bun.sleep(this.random() * 4)
-    this.rows.set(id, { booking_id: id, status, version })
+    this.rows.set(id, { id, state, version })
   }
 
   private readonly ends = new Map<string, string>()
@@ -144,7 +175,7 @@ class NaiveFeed implements Feed {
   async page({ updated_after, page = 1, per_page, cursor }: Parameters<Feed['page']>[0]) {
     await Bun.sleep(0)
     const all = [...this.rows.values()].sort((a, b) =>
-      a.version === b.version ? a.booking_id - b.booking_id : a.version < b.version ? -1 : 1,
+      a.version === b.version ? a.id - b.id : a.version < b.version ? -1 : 1,
     )
     const matching = all.filter(({ version }) => updated_after === undefined || version > updated_after)
     const reader = `${updated_after} ${per_page}`

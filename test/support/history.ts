@@ -2,19 +2,29 @@ import { expect } from 'vitest'
 import { bookingModel } from '../../src/bookings/model.ts'
 import { toStatusWord } from '../../src/bookings/status.ts'
 import { toVersion } from '../../src/bookings/version.ts'
+import { messageModel } from '../../src/messages/model.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { sender } from './app.ts'
 
-/** One item as a poller sees it. */
+/** One item as a poller sees it: its state is a booking's status, or a message's text. */
 export interface SeenItem {
-  booking_id: number
-  status: string
+  id: number
+  state: string
   version: string
+}
+
+/** A question as a partner asks it. */
+export interface Question {
+  updated_after?: string
+  page?: number
+  per_page: number
+  cursor?: string
+  wait?: number
 }
 
 /** A feed as a partner knows it: pages by number after a version, or by cursor. */
 export interface Feed {
-  page(query: { updated_after?: string; page?: number; per_page: number; cursor?: string }): Promise<{
+  page(question: Question): Promise<{
     items: SeenItem[]
     lastPage: number
     total: number
@@ -22,25 +32,44 @@ export interface Feed {
   }>
 }
 
+/** The two feeds, and how their items are seen. */
+const kinds = {
+  // biome-ignore lint/suspicious/noExplicitAny: items as they come over HTTP
+  bookings: (data: any): SeenItem[] =>
+    data.Bookings.map(({ booking_id, status, version }: Record<string, unknown>) => ({
+      id: booking_id,
+      state: status,
+      version,
+    })),
+  // biome-ignore lint/suspicious/noExplicitAny: items as they come over HTTP
+  messages: (data: any): SeenItem[] =>
+    data.messages.map(({ id, text, version }: Record<string, unknown>) => ({ id, state: text, version })),
+}
+export type FeedKind = keyof typeof kinds
+
 /**
- * The feed over HTTP. A process that was just killed does not respond: the same request goes to the next one picked.
+ * A feed over HTTP. A process that was just killed does not respond: the same request goes to the next one picked.
  *
  * @param transient statuses after which the request is repeated too; any other than 200 fails the test
  */
-export function httpFeed(pickUrl: () => string, key: string, transient: number[] = []): Feed {
+export function httpFeed(
+  pickUrl: () => string,
+  key: string,
+  { kind = 'bookings', transient = [] }: { kind?: FeedKind; transient?: number[] } = {},
+): Feed {
   return {
     async page(asked) {
       const query = new URLSearchParams()
       for (const [name, value] of Object.entries(asked))
         if (value !== undefined) query.set(name, String(value))
-      const path = `/v1/integrations/provider_one/bookings?${query}`
+      const path = `/v1/integrations/provider_one/${kind}?${query}`
       for (;;) {
         const response = await sender(fetch, pickUrl())('GET', path, { key }).catch(() => null)
         if (response === null || transient.includes(response.status)) continue
         expect(response.status).toBe(200)
         const { pagination } = response.body.meta
         return {
-          items: response.body.data.Bookings,
+          items: kinds[kind](response.body.data),
           lastPage: pagination.last_page,
           total: pagination.total,
           nextCursor: pagination.next_cursor,
@@ -50,15 +79,24 @@ export function httpFeed(pickUrl: () => string, key: string, transient: number[]
   }
 }
 
+/** The final states that a feed should have shown, by id, with the version of each. */
+export type Truth = Map<number, { state: string; version: string }>
+
 /** The bookings of a host as the database holds them. */
-export async function truthOf(db: Db, hostId: number) {
+export async function truthOf(db: Db, hostId: number): Promise<Truth> {
   const bookings = await bookingModel(db).find({ host_id: hostId }).lean()
   return new Map(
     bookings.map(({ id, status, updated_at }) => [
       id,
-      { status: toStatusWord(status), version: toVersion(updated_at) },
+      { state: toStatusWord(status), version: toVersion(updated_at) },
     ]),
   )
+}
+
+/** The messages of a host as the database holds them. */
+export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
+  const messages = await messageModel(db).find({ host_id: hostId }).lean()
+  return new Map(messages.map(({ id, text, version }) => [id, { state: text, version: toVersion(version) }]))
 }
 
 /** What a poller knows after its polls, and what it saw go wrong on the way. */
@@ -72,11 +110,13 @@ export class Poller {
     private readonly feed: Feed,
     private readonly perPage: number,
     private readonly byCursor: boolean,
+    private readonly wait?: number,
   ) {}
 
   /** Reads every page after the last version processed, as the contract tells a partner to. Returns the total of the first page. */
   async poll(): Promise<number> {
-    const after = this.last === undefined ? {} : { updated_after: this.last }
+    const wait = this.wait === undefined ? {} : { wait: this.wait }
+    const after = { ...wait, ...(this.last === undefined ? {} : { updated_after: this.last }) }
     let highest = this.last
     let firstTotal: number | undefined
     let cursor: string | null = null
@@ -96,17 +136,17 @@ export class Poller {
   }
 
   private take(item: SeenItem): void {
-    const before = this.known.get(item.booking_id)
+    const before = this.known.get(item.id)
     if (before && item.version < before.version)
-      this.complaints.push(`Booking ${item.booking_id} went back to ${item.version}`)
-    else this.known.set(item.booking_id, item)
+      this.complaints.push(`${item.id} went back to ${item.version}`)
+    else this.known.set(item.id, item)
   }
 
-  /** The bookings whose final state this poller does not know. */
-  losses(truth: Map<number, { status: string; version: string }>): number[] {
-    return [...truth].flatMap(([id, { status, version }]) => {
+  /** What this poller does not know the final state of. */
+  losses(truth: Truth): number[] {
+    return [...truth].flatMap(([id, { state, version }]) => {
       const known = this.known.get(id)
-      return known?.status === status && known.version === version ? [] : [id]
+      return known?.state === state && known.version === version ? [] : [id]
     })
   }
 }
