@@ -69,6 +69,7 @@ test('the documentation page loads without an error or a foreign request, with a
     'Sandbox',
     'Pagination',
     'Polling without loss',
+    'Changes as they happen',
     'Safe retries',
     'Errors',
     'Rate limits',

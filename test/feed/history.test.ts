@@ -137,7 +137,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
 test(
   'pollers by page and by cursor lose nothing while two processes and the command line write',
   { timeout: 180_000 },
-  () => runHistory(20261121, 1500, false),
+  () => runHistory(20261121, 600, false),
 )
 test(
   'pollers of both feeds that wait, by page and by cursor, lose nothing when one of two writing processes is killed',
