@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import type { HostChanges } from './host-clock/changes.ts'
 import type { HeldRequests } from './http/held-requests.ts'
 import type { Permission } from './http/permissions.ts'
 import type { EnvironmentName } from './http/roots.ts'
@@ -24,13 +23,29 @@ export interface AppContext {
   authorizer: Authorizer
   usage: Usage
   outbox: OutboxWorker
-  changes: HostChanges
+  changes: Changes
   heldRequests: HeldRequests
   clockWatch: ClockWatch
   secrets: SecretBox
   ids: IdSource
   metrics: RequestMetrics
   environment: Environment
+}
+
+/** What a watcher is told: something was written, or the host is gone, as a sandbox that was cleared. */
+export type Movement = 'moved' | 'gone'
+
+/** Watches one counter of one host's clock. */
+export interface Watch {
+  /** Resolves with what has happened since it was last called, or since the watch began. */
+  next(): Promise<Movement>
+  end(): void
+}
+
+/** Tells when something of a host has changed. */
+export interface Changes {
+  /** Watches the bookings (`last`) or the messages of a host; whoever reads after this misses nothing. */
+  watch(hostId: number, counter: 'last' | 'messages_last'): Watch
 }
 
 /** Live data, or the sandbox of the calling key. */

@@ -1,5 +1,4 @@
-import type { AppContext } from '../context.ts'
-import type { Movement, Watch } from '../host-clock/changes.ts'
+import type { AppContext, Movement, Watch } from '../context.ts'
 import { confirmKey } from '../http/authorization.ts'
 import type { Caller } from '../http/caller.ts'
 import { toPageRequest } from '../http/pagination.ts'

@@ -1,17 +1,8 @@
 import type { Logger } from 'pino'
+import type { Changes, Movement, Watch } from '../context.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { Counter, HostClock } from './model.ts'
 import { type ClockChange, type ClockStream, findClocks, watchClocks } from './store.ts'
-
-/** What a watcher is told: something was written, or the host is gone, as a sandbox that was cleared. */
-export type Movement = 'moved' | 'gone'
-
-/** Watches one counter of one host. */
-export interface Watch {
-  /** Resolves with what has happened since it was last called, or since the watch began. */
-  next(): Promise<Movement>
-  end(): void
-}
 
 const counters: Counter[] = ['last', 'messages_last']
 /** A broken stream is reopened at once, then after this long; each time the clocks are looked at. */
@@ -21,7 +12,7 @@ const reopenEveryMilliseconds = 4000
  * Tells when something of a host has changed: one change stream on the hosts' clocks, however many watch. It begins
  * with the first watch. What is told has been acknowledged by a majority, so a read that follows sees it.
  */
-export class HostChanges {
+export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
   /** The clocks of watched hosts, as last heard of. */
   private readonly known = new Map<number, Partial<HostClock>>()
@@ -36,7 +27,6 @@ export class HostChanges {
     private readonly log: Logger,
   ) {}
 
-  /** Watches a counter of a host; whoever reads after this misses nothing. */
   watch(hostId: number, counter: Counter): Watch {
     this.running ??= this.run()
     let pending = Promise.withResolvers<Movement>()

@@ -30,7 +30,7 @@ interface Burst extends Omit<Load, 'p50' | 'p99'> {
 const ticksPerSecond = 100
 
 /** The CPU time that processes have used so far, in seconds; the kernel counts it in hundredths. */
-async function cpuSeconds(pids: number[]): Promise<number> {
+export async function cpuSeconds(pids: number[]): Promise<number> {
   let ticks = 0
   for (const pid of pids) {
     const stat = await Bun.file(`/proc/${pid}/stat`).text()

@@ -3,6 +3,7 @@ import { reads } from './reads.ts'
 import { scale } from './scale.ts'
 import { withServers } from './servers.ts'
 import { draw, type Row } from './table.ts'
+import { waiting } from './waiting.ts'
 import { help, walks } from './walks.ts'
 import { writes } from './writes.ts'
 
@@ -15,6 +16,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   help,
   costs: () => withServers(costs),
   scale,
+  waiting,
 }
 const resultFile = 'bench.json'
 

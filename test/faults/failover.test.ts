@@ -22,19 +22,20 @@ test(`a service whose primary is killed ${kills} times under load and frozen onc
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
   const service = await startService(testEnvironment(environment))
   const load = new KeyedLoad(() => service.url, actor.key, body)
-  const poller = new Poller(
-    'during elections',
-    httpFeed(() => service.url, actor.key, { transient: [500] }),
-    20,
-    false,
-  )
+  const feed = httpFeed(() => service.url, actor.key, { transient: [500] })
+  const pollers = [
+    new Poller('during elections', feed, 20, false),
+    new Poller('waiting during elections', feed, 20, false, 3),
+  ]
   let isOver = false
-  const polling = (async () => {
-    while (!isOver) {
-      await poller.poll()
-      await Bun.sleep(50)
-    }
-  })()
+  const polling = Promise.all(
+    pollers.map(async (poller) => {
+      while (!isOver) {
+        await poller.poll()
+        await Bun.sleep(50)
+      }
+    }),
+  )
 
   for (let kill = 0; kill < kills; kill += 1) {
     await Bun.sleep(500)
@@ -48,12 +49,14 @@ test(`a service whose primary is killed ${kills} times under load and frozen onc
   await load.stop()
   isOver = true
   await polling
-  await poller.poll()
+  await Promise.all(pollers.map((poller) => poller.poll()))
   expect(await service.end('SIGTERM')).toBe(0)
 
   const truth = await truthOf(observer.live.db, actor.hostId)
   const lost = [...load.acknowledged.values()].filter((id) => !truth.has(id))
   expect(lost).toEqual([])
   expect(truth.size).toBe(load.acknowledged.size + 1)
-  expect([poller.losses(truth), poller.complaints]).toEqual([[], []])
+  expect(pollers.map((poller) => [poller.name, poller.losses(truth), poller.complaints])).toEqual(
+    pollers.map(({ name }) => [name, [], []]),
+  )
 })

@@ -179,6 +179,19 @@ describe.concurrent('a poll that waits', () => {
     expect(milliseconds).toBeGreaterThan(950)
   })
 
+  test('is answered at once by a process that holds as many as it may', async () => {
+    const small = await startService(testEnvironment({ MAX_HELD_REQUESTS: '1' }))
+    const [one, other] = [await hostWithBooking(), await hostWithBooking()]
+    const ask = async ({ actor, path }: typeof one) =>
+      timed(async () => sender(fetch, small.url)('GET', await path('bookings', 2), { key: actor.key }))
+    const first = ask(one)
+    await Bun.sleep(500)
+    const [, second] = await ask(other)
+    expect(second).toBeLessThan(1000)
+    expect((await first)[1]).toBeGreaterThan(1900)
+    await small.stop()
+  })
+
   test('in a sandbox responds at once when the sandbox is cleared', async () => {
     const actor = await service.actor()
     const { body } = await over(actor, 'GET', '/sandbox/integrations/provider_one/bookings')

@@ -1,0 +1,233 @@
+import { systemClock } from '../../src/clock.ts'
+import { openDatabase } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { type Actor, makeActor, seedBooking, sender } from '../support/app.ts'
+import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
+import { cpuSeconds, residentMebibytes } from './load.ts'
+import { withDataDir } from './measure.ts'
+import { atMost, type Row } from './table.ts'
+
+const hosts = 100
+const clientsPerHost = 5
+const changes = 200
+const byCommand = 20
+const quietSeconds = 10
+const provider = '/v1/integrations/provider_one'
+
+/** A host whose bookings change. */
+interface Host extends Actor {
+  stay: object
+  booking_id: number
+}
+
+/** A partner that waits; it knows when it read each version. */
+class Client {
+  readonly readAt = new Map<string, number>()
+  failures = 0
+  doubled = 0
+  requests = 0
+  private stopped = false
+  private last = ''
+  private running: Promise<void>
+
+  constructor(
+    private readonly urls: () => string[],
+    private readonly host: Host,
+  ) {
+    this.running = this.follow()
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true
+    await this.running
+  }
+
+  private async follow(): Promise<void> {
+    while (!this.stopped) {
+      const urls = this.urls()
+      const url = urls[Math.floor(Math.random() * urls.length)] as string
+      const query = new URLSearchParams({ wait: '30', ...(this.last ? { updated_after: this.last } : {}) })
+      this.requests += 1
+      const response = await sender(fetch, url)('GET', `${provider}/bookings?${query}`, {
+        key: this.host.key,
+      }).catch(() => null)
+      if (this.stopped) return
+      if (response?.status !== 200) {
+        this.failures += 1
+        await Bun.sleep(200)
+        continue
+      }
+      const now = performance.now()
+      for (const { version } of response.body.data.Bookings) {
+        if (this.readAt.has(version)) this.doubled += 1
+        this.readAt.set(version, now)
+        this.last = version
+      }
+    }
+  }
+}
+
+/** 500 partners that wait on two processes, while others write. */
+export function waiting(): Promise<Row[]> {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const settings = {
+      MONGODB_URL: mongod.url.replace('/?', '/partner?'),
+      REDIS_URL: redis.url,
+      LOG_LEVEL: 'warn',
+    }
+    const { db, close } = await openDatabase(readConfig(settings))
+    const services = await Promise.all([1, 2, 3].map(() => startService(settings)))
+    const [writer, ...waited] = services as [ServiceProcess, ServiceProcess, ServiceProcess]
+    const all: Host[] = []
+    for (let count = 0; count < hosts; count += 1) {
+      const actor = await makeActor({ db, clock: systemClock }, sender(fetch, writer.url), {
+        rateLimit: 1_000_000,
+      })
+      const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
+      const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+      all.push({ ...actor, stay, booking_id })
+    }
+    const pids = waited.map(({ pid }) => pid)
+    // A process that has not served anything yet grows with its first requests, held or not.
+    for (const { url } of waited)
+      for (let round = 0; round < 20; round += 1)
+        await Promise.all(all.map(({ key }) => sender(fetch, url)('GET', `${provider}/bookings`, { key })))
+    await Bun.sleep(3000)
+    const alone = await cpuShare(pids)
+    const before = await residentMebibytes(pids)
+    const clients = all.flatMap((host) =>
+      Array.from({ length: clientsPerHost }, () => new Client(() => waited.map(({ url }) => url), host)),
+    )
+    await Bun.sleep(3000)
+    const held = await residentMebibytes(pids)
+    const idle = await cpuShare(pids)
+    const plain = await spread('', all, clients, settings)
+    const crowd = await flood(all[0] as Host, waited[0] as ServiceProcess)
+    const crowded = await spread(' beside 1,000 requests of one key', all, clients, settings)
+    crowd.abort()
+    const restarted = await spread(
+      ' while both processes restart',
+      all,
+      clients,
+      settings,
+      async () => {
+        for (const [index, service] of waited.entries()) {
+          await service.end('SIGTERM')
+          waited[index] = await startService({ ...settings, PORT: new URL(service.url).port })
+        }
+        // Without a proxy, a client finds out by itself that a process is away.
+      },
+      5000,
+    )
+    const withoutRedis = await spread(' while Redis is killed', all, clients, settings, async () => {
+      await Bun.sleep(1000)
+      await redis.stop()
+    })
+    for (const service of [writer, ...waited]) await service.end('SIGKILL')
+    await Promise.all(clients.map((client) => client.stop()))
+    await close()
+    await mongod.close()
+    const perRequest = ((held - before) / clients.length) * 1024
+    return [
+      ...[...plain, ...crowded, ...restarted, ...withoutRedis],
+      atMost('CPU of both processes while 500 only wait', idle - alone, 2, '', {
+        result: `${idle.toFixed(1)} % of a core; without them ${alone.toFixed(1)} %`,
+        aim: '≤ 2 % more',
+      }),
+      { work: 'memory for each held request', result: `${perRequest.toFixed(0)} KiB` },
+    ]
+  })
+}
+
+/** One key that opens 1,000 requests at a process, and opens each again when it is answered. */
+async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortController> {
+  const controller = new AbortController()
+  const path = `${url}${provider}/bookings?updated_after=2099-01-01&wait=30`
+  for (let count = 0; count < 1000; count += 1)
+    (async () => {
+      while (!controller.signal.aborted) {
+        await fetch(path, { headers: { 'x-api-key': key }, signal: controller.signal }).then(
+          (response) => response.arrayBuffer(),
+          () => {},
+        )
+        await Bun.sleep(1000)
+      }
+    })()
+  await Bun.sleep(1000)
+  return controller
+}
+
+/** Percent of a core. */
+async function cpuShare(pids: number[]): Promise<number> {
+  const before = await cpuSeconds(pids)
+  await Bun.sleep(quietSeconds * 1000)
+  return (((await cpuSeconds(pids)) - before) / quietSeconds) * 100
+}
+
+/**
+ * Changes over routes and commands; how long until each client of the host has read them.
+ *
+ * @param meanwhile something that goes wrong at the same time
+ */
+async function spread(
+  when: string,
+  all: Host[],
+  clients: Client[],
+  settings: Record<string, string>,
+  meanwhile: () => Promise<void> = async () => {},
+  limit = 300,
+): Promise<Row[]> {
+  const answered: { hostIndex: number; version: string; at: number }[] = []
+  const failuresBefore = sum(clients, ({ failures }) => failures)
+  const trouble = meanwhile()
+  for (let count = 0; count < changes; count += 1) {
+    const hostIndex = count % all.length
+    const host = all[hostIndex] as Host
+    const isByCommand = when === '' && count < byCommand
+    const version = isByCommand ? await confirm(host, settings) : await book(host)
+    answered.push({ hostIndex, version, at: performance.now() })
+    await Bun.sleep(20)
+  }
+  await trouble
+  await Bun.sleep(3000)
+  const delays: number[] = []
+  let lost = 0
+  for (const { hostIndex, version, at } of answered)
+    for (const client of clients.slice(hostIndex * clientsPerHost, (hostIndex + 1) * clientsPerHost)) {
+      const readAt = client.readAt.get(version)
+      if (readAt === undefined) lost += 1
+      // What was read before its writer knew of it took no time.
+      else delays.push(Math.max(0, readAt - at))
+    }
+  delays.sort((a, b) => a - b)
+  const at = (share: number) => delays[Math.floor((delays.length - 1) * share)] as number
+  const doubled = sum(clients, (client) => client.doubled)
+  const retried = sum(clients, ({ failures }) => failures) - failuresBefore
+  const figures = `p50 ${at(0.5).toFixed(0)}, p95 ${at(0.95).toFixed(0)}, all ${at(1).toFixed(0)} ms`
+  return [
+    atMost(`${changes} changes to ${clients.length} waiting clients${when}`, at(0.95), limit, '', {
+      result: `${figures}; ${lost} lost, ${doubled} doubled, ${retried} requests retried`,
+      aim: `p95 ≤ ${limit} ms, 0 lost`,
+      holds: at(0.95) <= limit && lost === 0,
+    }),
+  ]
+}
+
+function sum(clients: Client[], of: (client: Client) => number): number {
+  return clients.reduce((total, client) => total + of(client), 0)
+}
+
+async function book({ send, stay }: Host): Promise<string> {
+  const { body } = await send('POST', '/v1/bookings', { body: stay })
+  return body.data.updated_at.slice(0, 19).replace('T', ' ')
+}
+
+/** By an administrator's command, in a process of its own. */
+async function confirm({ booking_id }: Host, settings: Record<string, string>): Promise<string> {
+  const { stdout, stderr } = await partnerctl(['bookings', 'confirm', String(booking_id), '--json'], settings)
+  if (!stdout) throw new Error(stderr)
+  return JSON.parse(stdout).version
+}
