@@ -15,7 +15,7 @@ const config = readConfig({})
 const shared = { config, log: openLog('silent') }
 const live = { ...shared, environment: { name: 'live' } } as AppContext
 const sandbox = { ...shared, environment: { name: 'sandbox' } } as AppContext
-const document = openApiDocument(createApp({ live, sandbox, metrics: new Metrics() }), config)
+const document = openApiDocument(createApp({ live, sandbox, metrics: new Metrics(() => 0) }), config)
 await mkdir(collectionsFolder, { recursive: true })
 for (const [name, text] of Object.entries(await makeCollections(document)))
   await writeFile(new URL(name, collectionsFolder), text)

@@ -156,7 +156,8 @@ export async function compose(
   const usage = new UsageTracker(db, log)
   const outbox = new OutboxWorker(db, outboxTopics({ db, clock, config }), clock, log)
   outbox.start()
-  const metrics = new Metrics()
+  const heldRequests = new HeldRequests(rateLimiter.places, config.maxHeldRequests)
+  const metrics = new Metrics(() => heldRequests.size)
   const changes = new HostChanges(db, log)
   const live: AppContext = {
     config,
@@ -169,7 +170,7 @@ export async function compose(
     usage,
     outbox,
     changes,
-    heldRequests: new HeldRequests(rateLimiter.places, config.maxHeldRequests),
+    heldRequests,
     clockWatch,
     secrets: await openSecrets(config, db),
     ids: sequenceIds(db),

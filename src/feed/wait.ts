@@ -1,6 +1,7 @@
 import type { AppContext, Movement, Watch } from '../context.ts'
 import { confirmKey } from '../http/authorization.ts'
 import type { Caller } from '../http/caller.ts'
+import { noteHeld } from '../http/held-requests.ts'
 import { toPageRequest } from '../http/pagination.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
 import type { FeedQuestion, FeedSource } from './source.ts'
@@ -44,6 +45,7 @@ export async function waitForPage<Row, Filter extends { host_id: number }>(
   // From here on a client that hangs up frees its place at once, whatever is still being asked.
   request.signal.addEventListener('abort', place.free)
   server?.timeout(request, quietSeconds)
+  const heldSince = performance.now()
   const watch = app.changes.watch(question.filter.host_id, source.counter)
   try {
     const signals = [request.signal, app.heldRequests.ending]
@@ -52,6 +54,7 @@ export async function waitForPage<Row, Filter extends { host_id: number }>(
     Object.assign(set.headers, await confirmKey(app, request.headers))
     return found
   } finally {
+    noteHeld(request, performance.now() - heldSince)
     watch.end()
     place.free()
     request.signal.removeEventListener('abort', place.free)

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import type { Changes, Movement, Watch } from '../context.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { type ClockChange, type ClockStream, findClocks, watchClocks } from './change-store.ts'
 import type { Counter, HostClock } from './model.ts'
-import { type ClockChange, type ClockStream, findClocks, watchClocks } from './store.ts'
 
 const counters: Counter[] = ['last', 'messages_last']
 /** A broken stream is reopened at once, then after this long; each time the clocks are looked at. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { RequestMetrics } from '../context.ts'
 import { dropBody } from './body.ts'
 import type { Caller } from './caller.ts'
+import { heldMilliseconds } from './held-requests.ts'
 
 interface LoggedContext {
   request: Request
@@ -13,7 +14,7 @@ interface LoggedContext {
   caller?: Caller
 }
 
-/** One line and one observation per request: id, host, key, route, status, duration in milliseconds; never a header or body. */
+/** One line and one observation per request: id, host, key, route, status, duration in milliseconds without the time it was held; never a header or body. */
 export function requestLog(log: Logger, metrics: RequestMetrics) {
   const startedAt = new WeakMap<Request, number>()
   // The line below contains nothing to redact, and searching it costs as much as writing it.
@@ -28,7 +29,8 @@ export function requestLog(log: Logger, metrics: RequestMetrics) {
       dropBody(request)
       const response = context.responseValue ?? context.response
       const status = response instanceof Response ? response.status : Number(set.status ?? 200)
-      const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now())
+      const held = heldMilliseconds(request)
+      const milliseconds = performance.now() - (startedAt.get(request) ?? performance.now()) - held
       // Unknown paths form one series, however many are tried; a path may be anything, even a key.
       const route = context.route || 'none'
       metrics.observeRequest(request.method, route, status, milliseconds / 1000)
@@ -40,6 +42,7 @@ export function requestLog(log: Logger, metrics: RequestMetrics) {
         route,
         status,
         duration_ms: Math.round(milliseconds * 10) / 10,
+        ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
     })
 }

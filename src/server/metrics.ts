@@ -28,8 +28,17 @@ export class Metrics implements RequestMetrics {
   private readonly own = (): Promise<Counts> => this.registry.getMetricsAsJSON()
   private workers: Membership | undefined
 
-  constructor() {
+  /** @param held how many requests are held now */
+  constructor(held: () => number) {
     collectDefaultMetrics({ register: this.registry })
+    new Gauge({
+      name: 'held_requests',
+      help: 'Polls that wait for something to show',
+      registers: [this.registry],
+      collect() {
+        this.set(held())
+      },
+    })
   }
 
   /** From here on a scrape covers every worker of this process's supervisor. */
