@@ -4,7 +4,7 @@ import { httpFeed, Poller, truthOf } from '../support/history.ts'
 import { KeyedLoad } from '../support/keyed-load.ts'
 import { startService } from '../support/processes.ts'
 
-const kills = 5
+const kills = 3
 const observer = await testApp()
 
 test(`partners of three processes, one of which is killed ${kills} times under load, continue with the others and lose nothing`, {

@@ -86,7 +86,7 @@ test('the last of several POSTs of rates over two processes wins', async () => {
   await Promise.all(processes.map((process) => process.stop()))
 })
 
-test('rates accepted before ten kills of the service are applied in order', {
+test('rates accepted before five kills of the service are applied in order', {
   timeout: 150_000,
 }, async () => {
   const environment = {
@@ -98,7 +98,7 @@ test('rates accepted before ten kills of the service are applied in order', {
   const owner = await apart.actor()
   const own = await listingOf(owner)
   let last = 0
-  for (let attempt = 1; attempt <= 10; attempt += 1) {
+  for (let attempt = 1; attempt <= 5; attempt += 1) {
     const victim = await startService(environment)
     const send = sender(fetch, victim.url)
     const burst = async () => {
@@ -114,7 +114,7 @@ test('rates accepted before ten kills of the service are applied in order', {
     const before = last
     const sending = burst().catch(() => {})
     while (last < before + 5) await Bun.sleep(1)
-    await Bun.sleep(attempt * 2)
+    await Bun.sleep(attempt * 4)
     await victim.end('SIGKILL')
     await sending
   }
@@ -122,7 +122,7 @@ test('rates accepted before ten kills of the service are applied in order', {
   while (await waitingRatesModel(apart.live.db).exists({})) await Bun.sleep(50)
   await survivor.stop()
   const { base_price } = await prices(owner, own.listing_id)
-  expect(last).toBeGreaterThanOrEqual(50)
+  expect(last).toBeGreaterThanOrEqual(25)
   // A rate whose response was cut off by the kill may have been accepted.
   expect([last, last + 1]).toContain(base_price)
 })
