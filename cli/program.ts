@@ -47,6 +47,10 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Close and reopen conversations, reply as the guest (administrator)',
     load: () => import('./commands/admin/conversations.ts').then((file) => file.conversations),
   },
+  consumers: {
+    description: 'See how far the consumers of the feeds are behind (administrator)',
+    load: () => import('./commands/admin/consumers.ts').then((file) => file.consumers),
+  },
   hosts: {
     description: 'Manage host accounts (administrator)',
     load: () => import('./commands/admin/hosts.ts').then((file) => file.hosts),

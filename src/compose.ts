@@ -9,6 +9,7 @@ import { upgradeAvailability } from './availability/upgrade.ts'
 import { bookingModel } from './bookings/model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+import { consumerModel } from './consumers/model.ts'
 import type { AppContext } from './context.ts'
 import { pageEndModel } from './feed/model.ts'
 import { HostChanges } from './host-clock/changes.ts'
@@ -52,6 +53,7 @@ export const models = [
   availabilityRowModel,
   availabilityWrittenModel,
   bookingModel,
+  consumerModel,
   conversationModel,
   developmentSecretModel,
   hostClockModel,

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import { availabilityRoutes } from './availability/routes.ts'
 import { bookingRoutes } from './bookings/routes.ts'
+import { consumerRoutes } from './consumers/routes.ts'
 import type { AppContext } from './context.ts'
 import { feedRoutes } from './feed/routes.ts'
 import { hostRoutes } from './hosts/routes.ts'
@@ -24,4 +25,5 @@ export function v1Routes(app: AppContext) {
     .use(availabilityRoutes(app))
     .use(rateRoutes(app))
     .use(feedRoutes(app))
+    .use(consumerRoutes(app))
 }

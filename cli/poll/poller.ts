@@ -56,7 +56,7 @@ export async function poll<T extends Item>(options: PollOptions<T>): Promise<voi
       handled += 1
       progress.update(handled, total - index - 1)
     }
-    await checkpoint.sync()
+    await withRetries(() => checkpoint.sync(), stop)
     if (stop.requested) break
     if (items.length === perPage) {
       await stop.sleep(pauseSeconds)

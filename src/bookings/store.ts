@@ -140,9 +140,15 @@ export function findChanges(
     .toArray()
 }
 
-/** How many bookings there are after a version. */
-export function countChanges(db: Db, filter: ChangeFilter, after: Date | null): Promise<number> {
-  return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after) })
+/** How many bookings there are after a version; counts no further than `limit`. */
+export function countChanges(
+  db: Db,
+  filter: ChangeFilter,
+  after: Date | null,
+  limit?: number,
+): Promise<number> {
+  const options = limit === undefined ? {} : { limit }
+  return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after) }, options)
 }
 
 function afterVersion(version: Date | null) {

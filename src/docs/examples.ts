@@ -50,5 +50,10 @@ function errorOf(kind: ErrorKind, permission: string | undefined): DomainError {
   ])
 }
 
-/** Ids that exist in a fresh sandbox, by the part of a path that they follow. */
-export const sandboxIds: Record<string, number> = { users: 1001, listings: 2001, bookings: 5002 }
+/** Ids that exist in a fresh sandbox, and a name to be given, by the part of a path that they follow. */
+export const sandboxIds: Record<string, number | string> = {
+  users: 1001,
+  listings: 2001,
+  bookings: 5002,
+  consumers: 'booking-sync',
+}

@@ -115,22 +115,26 @@ function descriptionOf(
 }
 
 function pathParameters(path: string): Json[] {
-  return [...path.matchAll(/(\w+)\/\{(\w+)\}/g)].map(([, collection = '', name]) => ({
+  return [...path.matchAll(/(\w+)\/\{(\w+)\}/g)].map(([, collection = '', name = '']) => ({
     name,
     in: 'path',
     required: true,
-    ...(name === 'provider'
-      ? {
-          description: `The integration provider; currently only \`${supportedProvider}\``,
-          schema: { type: 'string', enum: [supportedProvider] },
-          example: supportedProvider,
-        }
-      : {
-          description: `Id of one of the ${collection}; the example exists in the sandbox`,
-          schema: { type: 'integer', minimum: 1 },
-          example: sandboxIds[collection],
-        }),
+    ...pathParameter(name, collection),
   }))
+}
+
+function pathParameter(name: string, collection: string): Json {
+  if (name === 'provider')
+    return {
+      description: `The integration provider; currently only \`${supportedProvider}\``,
+      schema: { type: 'string', enum: [supportedProvider] },
+      example: supportedProvider,
+    }
+  const example = sandboxIds[collection]
+  if (typeof example === 'string')
+    return { description: `Name of one of the ${collection}`, schema: { type: 'string' }, example }
+  const description = `Id of one of the ${collection}; the example exists in the sandbox`
+  return { description, schema: { type: 'integer', minimum: 1 }, example }
 }
 
 function queryParameters({ properties, required = [] }: Json): Json[] {

@@ -11,6 +11,7 @@ export const tags = [
   { name: 'Rates', description: 'Monthly prices of room types, pushed in bulk' },
   { name: 'Bookings', description: 'Stays of users in room types' },
   { name: 'Booking feed', description: 'New and changed bookings, polled without ever missing one' },
+  { name: 'Consumers', description: 'Places in the feeds, kept for pollers without a disk' },
   { name: 'Messages', description: 'The conversation with the guest of a booking' },
   { name: 'Provider key', description: "The host's own key at the integration provider" },
   { name: 'Sandbox', description: 'The same operations on mock data, where nothing can be harmed' },

@@ -1,6 +1,8 @@
 import { type BookingChange, type ChangeFilter, countChanges, findChanges } from '../bookings/store.ts'
+import type { Caller } from '../http/caller.ts'
 import { findListing } from '../listings/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { type PlaceQuery, placeOf } from './place.ts'
 import type { FeedQuestion, FeedSource } from './source.ts'
 
 /** The bookings of a host, each in its latest state. */
@@ -13,8 +15,7 @@ export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
 }
 
 /** The query of the booking feed, apart from the page. */
-export interface BookingFeedQuery {
-  updated_after?: string
+export interface BookingFeedQuery extends PlaceQuery {
   checkout_after?: string
   listing_id?: string
   cursor?: string
@@ -23,13 +24,16 @@ export interface BookingFeedQuery {
 /**
  * A query as a question about a host's bookings.
  *
- * @throws DomainError `not_found` for a listing that is not the host's
+ * @throws DomainError `not_found` for a listing that is not the host's, or a consumer that the key does not have
  */
 export async function askForBookings(
   db: Db,
-  hostId: number,
-  { updated_after, checkout_after, listing_id, cursor }: BookingFeedQuery,
+  caller: Pick<Caller, 'hostId' | 'scope'>,
+  query: BookingFeedQuery,
 ): Promise<FeedQuestion<ChangeFilter>> {
+  const { hostId } = caller
+  const { checkout_after, listing_id, cursor } = query
+  const updated_after = await placeOf(db, caller, 'bookings', query)
   if (listing_id !== undefined) await findListing(db, hostId, Number(listing_id))
   const filter = {
     host_id: hostId,

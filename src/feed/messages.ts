@@ -1,8 +1,10 @@
 import { findBooking } from '../bookings/store.ts'
+import type { Caller } from '../http/caller.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { countNewMessages, findNewMessages, type MessageFilter } from '../messages/store.ts'
 import { ensureMessageVersions } from '../messages/upgrade.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { type PlaceQuery, placeOf } from './place.ts'
 import type { FeedQuestion, FeedSource } from './source.ts'
 
 /** The messages of all bookings of a host. */
@@ -15,8 +17,7 @@ export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
 }
 
 /** The query of the message feed, apart from the page. */
-export interface MessageFeedQuery {
-  updated_after?: string
+export interface MessageFeedQuery extends PlaceQuery {
   booking_id?: string
   sender?: StoredMessage['sender']
   cursor?: string
@@ -25,13 +26,16 @@ export interface MessageFeedQuery {
 /**
  * A query as a question about a host's messages.
  *
- * @throws DomainError `not_found` for a booking that is not the host's
+ * @throws DomainError `not_found` for a booking that is not the host's, or a consumer that the key does not have
  */
 export async function askForMessages(
   db: Db,
-  hostId: number,
-  { updated_after, booking_id, sender, cursor }: MessageFeedQuery,
+  caller: Pick<Caller, 'hostId' | 'scope'>,
+  query: MessageFeedQuery,
 ): Promise<FeedQuestion<MessageFilter>> {
+  const { hostId } = caller
+  const { booking_id, sender, cursor } = query
+  const updated_after = await placeOf(db, caller, 'messages', query)
   await ensureMessageVersions(db, hostId)
   if (booking_id !== undefined) await findBooking(db, hostId, Number(booking_id))
   const filter = {

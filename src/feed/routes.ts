@@ -8,6 +8,7 @@ import { serializeMessageItem } from '../messages/serialize.ts'
 import { requestObject } from '../schema/fields.ts'
 import { askForBookings, bookingFeed } from './bookings.ts'
 import { askForMessages, messageFeed } from './messages.ts'
+import { onePlace } from './place.ts'
 import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
 import { serializeFeedItem } from './serialize.ts'
 import { defaultPerPage, waitForPage } from './wait.ts'
@@ -21,13 +22,13 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/bookings',
       async (context) => {
-        const question = await askForBookings(app.db, context.caller.hostId, context.query)
+        const question = await askForBookings(app.db, context.caller, context.query)
         const { rows, pagination } = await waitForPage(app, bookingFeed, context, question)
         return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
-        query: requestObject({ ...paging, ...feedFilters }),
+        query: requestObject({ ...paging, ...feedFilters }, onePlace),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: {
           tags: ['Booking feed'],
@@ -39,7 +40,7 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/messages',
       async (context) => {
-        const question = await askForMessages(app.db, context.caller.hostId, context.query)
+        const question = await askForMessages(app.db, context.caller, context.query)
         const { rows, pagination } = await waitForPage(app, messageFeed, context, question)
         return withEntityTag(
           context,
@@ -48,7 +49,7 @@ export function feedRoutes(app: AppContext) {
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
-        query: requestObject({ ...paging, ...messageFilters }),
+        query: requestObject({ ...paging, ...messageFilters }, onePlace),
         response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
       },

@@ -15,6 +15,14 @@ const place = {
       example: '2026-01-31 12:00:05',
     }),
   ),
+  consumer: Type.Optional(
+    text(64, {
+      whenBlank: 'invalid',
+      description:
+        'Only changes after what this consumer has acknowledged; not together with `updated_after`',
+      example: 'booking-sync',
+    }),
+  ),
   cursor: Type.Optional(
     text(64, {
       description: 'The `next_cursor` of the previous page; continues at the same cost at any depth',

@@ -9,7 +9,8 @@ export interface FeedSource<Row, Filter extends { host_id: number }> {
   counter: Counter
   /** Rows after a version, in the order of their versions. */
   find(db: Db, filter: Filter, after: Date | null, range: { skip: number; limit: number }): Promise<Row[]>
-  count(db: Db, filter: Filter, after: Date | null): Promise<number>
+  /** How many rows there are after a version; counts no further than `limit`. */
+  count(db: Db, filter: Filter, after: Date | null, limit?: number): Promise<number>
   versionOf(row: Row): Date
 }
 

@@ -6,6 +6,7 @@ import { nextIds } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type ApiKey, keyModel } from './model.ts'
 import { createApiKey, hashApiKey, shownLength } from './secret.ts'
+import { keyStatus } from './status.ts'
 
 export interface NewKey {
   host: string | number
@@ -72,6 +73,16 @@ export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null
 /** The key with this id, as it is stored now. */
 export async function findKeyById(db: Db, id: number): Promise<ApiKey> {
   return keyModel(db).findOne({ id }).lean().orFail()
+}
+
+/** Which of these keys have not ended: neither revoked nor expired. */
+export async function findLastingKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
+  const keys = await keyModel(db)
+    .find({ id: { $in: ids } })
+    .lean()
+  return new Set(
+    keys.filter((key) => ['active', 'inactive'].includes(keyStatus(key, now))).map(({ id }) => id),
+  )
 }
 
 /**

@@ -44,9 +44,15 @@ export function findNewMessages(
     .toArray()
 }
 
-/** How many messages there are after a version. */
-export function countNewMessages(db: Db, filter: MessageFilter, after: Date | null): Promise<number> {
-  return messageModel(db).countDocuments({ ...filter, ...afterVersion(after) })
+/** How many messages there are after a version; counts no further than `limit`. */
+export function countNewMessages(
+  db: Db,
+  filter: MessageFilter,
+  after: Date | null,
+  limit?: number,
+): Promise<number> {
+  const options = limit === undefined ? {} : { limit }
+  return messageModel(db).countDocuments({ ...filter, ...afterVersion(after) }, options)
 }
 
 function afterVersion(version: Date | null) {

@@ -31,6 +31,11 @@ export function isFeedTime(text: string): boolean {
   return isCalendarDate(version.exec(text)?.[1] ?? text)
 }
 
+/** True for `Y-m-d H:i:s` of a real date. */
+export function isVersion(text: string): boolean {
+  return isCalendarDate(version.exec(text)?.[1] ?? '')
+}
+
 /** True for the digits of a positive integer below 2^53. */
 export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
 
@@ -101,6 +106,11 @@ export const formats = {
     accepts: isFeedTime,
     expectation: 'a date Y-m-d or a date-time Y-m-d H:i:s',
     documented: { pattern: `^${datePattern}(?: (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d)?$` },
+  },
+  version: {
+    accepts: isVersion,
+    expectation: 'a version written Y-m-d H:i:s',
+    documented: { pattern: `^${datePattern} (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$` },
   },
   id: {
     accepts: isIdText,

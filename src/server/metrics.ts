@@ -1,6 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Elysia } from 'elysia'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { consumedFeeds } from '../consumers/feeds.ts'
+import { greatestLags } from '../consumers/lag.ts'
 import type { AppContext, RequestMetrics } from '../context.ts'
 import { notFound } from '../errors.ts'
 import { readLatestVersion } from '../host-clock/store.ts'
@@ -104,11 +106,18 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
     labelNames: ['store'],
     registers,
   })
+  const lag = new Gauge({
+    name: 'partner_consumer_lag_seconds',
+    help: 'Age of the change that has waited longest to be acknowledged by a consumer',
+    labelNames: ['feed'],
+    registers,
+  })
   return async () => {
     const now = clock()
-    const [state, latest, database, throttle] = await Promise.all([
+    const [state, latest, lags, database, throttle] = await Promise.all([
       withTimeoutOrNull(outboxState(db, now), readLimitMilliseconds),
       withTimeoutOrNull(readLatestVersion(db), readLimitMilliseconds),
+      withTimeoutOrNull(greatestLags(db, now), readLimitMilliseconds),
       secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
       secondsOf(() => rateLimiter.ready()),
     ])
@@ -116,6 +125,7 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
     jobs.set({ state: 'parked' }, state?.parked ?? Number.NaN)
     age.set(state?.oldestAgeSeconds ?? Number.NaN)
     drift.set(latest ? Math.max(0, (latest.getTime() - now.getTime()) / 1000) : Number.NaN)
+    for (const feed of consumedFeeds) lag.set({ feed }, lags?.[feed] ?? Number.NaN)
     latency.set({ store: 'database' }, database)
     latency.set({ store: 'throttle_store' }, throttle)
     return registry

@@ -44,6 +44,8 @@ const requests: Record<string, unknown> = {
   [`POST ${integrations}/availability`]: {
     data: [{ ...unit, available: 2, start_date: '2027-03-01', end_date: '2027-03-31' }],
   },
+  [`PUT ${integrations}/bookings/consumers/{name}`]: { acknowledged: null },
+  [`PUT ${integrations}/messages/consumers/{name}`]: { acknowledged: null },
   [`POST ${integrations}/rates`]: {
     data: [{ ...unit, base_price: 640, currency: 'EUR', price_jul: 740, price_aug: 740 }],
   },
@@ -58,6 +60,12 @@ const others = [
   `GET ${integrations}/bookings`,
   `GET ${integrations}/bookings/{id}`,
   `GET ${integrations}/messages`,
+  `GET ${integrations}/bookings/consumers`,
+  `GET ${integrations}/bookings/consumers/{name}`,
+  `DELETE ${integrations}/bookings/consumers/{name}`,
+  `GET ${integrations}/messages/consumers`,
+  `GET ${integrations}/messages/consumers/{name}`,
+  `DELETE ${integrations}/messages/consumers/{name}`,
   'POST /bookings/{booking_id}/confirm',
   'POST /bookings/{booking_id}/cancel',
   'DELETE ',

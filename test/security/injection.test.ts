@@ -64,10 +64,20 @@ const queryValues: Record<string, string> = {
 }
 
 let attacks = 0
+let narrow = { key: '', uses: 0 }
+
+/** A key that still has requests: routes with a window of their own are attacked with a new one every 50 requests. */
+async function keyFor(path: string): Promise<string> {
+  if (!/\/consumers|\/key/.test(path)) return actor.key
+  if (narrow.uses % 50 === 0) narrow = { key: (await service.actor()).key, uses: 0 }
+  narrow.uses += 1
+  return narrow.key
+}
 
 async function attack(method: string, path: string, body?: string) {
   attacks += 1
-  const response = await send(method, path, { key: actor.key, ...(body === undefined ? {} : { body }) })
+  const key = await keyFor(path)
+  const response = await send(method, path, { key, ...(body === undefined ? {} : { body }) })
   expect(response.status, `${method} ${path} ${body?.slice(0, 300)}`).toBeLessThan(500)
   expect(Object.keys(response.body)).toSatisfy(
     (keys: string[]) => keys.includes('data') || keys.includes('error'),
@@ -144,7 +154,7 @@ test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () =>
     const response = await fetch(process.url + path, {
       method,
       body: new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]),
-      headers: { 'x-api-key': actor.key },
+      headers: { 'x-api-key': await keyFor(path) },
     })
     attacks += 1
     expect(response.status).toBe(422)

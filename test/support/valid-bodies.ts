@@ -36,6 +36,15 @@ export async function validBodies(
           },
         }
       : {}),
+    ...Object.fromEntries(
+      ['bookings', 'messages'].map((feed) => [
+        `PUT ${prefix}/integrations/:provider/${feed}/consumers/:name`,
+        {
+          path: `${prefix}/integrations/provider_one/${feed}/consumers/sync`,
+          body: () => ({ acknowledged: null, seek: false }),
+        },
+      ]),
+    ),
     [`POST ${prefix}/integrations/:provider/provider-key`]: {
       path: `${prefix}/integrations/provider_one/provider-key`,
       body: () => ({ provider_api_key: `key-of-${actor.hostId}` }),

@@ -4,7 +4,8 @@ import { readAccount } from '../../client/account.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
 import { UsageError } from '../../errors.ts'
 import { note } from '../../output.ts'
-import { findEarlierState, openCheckpoint } from '../../poll/checkpoint.ts'
+import { type Checkpoint, findEarlierState, openCheckpoint } from '../../poll/checkpoint.ts'
+import { openConsumer } from '../../poll/consumer.ts'
 import type { Feed, Item } from '../../poll/feeds.ts'
 import { type OutputFormat, outputFor } from '../../poll/handlers.ts'
 import { stopOnSignal, withRetries } from '../../poll/patience.ts'
@@ -22,10 +23,17 @@ export const pollArgs = {
   interval: { type: 'string', default: '60s', description: 'Pause between polls' },
   since: { type: 'string', description: 'Start after this version instead of the checkpoint' },
   state: { type: 'string', description: 'File that keeps the checkpoint', valueHint: 'file' },
+  consumer: {
+    type: 'string',
+    description: 'Name under which the service keeps the checkpoint, instead of a file',
+    valueHint: 'name',
+  },
   exec: { type: 'string', description: 'Command to run for each change', valueHint: 'command' },
   output: { type: 'enum', options: ['table', 'ndjson', 'csv'], description: 'How changes are printed' },
   ...clientArgs,
 } as const satisfies ArgsDef
+
+type Filters = Record<string, string | undefined>
 
 /** The values of {@link pollArgs}. */
 type PollValues = Parameters<typeof openClient>[0] & {
@@ -34,6 +42,7 @@ type PollValues = Parameters<typeof openClient>[0] & {
   interval: string
   since?: string | undefined
   state?: string | undefined
+  consumer?: string | undefined
   exec?: string | undefined
   output?: string | undefined
   json?: boolean | undefined
@@ -47,23 +56,19 @@ type PollValues = Parameters<typeof openClient>[0] & {
 export async function runPoll<T extends Item>(
   feed: Feed<T>,
   args: PollValues,
-  filters: Record<string, string | undefined>,
+  filters: Filters,
 ): Promise<void> {
   const atTheEnd = endOf(args)
+  if (args.consumer !== undefined) requireWholeFeed(args, filters)
   if (args.since !== undefined && !isFeedTime(args.since))
     throw new UsageError(`"${args.since}" is not a valid version`)
   const client = await openClient(args)
   const stop = stopOnSignal()
-  const account = await withRetries(() => readAccount(client), stop)
-  if (account === null) return
-  const scope = {
-    feed: feed.name === 'messages' ? feed.name : undefined,
-    root: client.root,
-    account,
-    filters,
-  }
-  const checkpoint = await openCheckpoint({ ...scope, path: args.state, since: args.since })
-  if (checkpoint.version === undefined && !args.state && !scope.feed) await mentionEarlierState(scope, client)
+  const place = args.consumer
+    ? () => openConsumer(client, feed, args.consumer as string)
+    : () => openFile(client, feed, args, filters)
+  const checkpoint = await withRetries(place, stop)
+  if (checkpoint === null) return
   const output = outputFor(feed, {
     exec: args.exec,
     output: args.json ? 'json' : (args.output as OutputFormat),
@@ -79,6 +84,39 @@ export async function runPoll<T extends Item>(
     await output.end()
     await checkpoint.close()
   }
+}
+
+/** The checkpoint of a poll in a file, which belongs to the account of the key. */
+async function openFile<T extends Item>(
+  client: PartnerClient,
+  feed: Feed<T>,
+  args: PollValues,
+  filters: Filters,
+): Promise<Checkpoint> {
+  const account = await readAccount(client)
+  const scope = {
+    feed: feed.name === 'messages' ? feed.name : undefined,
+    root: client.root,
+    account,
+    filters,
+  }
+  const checkpoint = await openCheckpoint({ ...scope, path: args.state, since: args.since })
+  if (checkpoint.version === undefined && !args.state && !scope.feed) await mentionEarlierState(scope, client)
+  return checkpoint
+}
+
+/** A consumer has one place in the whole feed: with a filter it would pass over what the filter hides. */
+function requireWholeFeed({ since, state }: PollValues, filters: Filters): void {
+  const others = { ...filters, since, state }
+  const [other] = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  if (other) throw new UsageError(`Options --consumer and --${optionOf[other] ?? other} exclude each other`)
+}
+
+/** The options that filters come from, where they have another name. */
+const optionOf: Record<string, string> = {
+  listing_id: 'listing',
+  checkout_after: 'checkout-after',
+  booking_id: 'booking',
 }
 
 function endOf({ once, follow, interval }: PollValues): AtTheEnd {

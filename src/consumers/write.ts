@@ -1,0 +1,74 @@
+import { parseFeedTime } from '../bookings/version.ts'
+import type { AppContext } from '../context.ts'
+import { invalidField } from '../errors.ts'
+import { bookingFeed } from '../feed/bookings.ts'
+import { messageFeed } from '../feed/messages.ts'
+import { readHostClock } from '../host-clock/store.ts'
+import type { Caller } from '../http/caller.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import type { ConsumedFeed } from './feeds.ts'
+import type { Consumer } from './model.ts'
+import type { ConsumerWrite } from './schema.ts'
+import {
+  findConsumerIfAny,
+  insertConsumer,
+  listConsumers,
+  moveConsumer,
+  type Owner,
+  ownerOf,
+} from './store.ts'
+
+/** How many consumers a key may have in each feed. */
+const consumersPerKey = 20
+const consumerName = /^[a-z0-9-]{1,64}$/
+
+/**
+ * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It never goes back
+ * unless it is told to, so that an acknowledgement that is late, or repeated, does no harm.
+ *
+ * @throws DomainError `validation` at `name` or `acknowledged`
+ */
+export async function putConsumer(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  caller: Caller,
+  feed: ConsumedFeed,
+  name: string,
+  { acknowledged, seek = false }: ConsumerWrite,
+): Promise<Consumer> {
+  requireName(name)
+  const version = acknowledged === null ? null : parseFeedTime(acknowledged)
+  await requireKnown(db, caller.hostId, feed, version)
+  const owner = ownerOf(caller, feed)
+  const place = { acknowledged: version, acknowledged_at: clock() }
+  for (;;) {
+    if (await findConsumerIfAny(db, owner, name)) {
+      await moveConsumer(db, owner, name, place, seek)
+      const moved = await findConsumerIfAny(db, owner, name)
+      if (moved) return moved
+    }
+    const slot = await freeSlot(db, owner)
+    const consumer = { ...owner, key_id: caller.keyId, name, slot, ...place }
+    if (await insertConsumer(db, consumer)) return consumer
+  }
+}
+
+function requireName(name: string): void {
+  if (!consumerName.test(name))
+    throw invalidField('name', '"name" must be 1 to 64 lower-case letters, digits and hyphens')
+}
+
+/** A version that the host has not given out yet would skip what comes. */
+async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
+  if (version === null) return
+  const { counter } = feed === 'bookings' ? bookingFeed : messageFeed
+  if (version > (await readHostClock(db, hostId, counter)))
+    throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
+}
+
+async function freeSlot(db: Db, owner: Owner): Promise<number> {
+  const taken = new Set((await listConsumers(db, owner)).map(({ slot }) => slot))
+  const slot = Array.from({ length: consumersPerKey }, (_, index) => index).find((index) => !taken.has(index))
+  if (slot === undefined)
+    throw invalidField('name', `A key has at most ${consumersPerKey} consumers of a feed; delete one`, 'max')
+  return slot
+}
