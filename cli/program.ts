@@ -27,6 +27,10 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Check the API key and show the host it belongs to',
     load: () => import('./commands/partner/me.ts').then((file) => file.me),
   },
+  key: {
+    description: 'Show the API key itself: permissions, expiry, limit and use',
+    load: () => import('./commands/partner/key.ts').then((file) => file.key),
+  },
   api: {
     description: 'Send one request to any path below /v1 and print the response',
     load: () => import('./commands/partner/api.ts').then((file) => file.api),

@@ -1,13 +1,12 @@
 import { createHash, randomInt } from 'node:crypto'
+import { apiKeyForm } from '../http/api-key-form.ts'
 
 /**
  * The form of an API key (decisions §3): `pis_`, 32 base62 characters (190 random bits), and a checksum of
  * 6 characters, so that a mistyped key is refused without a look-up.
  */
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const prefix = 'pis_'
-const randomLength = 32
-const checksumLength = 6
+const { prefix, randomLength, checksumLength } = apiKeyForm
 const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
 /** How many characters of a key are stored to identify it. */

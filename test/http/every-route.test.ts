@@ -250,8 +250,8 @@ test('an unknown route or method is an enveloped 404, with and without a key', a
   }
 })
 
-test('an invalid X-Request-Id is replaced', async () => {
-  for (const sent of ['', 'with space', 'x'.repeat(129), 'a/b']) {
+test('an invalid X-Request-Id is replaced, and one that is an API key', async () => {
+  for (const sent of ['', 'with space', 'x'.repeat(129), 'a/b', createApiKey(), `id-${createApiKey()}`]) {
     const response = await actor.send('GET', '/v1/me', { headers: { 'x-request-id': sent } })
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(response.body.meta.request_id).toBe(response.headers.get('x-request-id'))

@@ -1,0 +1,10 @@
+/** The form of an API key (decisions §3): `pis_`, 32 random base62 characters, and a checksum of 6. */
+export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 } as const
+
+const { prefix, randomLength, checksumLength } = apiKeyForm
+const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
+
+/** True for a text that holds something in the form of an API key, by mistake perhaps: it must not be logged. */
+export function mayHoldApiKey(text: string): boolean {
+  return key.test(text)
+}
