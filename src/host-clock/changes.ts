@@ -5,7 +5,8 @@ import { type ClockChange, type ClockStream, findClocks, watchClocks } from './c
 import type { Counter, HostClock } from './model.ts'
 
 const counters: Counter[] = ['last', 'messages_last']
-/** A broken stream is reopened at once, then after this long; each time the clocks are looked at. */
+/** A broken stream is reopened soon, then after longer; each time the clocks are looked at. */
+const reopenSoonMilliseconds = 300
 const reopenEveryMilliseconds = 4000
 
 /**
@@ -75,7 +76,8 @@ export class HostChanges implements Changes {
         this.isLive = false
         await this.stream?.close().catch(() => {})
         await this.look().catch(() => {})
-        if (failures > 0) await Promise.race([Bun.sleep(reopenEveryMilliseconds), this.pause.promise])
+        const pause = failures > 0 ? reopenEveryMilliseconds : reopenSoonMilliseconds
+        await Promise.race([Bun.sleep(pause), this.pause.promise])
       }
     }
   }

@@ -84,14 +84,7 @@ async function rename({ db, service, references, creators }: BenchServers): Prom
   }
   const load = await compare(targets, rounds, 1)
   const work = 'PATCH of a name'
-  return [
-    { work, server: 'bare', connections: 1, load: load.bare },
-    atMost(work, load.partner.p50 / load.bare.p50, 4, 'the p50 of bare', {
-      server: 'partner',
-      connections: 1,
-      load: load.partner,
-    }),
-  ]
+  return oneByOne(work, load, (of) => of.p50, 4, 'the p50 of bare')
 }
 
 /** 1,000 nights of the listings of a large host. */
@@ -115,13 +108,21 @@ async function availability({ service, references, large }: BenchServers): Promi
   }
   const load = await compare(targets, rounds, 1)
   const work = 'availability, 1,000 items'
+  return oneByOne(work, load, (of) => of.cpu, 1.5, 'the CPU of bare')
+}
+
+/** Two lines for one connection, the second one with its result. */
+function oneByOne(
+  work: string,
+  { bare, partner }: Record<'bare' | 'partner', Load>,
+  figure: (load: Load) => number,
+  limit: number,
+  of: string,
+): Row[] {
+  const line = { server: 'partner', connections: 1, load: partner }
   return [
-    { work, server: 'bare', connections: 1, load: load.bare },
-    atMost(work, load.partner.cpu / load.bare.cpu, 1.5, 'the CPU of bare', {
-      server: 'partner',
-      connections: 1,
-      load: load.partner,
-    }),
+    { work, server: 'bare', connections: 1, load: bare },
+    atMost(work, figure(partner) / figure(bare), limit, of, line),
   ]
 }
 
