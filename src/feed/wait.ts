@@ -1,4 +1,5 @@
 import type { AppContext, Movement, Watch } from '../context.ts'
+import { hasClock } from '../host-clock/store.ts'
 import { confirmKey } from '../http/authorization.ts'
 import type { Caller } from '../http/caller.ts'
 import { noteHeld } from '../http/held-requests.ts'
@@ -48,6 +49,7 @@ export async function waitForPage<Row, Filter extends { host_id: number }>(
   const heldSince = performance.now()
   const watch = app.changes.watch(question.filter.host_id, source.counter)
   try {
+    if (context.caller.isSandbox && !(await hasClock(app.db, question.filter.host_id))) return first
     const signals = [request.signal, app.heldRequests.ending]
     const found = await readUntil(read, () => nextEvent(watch, signals, deadline))
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'

@@ -1,3 +1,4 @@
+import { DomainError } from '../errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
@@ -48,7 +49,7 @@ export async function nextMessageVersion(db: Db, session: Session, hostId: numbe
 /** Gives a change without a version its place among the host's changes, by the same rule. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
-  if (!advanced) throw noClock(hostId)
+  if (!advanced) throw noClock()
   return advanced.sequence
 }
 
@@ -58,9 +59,15 @@ export async function readHostClock(db: Db, hostId: number, counter: Counter = '
   return versionOf(clock ?? {}, counter)
 }
 
-/** True when the host's messages have versions. */
+/** True when the host's messages have versions, or the host, a sandbox, is gone. */
 export async function countsMessages(db: Db, hostId: number): Promise<boolean> {
-  return (await findClock(db, hostId, { messages_last: 1 }))?.messages_last !== undefined
+  const clock = await findClock(db, hostId, { messages_last: 1 })
+  return clock === null || clock.messages_last !== undefined
+}
+
+/** False for a sandbox that was cleared. */
+export async function hasClock(db: Db, hostId: number): Promise<boolean> {
+  return (await findClock(db, hostId, { _id: 1 })) !== null
 }
 
 /** Starts to count the versions of messages after `last`, in seconds since 1970. */
@@ -127,7 +134,7 @@ async function advance(
     remember(hostId, advanced, counters, seconds)
     return advanced
   }
-  throw noClock(hostId)
+  throw noClock()
 }
 
 function fill<T>(counters: Counter[], value: T): Partial<Record<Counter, T>> {
@@ -166,8 +173,9 @@ function versionOf(clock: Partial<HostClock>, counter: Counter): Date {
   return new Date((clock[counter] ?? 0) * 1000)
 }
 
-function noClock(hostId: number): Error {
-  return new Error(`Host ${hostId} has no clock`)
+/** Every host has a clock; a sandbox that was cleared in the middle of a request has lost it. */
+function noClock(): DomainError {
+  return new DomainError('conflict', 'The sandbox was cleared meanwhile; try again', [], 1)
 }
 
 function findClock(db: Db, hostId: number, projection: object): Promise<HostClock | null> {

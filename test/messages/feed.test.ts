@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
+import { askForMessages, messageFeed } from '../../src/feed/messages.ts'
+import { readFeedPage } from '../../src/feed/page.ts'
 import { hostClockModel } from '../../src/host-clock/model.ts'
+import { advanceHostClock } from '../../src/host-clock/store.ts'
 import { messageModel } from '../../src/messages/model.ts'
+import { inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { type Actor, seedBooking, testApp } from '../support/app.ts'
 
 const service = await testApp()
@@ -164,4 +168,15 @@ test('in the sandbox a guest can be let reply, but not in the conversation that 
   expect([closed.status, closed.body.error.type]).toEqual([409, 'conflict'])
   const { body } = await actor.send('GET', '/sandbox/integrations/provider_one/messages')
   expect(body.data.messages.at(-1)).toMatchObject({ booking_id: 5001, text: 'Hello', sender: 'guest' })
+})
+
+test('of a sandbox that was cleared in the middle of a request, messages are none and a write is a conflict to be tried again', async () => {
+  const gone = { hostId: 987_654_321, scope: 987_654_321 }
+  const question = await askForMessages(db, gone, {})
+  const { rows } = await readFeedPage(service.live, messageFeed, gone, question, { page: 1, perPage: 50 })
+  expect(rows).toEqual([])
+  const write = inTransaction(db, 'gone', (session) =>
+    advanceHostClock(db, session, gone.hostId, new Date(), true),
+  )
+  await expect(write).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: 1 })
 })
