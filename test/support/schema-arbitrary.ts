@@ -15,6 +15,9 @@ const texts: Record<string, Arbitrary<string>> = {
   'time-of-day': fc
     .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
     .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`),
+  version: fc
+    .date({ min: new Date('2000-01-01'), max: new Date('2090-12-31'), noInvalidDate: true })
+    .map((moment) => moment.toISOString().slice(0, 19).replace('T', ' ')),
   id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(String),
 }
 
@@ -25,6 +28,8 @@ export function valuesOf(schema: TSchema): Arbitrary<unknown> {
   switch (schema.type) {
     case 'null':
       return fc.constant(null)
+    case 'boolean':
+      return fc.boolean()
     case 'integer':
       return fc.integer({ min: schema.minimum ?? -1000, max: schema.maximum ?? 1000 })
     case 'number':
