@@ -6,6 +6,7 @@ import { type ConsumedFeed, consumedFeeds } from './feeds.ts'
 import type { Consumer } from './model.ts'
 import { oldestPendingOf } from './progress.ts'
 import { consumerBatches } from './store.ts'
+import { wholeFeeds } from './whole-feeds.ts'
 
 /** A consumer, and the version of the oldest change it has not acknowledged; null where there is none. */
 export interface Lagging {
@@ -21,7 +22,7 @@ export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
     for (const consumer of behind) all.push({ consumer, oldestPending: await oldestPendingOf(db, consumer) })
   }
   const age = ({ oldestPending }: Lagging) => oldestPending?.getTime() ?? Number.POSITIVE_INFINITY
-  return all.sort((one, other) => Math.sign(age(one) - age(other)) || 0)
+  return all.sort((one, other) => (age(one) === age(other) ? 0 : age(one) - age(other)))
 }
 
 /** By feed, how many seconds the change that has waited longest for its consumer is old; never below 0. */
@@ -57,6 +58,6 @@ async function* lastingConsumers(db: Db, now: Date) {
 
 /** The clock of a feed moves with its changes only. */
 function isBehind({ feed, acknowledged }: Consumer, clock: HostClock | undefined): boolean {
-  const last = feed === 'bookings' ? clock?.last : clock?.messages_last
-  return (last ?? 0) * 1000 > (acknowledged?.getTime() ?? 0)
+  const last = clock?.[wholeFeeds[feed].counter] ?? 0
+  return last * 1000 > (acknowledged?.getTime() ?? 0)
 }

@@ -23,8 +23,7 @@ export function consumerRoutes(app: AppContext) {
 function routesOf(app: AppContext, feed: ConsumedFeed) {
   const access: Access = { permission: 'bookings.read', provider: true, window: 'insight' }
   const operation = `${feed === 'bookings' ? 'Booking' : 'Message'}Consumer`
-  const show = async (consumer: Consumer) =>
-    serializeConsumer(consumer, await progressOf(app.db, { ...consumer, feed }))
+  const show = async (consumer: Consumer) => serializeConsumer(consumer, await progressOf(app.db, consumer))
   return new Elysia({ prefix: `/${feed}/consumers`, tags: ['Consumers'] })
     .use(guard(app))
     .get(

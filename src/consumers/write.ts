@@ -1,8 +1,6 @@
 import { parseFeedTime } from '../bookings/version.ts'
 import type { AppContext } from '../context.ts'
 import { invalidField } from '../errors.ts'
-import { bookingFeed } from '../feed/bookings.ts'
-import { messageFeed } from '../feed/messages.ts'
 import { readHostClock } from '../host-clock/store.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -17,6 +15,7 @@ import {
   type Owner,
   ownerOf,
 } from './store.ts'
+import { wholeFeeds } from './whole-feeds.ts'
 
 /** How many consumers a key may have in each feed. */
 const consumersPerKey = 20
@@ -60,8 +59,7 @@ function requireName(name: string): void {
 /** A version that the host has not given out yet would skip what comes. */
 async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
   if (version === null) return
-  const { counter } = feed === 'bookings' ? bookingFeed : messageFeed
-  if (version > (await readHostClock(db, hostId, counter)))
+  if (version > (await readHostClock(db, hostId, wholeFeeds[feed].counter)))
     throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
 }
 

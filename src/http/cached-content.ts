@@ -29,7 +29,7 @@ export function cachedContent(
   contentType: string,
   cacheControl = askEachTime,
 ): CachedContent {
-  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+  const etag = strongTag(bytes)
   const compressed = new Map<Encoding, Promise<Buffer<ArrayBuffer>>>()
   const compress = (encoding: Encoding) => {
     const made = compressed.get(encoding) ?? (compressors[encoding](bytes) as Promise<Buffer<ArrayBuffer>>)
@@ -52,6 +52,11 @@ export function cachedContent(
       })
     },
   }
+}
+
+/** A strong entity tag of some content. */
+export function strongTag(content: string | Uint8Array): string {
+  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }
 
 /** Brotli where the client takes it, else gzip, else neither. */

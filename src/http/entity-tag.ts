@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { matches } from './cached-content.ts'
+import { matches, strongTag } from './cached-content.ts'
 import type { ResponseContext } from './envelope.ts'
 
 /** A response that a client may keep for itself, if it asks each time whether it is still the same. */
@@ -14,10 +13,7 @@ export function withEntityTag<E extends { data: unknown; meta: { pagination?: un
   envelope: E,
 ): E {
   const { data, meta } = envelope
-  const hash = createHash('sha256')
-    .update(JSON.stringify([data, meta.pagination]))
-    .digest('base64url')
-  const etag = `W/"${hash.slice(0, 22)}"`
+  const etag = `W/${strongTag(JSON.stringify([data, meta.pagination]))}`
   Object.assign(set.headers, { etag, 'cache-control': cacheControl })
   if (!matches(request.headers.get('if-none-match'), etag)) return envelope
   // Elysia sends a `Response` as it is.
