@@ -33,7 +33,7 @@ export function createApp(
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
     .onError((context) => toErrorResponse(context, log))
-    .use(requestLog(log, metrics))
+    .use(requestLog(live))
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
     .group(roots.live, (v1) => v1.use(v1Routes(live)))

@@ -40,6 +40,8 @@ import { SecretBox } from './platform/secrets/secret-box.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
 import { rateJobs } from './rates/jobs.ts'
 import { upgradeWaitingRates } from './rates/upgrade.ts'
+import { RequestJournal } from './requests/journal.ts'
+import { requestBucketModel, requestCountsModel } from './requests/model.ts'
 import { openSandboxEnvironment } from './sandbox/environment.ts'
 import { sandboxModel } from './sandbox/model.ts'
 import { Metrics } from './server/metrics.ts'
@@ -65,6 +67,8 @@ export const models = [
   messageModel,
   pageEndModel,
   providerKeyModel,
+  requestBucketModel,
+  requestCountsModel,
   sandboxModel,
   sequenceModel,
   storedResponseModel,
@@ -160,6 +164,7 @@ export async function compose(
   outbox.start()
   const heldRequests = new HeldRequests(rateLimiter.places, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)
+  const journal = new RequestJournal(db, clock, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const live: AppContext = {
     config,
@@ -170,6 +175,7 @@ export async function compose(
     rateLimiter,
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
+    journal,
     outbox,
     changes,
     heldRequests,
@@ -190,6 +196,7 @@ export async function compose(
       await sandbox.close()
       await outbox.stop()
       await usage.close()
+      await journal.close()
       await rateLimiter.close()
       await closeDatabase()
     },

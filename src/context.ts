@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { HeldRequests } from './http/held-requests.ts'
 import type { Permission } from './http/permissions.ts'
+import type { RequestEntry } from './http/request-entry.ts'
 import type { EnvironmentName } from './http/roots.ts'
 import type { IdSource } from './ids.ts'
 import type { ClockWatch } from './platform/mongo/clock-watch.ts'
@@ -22,6 +23,7 @@ export interface AppContext {
   rateLimiter: RateLimiter
   authorizer: Authorizer
   usage: Usage
+  journal: Journal
   outbox: OutboxWorker
   changes: Changes
   heldRequests: HeldRequests
@@ -105,8 +107,26 @@ export interface Usage {
   flush(): Promise<void>
 }
 
+/** Keeps what was done with each key, for its holder to look at (decisions §18). */
+export interface Journal {
+  /** Takes an entry; it is written soon, and never delays or fails a request. */
+  record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryPlaces): void
+  /** Writes what was taken so far. */
+  flush(): Promise<void>
+}
+
+/** Where a request appears. */
+export interface EntryPlaces {
+  /** In the list of the key's requests. */
+  isListed: boolean
+  /** In the counts that are compared with the key's rate limit. */
+  isCounted: boolean
+}
+
 /** Counts what requests did. */
 export interface RequestMetrics {
   observeRequest(method: string, route: string, status: number, seconds: number): void
   countDecision(isAllowed: boolean, isShared: boolean): void
+  /** Entries that the journal had no room for. */
+  countDropped(entries: number): void
 }

@@ -51,6 +51,16 @@ export class DomainError extends Error {
   }
 }
 
+/** 401 of a key that is known but inactive or expired. */
+export class UnusableKeyError extends DomainError {
+  constructor(
+    message: string,
+    readonly key: { id: number; hostId: number },
+  ) {
+    super('auth', message)
+  }
+}
+
 /** 422 for one field: the usual error of a domain rule. */
 export function invalidField(path: string, message: string, code: ProblemCode = 'invalid'): DomainError {
   return invalidFields([{ path, code, message }])

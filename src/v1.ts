@@ -10,6 +10,7 @@ import { listingRoutes } from './listings/routes.ts'
 import { messageRoutes } from './messages/routes.ts'
 import { providerKeyRoutes } from './provider-keys/routes.ts'
 import { rateRoutes } from './rates/routes.ts'
+import { requestRoutes } from './requests/routes.ts'
 import { userRoutes } from './users/routes.ts'
 
 /** The routes of the contract, one `.use()` per feature. */
@@ -17,6 +18,7 @@ export function v1Routes(app: AppContext) {
   return new Elysia()
     .use(hostRoutes(app))
     .use(keyRoutes(app))
+    .use(requestRoutes(app))
     .use(userRoutes(app))
     .use(listingRoutes(app))
     .use(bookingRoutes(app))

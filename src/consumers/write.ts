@@ -4,6 +4,7 @@ import { invalidField } from '../errors.ts'
 import { readHostClock } from '../host-clock/store.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { isSlug } from '../schema/formats.ts'
 import type { ConsumedFeed } from './feeds.ts'
 import type { Consumer } from './model.ts'
 import type { ConsumerWrite } from './schema.ts'
@@ -19,7 +20,6 @@ import { wholeFeeds } from './whole-feeds.ts'
 
 /** How many consumers a key may have in each feed. */
 const consumersPerKey = 20
-const consumerName = /^[a-z0-9-]{1,64}$/
 
 /**
  * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It never goes back
@@ -52,7 +52,7 @@ export async function putConsumer(
 }
 
 function requireName(name: string): void {
-  if (!consumerName.test(name))
+  if (!isSlug(name))
     throw invalidField('name', '"name" must be 1 to 64 lower-case letters, digits and hyphens')
 }
 

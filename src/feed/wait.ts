@@ -2,7 +2,7 @@ import type { AppContext, Movement, Watch } from '../context.ts'
 import { hasClock } from '../host-clock/store.ts'
 import { confirmKey } from '../http/authorization.ts'
 import type { Caller } from '../http/caller.ts'
-import { noteHeld } from '../http/held-requests.ts'
+import { outcomeOf } from '../http/outcome.ts'
 import { toPageRequest } from '../http/pagination.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
 import type { FeedQuestion, FeedSource } from './source.ts'
@@ -56,7 +56,7 @@ export async function waitForPage<Row, Filter extends { host_id: number }>(
     Object.assign(set.headers, await confirmKey(app, request.headers))
     return found
   } finally {
-    noteHeld(request, performance.now() - heldSince)
+    outcomeOf(request).heldMilliseconds = performance.now() - heldSince
     watch.end()
     place.free()
     request.signal.removeEventListener('abort', place.free)

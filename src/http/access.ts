@@ -17,6 +17,8 @@ export interface Access {
   conditional?: true
   /** The rate limit that the request counts against, unless it is the main one. */
   window?: RateWindow
+  /** The key looks at itself: its log does not show that it did, unless it failed. */
+  looksAtKey?: true
   /** The route will be taken away: announced in every response and in the documentation. */
   deprecated?: Deprecation
   /** False for a route that works without an open sandbox. */

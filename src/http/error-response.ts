@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
-import { DomainError, type ErrorKind } from '../errors.ts'
+import { DomainError, type ErrorKind, UnusableKeyError } from '../errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
 import { maximumProblems } from '../schema/problems.ts'
 import { dropBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { outcomeOf } from './outcome.ts'
 
 /** Status and `error.type` of each kind of error (contract, Errors). */
 const responses: Record<ErrorKind, { status: number; type: string }> = {
@@ -52,6 +53,9 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
     log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
   }
   const { status, type, message, errors } = known ? describeError(known) : unexpected
+  const outcome = outcomeOf(context.request)
+  outcome.failure = { type, message, errors }
+  if (known instanceof UnusableKeyError) outcome.key = known.key
   context.set.status = status
   const headers = { ...context.set.headers } as Record<string, string>
   const wait = known?.retryAfterSeconds ?? (isTemporary(context.error) ? unreachableSeconds : undefined)

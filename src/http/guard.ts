@@ -8,6 +8,7 @@ import type { Caller, Sent } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
+import { outcomeOf } from './outcome.ts'
 import type { Permission } from './permissions.ts'
 import { requireProvider } from './provider.ts'
 import { readQuery } from './query.ts'
@@ -52,7 +53,12 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   const { request, set } = context
   if (access.deprecated) Object.assign(set.headers, deprecationHeaders(access.deprecated))
   const address = addressOf(app, context)
+  const outcome = outcomeOf(request)
+  outcome.address = address
+  outcome.isLook = access.looksAtKey ?? false
   const authorization = await authorize(app, request.headers, address, access.window)
+  outcome.key = { id: authorization.key.id, hostId: authorization.host.id }
+  outcome.isLimited = authorization.window === 'default'
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.version !== null)
   context.caller = toCaller(authorization, address, app.environment.name === 'sandbox')

@@ -6,18 +6,6 @@ const heldPerKey = 5
 /** Longer than any request is held: the place of a process that died is free after this. */
 const placeMilliseconds = 35_000
 
-const heldTimes = new WeakMap<Request, number>()
-
-/** Notes how long a request was held, in milliseconds. */
-export function noteHeld(request: Request, milliseconds: number): void {
-  heldTimes.set(request, milliseconds)
-}
-
-/** How long a request was held: its service was not slow meanwhile. */
-export function heldMilliseconds(request: Request): number {
-  return heldTimes.get(request) ?? 0
-}
-
 /** The requests that this process holds until something changes. */
 export class HeldRequests {
   private readonly controller = new AbortController()

@@ -1,5 +1,5 @@
 const integers = new Set(['page', 'per_page', 'wait'])
-const lists = new Set(['listing_status'])
+const lists = new Set(['listing_status', 'status'])
 
 /**
  * The query of a request as an object. A list is always an array, however it is written (once, repeated,

@@ -1,5 +1,5 @@
 import type { AppContext, Authorization, Authorizer, LimitState, RateWindow } from '../context.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, UnusableKeyError } from '../errors.ts'
 import type { Host } from '../hosts/model.ts'
 import { findHost } from '../hosts/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -108,9 +108,10 @@ function isCurrent(cached: CachedKey, version: string | null, now: Date): boolea
 }
 
 function requireUsable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {
-  if (!key.active) throw authError('API key is inactive')
+  const unusable = (message: string) => new UnusableKeyError(message, { id: key.id, hostId: key.host_id })
+  if (!key.active) throw unusable('API key is inactive')
   const isOver = (end: Date | null) => end !== null && end <= now
-  if (isOver(key.expires_at) || isOver(secret.expires_at)) throw authError('API key has expired')
+  if (isOver(key.expires_at) || isOver(secret.expires_at)) throw unusable('API key has expired')
 }
 
 function authError(message: string): DomainError {

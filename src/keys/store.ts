@@ -1,4 +1,4 @@
-import { type Clock, isCalendarDate } from '../clock.ts'
+import { type Clock, isCalendarDate, parseMoment } from '../clock.ts'
 import { DomainError, invalidField, notFound } from '../errors.ts'
 import { findHost } from '../hosts/store.ts'
 import type { Permission } from '../http/permissions.ts'
@@ -183,17 +183,13 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
   if (operations.length > 0) await keyModel(db).bulkWrite(operations as any)
 }
 
-const isoTime = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
-
 /**
  * The moment of an expiry: a date alone means the end of that UTC day, and a time without a zone is UTC.
  *
- * @throws DomainError `validation` for anything that is neither a date nor an ISO time
+ * @throws DomainError `validation` for anything that is neither a date nor a time
  */
 export function parseExpiry(text: string): Date {
-  const [, day = '', time, zone] = isoTime.exec(text) ?? []
-  const moment = new Date(time === undefined ? `${day}T23:59:59.999Z` : `${day}T${time}${zone ?? 'Z'}`)
-  if (!isCalendarDate(day) || Number.isNaN(moment.getTime()))
-    throw invalidField('expires', 'The expiry must be a date YYYY-MM-DD or an ISO time')
+  const moment = parseMoment(isCalendarDate(text) ? `${text}T23:59:59.999Z` : text)
+  if (!moment) throw invalidField('expires', 'The expiry must be a date YYYY-MM-DD or an ISO time')
   return moment
 }

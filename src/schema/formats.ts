@@ -1,5 +1,5 @@
 import currencyCodes from 'currency-codes'
-import { isCalendarDate } from '../clock.ts'
+import { isCalendarDate, parseMoment } from '../clock.ts'
 
 /** What strings of one format look like: for the check, the error message and the OpenAPI document. */
 export interface Format {
@@ -16,6 +16,7 @@ const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 const id = /^[1-9]\d{0,15}$/
 const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
+const responseStatus = /^[2-5](?:xx|\d\d)$/
 const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 
 /** Real dates of the Gregorian calendar, leap days included. */
@@ -38,6 +39,9 @@ export function isVersion(text: string): boolean {
 
 /** True for the digits of a positive integer below 2^53. */
 export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
+
+/** True for 1 to 64 lower-case letters, digits and hyphens. */
+export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)
 
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text)
@@ -111,6 +115,18 @@ export const formats = {
     accepts: isVersion,
     expectation: 'a version written Y-m-d H:i:s',
     documented: { pattern: `^${datePattern} (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$` },
+  },
+  'response-status': {
+    accepts: (text) => responseStatus.test(text),
+    expectation: 'a status such as "422" or "4xx"',
+    documented: { pattern: responseStatus.source },
+  },
+  moment: {
+    accepts: (text) => parseMoment(text) !== null,
+    expectation: 'a time in ISO 8601 or written Y-m-d H:i:s',
+    documented: {
+      pattern: `^${datePattern}(?:[T ](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)?)?$`,
+    },
   },
   id: {
     accepts: isIdText,

@@ -27,6 +27,12 @@ export class Metrics implements RequestMetrics {
     registers: [this.registry],
   })
 
+  private readonly dropped = new Counter({
+    name: 'request_log_dropped_total',
+    help: 'Requests missing from the logs of their keys because too many waited to be written',
+    registers: [this.registry],
+  })
+
   private readonly own = (): Promise<Counts> => this.registry.getMetricsAsJSON()
   private workers: Membership | undefined
 
@@ -64,6 +70,10 @@ export class Metrics implements RequestMetrics {
 
   countDecision(isAllowed: boolean, isShared: boolean): void {
     this.decisions.inc({ decision: isAllowed ? 'allowed' : 'refused', store: isShared ? 'shared' : 'local' })
+  }
+
+  countDropped(entries: number): void {
+    this.dropped.inc(entries)
   }
 }
 

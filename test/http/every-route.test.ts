@@ -37,6 +37,8 @@ test('the route table has exactly the endpoints of the contract', () => {
   expect(guardedRoutes(service, '/v1').map(({ method, path }) => `${method} ${path}`)).toEqual([
     'GET /v1/me',
     'GET /v1/key',
+    'GET /v1/requests',
+    'GET /v1/requests/counts',
     'POST /v1/users',
     'GET /v1/listings',
     'GET /v1/listings/:id',
@@ -118,7 +120,7 @@ describe.each(routes)('$method $path', (route) => {
   })
 
   test('responds 429 beyond the rate limit', async () => {
-    const isInsight = /\/key$|\/consumers/.test(path)
+    const isInsight = /\/key$|\/consumers|\/requests/.test(path)
     const limited = await service.actor({ rateLimit: 1 })
     for (let count = 1; count <= (isInsight ? 60 : 1); count += 1)
       expect((await limited.send(method, target, anyBody(route))).status).not.toBe(429)

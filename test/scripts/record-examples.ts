@@ -53,6 +53,8 @@ const requests: Record<string, unknown> = {
 const others = [
   'GET /me',
   'GET /key',
+  'GET /requests',
+  'GET /requests/counts',
   'GET /listings',
   'GET /listings/{id}',
   'GET /bookings/{booking_id}/messages',
@@ -79,22 +81,56 @@ function fillPath(path: string): string {
   })
 }
 
+interface Preparation {
+  query: string
+  prepare(): Promise<unknown>
+  settle(item: object): void
+}
+
+/** What a request needs so that its example tells something. */
+const preparations: Record<string, Preparation> = {
+  'GET /requests': {
+    query: '?status=4xx',
+    async prepare() {
+      await ask('POST', '/users', 'a-refused-request', { name: 'Ada Lovelace' })
+      // A response is logged after it was sent.
+      await Bun.sleep(50)
+      await context.live.journal.flush()
+    },
+    // What is different in every run.
+    settle(entry) {
+      Object.assign(entry, { id: '5d0f3a9c1b7e42d8a6c4e19f70b2d35300', duration_ms: 2.4 })
+    },
+  },
+}
+
+function ask(method: string, path: string, requestId: string, body: object | undefined): Promise<Response> {
+  return app.handle(
+    new Request(`http://localhost/sandbox${path}`, {
+      method,
+      headers: { 'x-api-key': key, 'x-request-id': requestId },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }),
+  )
+}
+
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {
   const responses: Record<string, { status: number; body: unknown }> = {}
   for (const [index, operation] of [...Object.keys(requests), ...others].entries()) {
     const [method = '', path = ''] = operation.split(' ')
-    const body = requests[operation]
-    const response = await app.handle(
-      new Request(`http://localhost/sandbox${fillPath(path)}`, {
-        method,
-        headers: { 'x-api-key': key, 'x-request-id': `example-${index + 1}` },
-        ...(body ? { body: JSON.stringify(body) } : {}),
-      }),
+    const { query = '', prepare, settle } = preparations[operation] ?? {}
+    await prepare?.()
+    const response = await ask(
+      method,
+      fillPath(path) + query,
+      `example-${index + 1}`,
+      requests[operation] as object,
     )
     // biome-ignore lint/suspicious/noExplicitAny: whatever the operation responds
     const envelope: any = await response.json()
     if (!response.ok) throw new Error(`${operation}: ${JSON.stringify(envelope)}`)
     delete envelope.meta.sandbox
+    if (settle) envelope.data.forEach(settle)
     responses[operation] = { status: response.status, body: envelope }
   }
   return responses

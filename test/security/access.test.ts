@@ -7,11 +7,11 @@ const [owner, thief] = [await service.actor(), await service.actor()]
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)
 
-/** Everything the database holds of a host, except jobs, which come and go by themselves. */
+/** Everything the database holds of a host, except jobs and what is noted of its requests, which come and go by themselves. */
 async function stateOf(hostId: number): Promise<string> {
   const names = (await db.listCollections())
     .map(({ name }) => name)
-    .filter((name) => name !== 'outbox')
+    .filter((name) => !['outbox', 'request_buckets', 'request_counts'].includes(name))
     .sort()
   const documents = await Promise.all(
     names.map((name) => db.collection(name).find({ host_id: hostId }).sort({ _id: 1 }).toArray()),

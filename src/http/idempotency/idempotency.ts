@@ -4,6 +4,7 @@ import { DomainError } from '../../errors.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
 import { carryOut, inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { Caller, Sent } from '../caller.ts'
+import { outcomeOf } from '../outcome.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponse } from './store.ts'
 
@@ -111,13 +112,14 @@ function respond<Envelope extends object>(
 }
 
 /** The stored bytes: Elysia sends a `Response` as it is. */
-function replay({ set }: RequestContext, stored: StoredResponse, fingerprints: string[]): object {
+function replay({ request, set }: RequestContext, stored: StoredResponse, fingerprints: string[]): object {
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
       'idempotency_mismatch',
       'This "Idempotency-Key" was used with another body; use a new one',
     )
   }
+  outcomeOf(request).isReplayed = true
   const headers = {
     ...(set.headers as Record<string, string>),
     'content-type': 'application/json',

@@ -1,0 +1,36 @@
+/** The error of a response, as its sender saw it. */
+export interface Failure {
+  type: string
+  message: string
+  errors: { path: string; code: string; message: string }[]
+}
+
+/** What becomes known of a request while it is handled, for those who record it afterwards. */
+export interface Outcome {
+  /** `performance.now()` of its arrival. */
+  readonly startedAt: number
+  /** How long it was held until something changed: its service was not slow meanwhile. */
+  heldMilliseconds: number
+  /** The key it was made with, once it was recognized, even where it may no longer be used. */
+  key?: { id: number; hostId: number }
+  /** Client address. */
+  address?: string
+  /** It counts against the main rate limit of its key. */
+  isLimited?: boolean
+  /** The key only looks at itself: that is no news of it. */
+  isLook?: boolean
+  /** It was answered with the stored response of an earlier one. */
+  isReplayed?: boolean
+  failure?: Failure
+}
+
+const outcomes = new WeakMap<Request, Outcome>()
+
+/** What is known of a request so far. */
+export function outcomeOf(request: Request): Outcome {
+  const known = outcomes.get(request)
+  if (known) return known
+  const outcome = { startedAt: performance.now(), heldMilliseconds: 0 }
+  outcomes.set(request, outcome)
+  return outcome
+}

@@ -1,0 +1,27 @@
+/** Kinds of response, as they are counted: by status, with what the rate limit refused apart. */
+export const responseKinds = ['succeeded', 'refused', 'limited', 'failed'] as const
+export type ResponseKind = (typeof responseKinds)[number]
+
+/** The kind of a response with this status. */
+export function kindOf(status: number): ResponseKind {
+  if (status < 400) return 'succeeded'
+  if (status === 429) return 'limited'
+  return status < 500 ? 'refused' : 'failed'
+}
+
+/** Requests of one key in one minute, by kind. */
+export type KindCounts = Partial<Record<ResponseKind, number>>
+
+/** The counts of one key by minute, as milliseconds since 1970. */
+export type MinuteCounts = Map<number, KindCounts>
+
+export const minuteMilliseconds = 60_000
+
+/** Adds requests to the minute that contains a moment. */
+export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts): void {
+  const minute = at - (at % minuteMilliseconds)
+  const known = counts.get(minute) ?? {}
+  for (const [kind, number] of Object.entries(added) as [ResponseKind, number][])
+    known[kind] = (known[kind] ?? 0) + number
+  counts.set(minute, known)
+}
