@@ -31,6 +31,10 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Show the API key itself: permissions, expiry, limit and use',
     load: () => import('./commands/partner/key.ts').then((file) => file.key),
   },
+  requests: {
+    description: 'See what was done with the API key, and why it failed',
+    load: () => import('./commands/partner/requests.ts').then((file) => file.requests),
+  },
   api: {
     description: 'Send one request to any path below /v1 and print the response',
     load: () => import('./commands/partner/api.ts').then((file) => file.api),

@@ -54,7 +54,9 @@ export class UnreachableError extends Error {
 /** A response of the service: its envelope, and the headers that pace a client. */
 export interface ServiceResponse<T> {
   data: T
-  meta: { pagination?: { total: number; last_page: number; current_page: number } }
+  meta: {
+    pagination?: { total: number; last_page: number; current_page: number; next_cursor?: string | null }
+  }
   envelope: unknown
   headers: Headers
 }
@@ -69,7 +71,7 @@ export interface PartnerClient {
 }
 
 export interface SendOptions {
-  query?: Record<string, string | number | undefined>
+  query?: Record<string, string | number | string[] | undefined>
   body?: string
   /** What `data` must satisfy at least, where the command relies on it. */
   expects?: TSchema
@@ -141,7 +143,7 @@ async function send<T>(
 ): Promise<ServiceResponse<T>> {
   const url = new URL(root + path)
   for (const [name, value] of Object.entries(query))
-    if (value !== undefined) url.searchParams.set(name, String(value))
+    for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one))
   const timeout = AbortSignal.timeout(timeoutMilliseconds + longerSeconds * 1000)
   const response = await fetch(url, {
     method,

@@ -4,8 +4,15 @@ import type { RequestCount, RequestView } from './schema.ts'
 import type { LoggedRequest } from './store.ts'
 
 /** A logged request; whose it is stands in no response. */
-export function serializeRequest({ host_id: _, key_id: __, at, ...entry }: LoggedRequest): RequestView {
-  return { ...entry, at: toTimestamp(at) }
+export function serializeRequest({
+  id,
+  request_id,
+  at,
+  host_id: _,
+  key_id: __,
+  ...entry
+}: LoggedRequest): RequestView {
+  return { id, request_id, at: toTimestamp(at), ...entry }
 }
 
 /** The counts of one minute. */

@@ -1,0 +1,103 @@
+import { type ArgsDef, defineCommand } from 'citty'
+import { parseMoment } from '../../../src/clock.ts'
+import { formats } from '../../../src/schema/formats.ts'
+import { clientArgs, openClient } from '../../client/client.ts'
+import { command } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { print, show } from '../../output.ts'
+import { stopOnSignal } from '../../poll/patience.ts'
+import { describeRequest } from '../../requests/lines.ts'
+import {
+  partnerSource,
+  type RequestRow,
+  type RequestSearch,
+  type RequestSource,
+} from '../../requests/source.ts'
+import { tailRequests } from '../../requests/tail.ts'
+import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../values.ts'
+
+const searchArgs = {
+  'request-id': { type: 'string', description: 'Only the request with this id', valueHint: 'id' },
+  status: {
+    type: 'string',
+    description: 'Only these statuses, such as 4xx or 422,429',
+    valueHint: 'statuses',
+  },
+  since: {
+    type: 'string',
+    description: 'Only since a time, or for a duration such as 15m',
+    valueHint: 'time',
+  },
+  host: {
+    type: 'string',
+    description: 'Of this host (administrator: reads the database)',
+    valueHint: 'host',
+  },
+  key: { type: 'string', description: 'Of this key, by id or prefix (administrator)', valueHint: 'key' },
+  admin: { type: 'boolean', description: 'Of all hosts (administrator)' },
+  ...clientArgs,
+} as const satisfies ArgsDef
+
+type SearchValues = Parameters<typeof openClient>[0] & {
+  'request-id'?: string | undefined
+  status?: string | undefined
+  since?: string | undefined
+  host?: string | undefined
+  key?: string | undefined
+  admin?: boolean | undefined
+}
+
+/** Opens the database for an administrator, else the service. */
+async function withSource<T>(args: SearchValues, work: (read: RequestSource) => Promise<T>): Promise<T> {
+  const { host, key, admin } = args
+  if (host === undefined && key === undefined && !admin) return work(partnerSource(await openClient(args)))
+  const client = ['base-url', 'key-file', 'profile', 'sandbox'] as const
+  const other = client.find((name) => args[name] !== undefined)
+  if (other) throw new UsageError(`Option --${other} does not go with --host, --key or --admin`)
+  const { withDatabase } = await import('../admin/administer.ts')
+  const { adminSource } = await import('../../requests/admin-source.ts')
+  return withDatabase(async (administration) => work(await adminSource(administration, { host, key })))
+}
+
+function searchOf({ status, since, 'request-id': requestId }: SearchValues): RequestSearch {
+  const statuses = status?.split(',').map((one) => one.trim())
+  const wrong = statuses?.find((one) => !formats['response-status'].accepts(one))
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not ${formats['response-status'].expectation}`)
+  return { statuses, requestId, since: since === undefined ? undefined : momentOf(since) }
+}
+
+function momentOf(since: string): string {
+  const moment = parseMoment(since) ?? new Date(Date.now() - parseDuration(since) * 1000)
+  return moment.toISOString()
+}
+
+const list = command({
+  meta: { name: 'list', description: 'List requests, latest first, each failure with its errors' },
+  examples: [
+    'partnerctl requests list --status 4xx,5xx --since 1h',
+    'partnerctl requests list --request-id 3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11',
+    'partnerctl requests list --host host@example.com',
+  ],
+  args: { ...searchArgs, ...limitArgument('requests', 50) },
+  async run({ args }) {
+    const [limit, search] = [parseLimit(args.limit), searchOf(args)]
+    await withSource(args, async (read) => {
+      const found = await read(search, limit + 1)
+      const rows = cutToLimit(found, limit, () => 'raise --limit to see older ones')
+      print(args, rows, () => rows.map(describeRequest).join('\n') || 'No requests')
+    })
+  },
+})
+
+const tail = command({
+  meta: { name: 'tail', description: 'Show requests as they come; with --json one document per line' },
+  examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
+  args: searchArgs,
+  async run({ args }) {
+    const search = searchOf(args)
+    const write = (row: RequestRow) => show(args.json ? JSON.stringify(row) : describeRequest(row))
+    await withSource(args, (read) => tailRequests(read, search, write, stopOnSignal()))
+  },
+})
+
+export const requests = defineCommand({ subCommands: { list, tail } })

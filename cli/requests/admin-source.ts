@@ -1,0 +1,40 @@
+import { parseMoment } from '../../src/clock.ts'
+import { findHost } from '../../src/hosts/store.ts'
+import { findKey } from '../../src/keys/store.ts'
+import { serializeRequest } from '../../src/requests/serialize.ts'
+import { findRequests } from '../../src/requests/store.ts'
+import type { Administration } from '../commands/admin/administer.ts'
+import type { RequestSource } from './source.ts'
+
+/** Whose requests an administrator asks for; of all hosts without either. */
+export interface RequestOwner {
+  host?: string | undefined
+  key?: string | undefined
+}
+
+/**
+ * The requests of a host, a key or everybody, from the database.
+ *
+ * @throws DomainError `not_found` for an unknown host or key
+ */
+export async function adminSource(
+  { db, clock }: Administration,
+  { host, key }: RequestOwner,
+): Promise<RequestSource> {
+  const ofHost = host === undefined ? undefined : (await findHost(db, host)).id
+  const ofKey = key === undefined ? undefined : await findKey(db, key)
+  const owner = {
+    ...(ofKey ? { host_id: ofKey.host_id, key_id: ofKey.id } : {}),
+    ...(ofHost === undefined ? {} : { host_id: ofHost }),
+  }
+  return async ({ statuses, requestId, since }, limit) => {
+    const from = since === undefined ? undefined : (parseMoment(since) ?? undefined)
+    const question = { ...owner, statuses, request_id: requestId, since: from }
+    const found = await findRequests(db, question, limit, clock())
+    return found.map((entry) => ({
+      host_id: entry.host_id,
+      key_id: entry.key_id,
+      ...serializeRequest(entry),
+    }))
+  }
+}

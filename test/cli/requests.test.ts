@@ -1,0 +1,108 @@
+import { afterAll, expect, test } from 'vitest'
+import { testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const server = await startService(testEnvironment())
+afterAll(() => server.stop())
+const environmentOf = (key: string) => ({
+  PATH: process.env.PATH ?? '',
+  PARTNER_BASE_URL: server.url,
+  PARTNER_API_KEY: key,
+})
+
+/** A refused booking as a partner sends it, and its request id. */
+async function refusedBooking(key: string): Promise<string> {
+  const response = await fetch(`${server.url}/v1/bookings?secret=value`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: JSON.stringify({ user_id: 1, checkin_at: 'tomorrow' }),
+  })
+  expect(response.status).toBe(422)
+  return response.headers.get('x-request-id') as string
+}
+
+/** Runs a list until it shows something, for the 2 seconds that it may take. */
+async function listed(args: string[], environment: Record<string, string>) {
+  for (;;) {
+    const result = await partnerctl(['requests', 'list', ...args, '--json'], environment)
+    const rows = result.code === 0 ? JSON.parse(result.stdout) : []
+    if (rows.length > 0 || result.code !== 0) return { ...result, rows }
+    await Bun.sleep(100)
+  }
+}
+
+test('a partner finds out by its request id why a booking was refused, and an administrator too', async () => {
+  const actor = await service.actor()
+  const id = await refusedBooking(actor.key)
+  const { rows } = await listed(['--request-id', id], environmentOf(actor.key))
+  expect(rows).toMatchObject([{ request_id: id, path: '/v1/bookings', status: 422 }])
+  expect(rows[0]).not.toHaveProperty('host_id')
+  const text = await partnerctl(['requests', 'list', '--request-id', id], environmentOf(actor.key))
+  expect(text.stdout).toContain('422  POST /v1/bookings')
+  expect(text.stdout).toContain('checkin_at: "checkin_at" must be a real calendar date written YYYY-MM-DD')
+  for (const owner of [['--host', String(actor.hostId)], ['--key', String(actor.keyId)], ['--admin']]) {
+    const found = await listed([...owner, '--request-id', id], testEnvironment())
+    expect(found.rows).toMatchObject([{ host_id: actor.hostId, key_id: actor.keyId, request_id: id }])
+  }
+})
+
+test('requests list is limited to a status and a time, and reads on beyond one page', async () => {
+  const actor = await service.actor()
+  const get = (path: string) => fetch(server.url + path, { headers: { 'x-api-key': actor.key } })
+  for (let count = 0; count < 130; count += 1) await get('/v1/me')
+  await get('/v1/listings/1')
+  const environment = environmentOf(actor.key)
+  await listed(['--status', '404'], environment)
+  const { rows, stderr } = await listed(['--status', '2xx', '--since', '1h', '--limit', '120'], environment)
+  expect(rows).toHaveLength(120)
+  expect(stderr).toContain('There are more than 120')
+  expect((await listed(['--status', '2xx,4xx', '--limit', '1000'], environment)).rows).toHaveLength(131)
+  const later = await partnerctl(['requests', 'list', '--since', '2099-01-01'], environment)
+  expect(later.stdout).toBe('No requests\n')
+})
+
+test.each([
+  [['--status', '999'], '"999" is not a status such as'],
+  [['--since', 'yesterday'], 'is not a valid duration'],
+  [['--admin', '--profile', 'x'], 'Option --profile does not go with --host, --key or --admin'],
+])('requests list %j is wrong usage', async (args, message) => {
+  const result = await partnerctl(['requests', 'list', ...args], environmentOf('pis_x'))
+  expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(message)])
+})
+
+test('requests tail shows each request once, as it comes', { timeout: 30_000 }, async () => {
+  const actor = await service.actor()
+  const first = await refusedBooking(actor.key)
+  const child = Bun.spawn([process.execPath, 'cli/main.ts', 'requests', 'tail', '--json'], {
+    env: environmentOf(actor.key),
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  let output = ''
+  const reading = child.stdout.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write(text) {
+        output += text
+      },
+    }),
+  )
+  const shows = async (id: string) => {
+    while (!output.includes(id)) await Bun.sleep(50)
+  }
+  await shows(first)
+  const ids = [first]
+  for (let count = 0; count < 3; count += 1) {
+    const id = await refusedBooking(actor.key)
+    ids.push(id)
+    await shows(id)
+  }
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+  await reading
+  const lines = output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).request_id)
+  expect(lines).toEqual(ids)
+})
