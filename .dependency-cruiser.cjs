@@ -4,7 +4,7 @@
  */
 const { readdirSync } = require('node:fs')
 
-const shared = ['admin', 'docs', 'http', 'platform', 'schema', 'server']
+const shared = ['admin', 'console', 'docs', 'http', 'platform', 'schema', 'server']
 const features = readdirSync('src', { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !shared.includes(entry.name))
   .map(({ name }) => name)

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { OpenContext } from './compose.ts'
+import { consoleRoutes } from './console/routes.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { isBodyToRefuse } from './http/body.ts'
 import { toErrorResponse } from './http/error-response.ts'
@@ -38,5 +39,5 @@ export function createApp(
     .use(metricsRoutes(live, metrics))
     .group(roots.live, (v1) => v1.use(v1Routes(live)))
     .group(roots.sandbox, (environment) => environment.use(v1Routes(sandbox)).use(sandboxRoutes(sandbox)))
-  return app.use(docsRoutes(config, () => app))
+  return app.use(consoleRoutes()).use(docsRoutes(config, () => app))
 }

@@ -10,16 +10,22 @@ export const securityHeaders = {
   'referrer-policy': 'no-referrer',
 }
 
+function policyOfPage(styles: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
 /** The policy of a page whose scripts, styles and requests are all our own. */
-export const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  // The page's library sets inline styles.
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const strictPagePolicy = policyOfPage("'self'")
+
+/** The same where the page's library sets inline styles. */
+export const pagePolicy = policyOfPage("'self' 'unsafe-inline'")

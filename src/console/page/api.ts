@@ -1,0 +1,62 @@
+import { RequestGate } from './gate.ts'
+
+export type Environment = 'live' | 'sandbox'
+
+const roots: Record<Environment, string> = { live: '/v1', sandbox: '/sandbox' }
+
+/** An error of the service, or a failure to reach it. */
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number | null,
+    readonly requestId: string | null = null,
+  ) {
+    super(message)
+  }
+}
+
+/** What the page relies on in an envelope. */
+export interface Envelope<T> {
+  data: T
+  meta: { pagination?: { next_cursor?: string | null; last_page?: number } }
+}
+
+export interface Asking {
+  environment?: Environment
+  query?: Record<string, string | string[]>
+  /** The page asks by itself: it waits while the partner may ask. */
+  isBackground?: boolean
+  signal?: AbortSignal
+}
+
+/** Asks the service with one key, as seldom as the page may. */
+export class Api {
+  private readonly gate = new RequestGate()
+
+  constructor(private readonly key: string) {}
+
+  /** @throws ApiError */
+  async get<T>(path: string, asking: Asking = {}): Promise<Envelope<T>> {
+    const { environment = 'live', query = {}, isBackground = false, signal = never } = asking
+    await this.gate.pass(isBackground, signal)
+    const search = new URLSearchParams(
+      Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
+    )
+    const address = `${roots[environment]}${path}${search.size > 0 ? `?${search}` : ''}`
+    const response = await fetch(address, {
+      headers: { 'x-api-key': this.key },
+      cache: 'no-store',
+      credentials: 'omit',
+      signal,
+    }).catch((error) => {
+      if (signal.aborted) throw error
+      throw new ApiError('The service cannot be reached', null)
+    })
+    const body = await response.json().catch(() => null)
+    if (response.ok && body) return body as Envelope<T>
+    const message = body?.error?.message ?? `The service responded ${response.status}`
+    throw new ApiError(message, response.status, body?.error?.request_id)
+  }
+}
+
+const never = new AbortController().signal

@@ -1,0 +1,32 @@
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const numbers = new Intl.NumberFormat('en')
+
+/** A timestamp in the zone and language of the reader. */
+export function showTime(at: string): string {
+  return dateTime.format(new Date(at))
+}
+
+/** A count with separators. */
+export function showCount(count: number): string {
+  return numbers.format(count)
+}
+
+const steps = [
+  { unit: 'second', seconds: 1, below: 90 },
+  { unit: 'minute', seconds: 60, below: 5400 },
+  { unit: 'hour', seconds: 3600, below: 172_800 },
+  { unit: 'day', seconds: 86_400, below: Number.POSITIVE_INFINITY },
+] as const
+
+/** How long ago something was, in words. */
+export function showAge(at: string, now = Date.now()): string {
+  const seconds = Math.max(0, (now - Date.parse(at)) / 1000)
+  const step = steps.find(({ below }) => seconds < below) ?? steps[3]
+  return relative.format(-Math.floor(seconds / step.seconds), step.unit)
+}
+
+/** A version of a feed, `Y-m-d H:i:s` in UTC, as a timestamp. */
+export function versionToTimestamp(version: string): string {
+  return `${version.replace(' ', 'T')}Z`
+}

@@ -1,0 +1,76 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { ApiError } from './api.ts'
+import { sleep } from './gate.ts'
+
+/** Whether somebody can see the page: while nobody can, it asks for nothing. */
+export function useVisible(): boolean {
+  const [isVisible, setVisible] = useState(!document.hidden)
+  useEffect(() => {
+    const update = () => setVisible(!document.hidden)
+    document.addEventListener('visibilitychange', update)
+    return () => document.removeEventListener('visibilitychange', update)
+  }, [])
+  return isVisible
+}
+
+/** How a load asks: what was loaded before is only refreshed, and can wait. */
+export type Turn = { signal: AbortSignal; isBackground: boolean }
+
+/** What a panel shows: the data, also while newer data could not be had. */
+export interface Loaded<T> {
+  data: T | null
+  error: ApiError | null
+}
+
+const refreshMilliseconds = 60_000
+
+/**
+ * Loads data now and every minute, while the page is visible.
+ *
+ * @param load sends the requests; another function starts over
+ * @param initial what is known already
+ */
+export function useLoaded<T>(
+  load: (turn: Turn) => Promise<T>,
+  initial: T | null = null,
+): Loaded<T> & { reload(): void } {
+  const isVisible = useVisible()
+  const [{ of, ...loaded }, setLoaded] = useState<Loaded<T> & { of: unknown }>({
+    ...nothing,
+    data: initial,
+    of: load,
+  })
+  const [round, setRound] = useState(0)
+  const lastStart = useRef({ of: initial === null ? undefined : (load as unknown), at: Date.now(), round: 0 })
+  useEffect(() => {
+    if (!isVisible) return
+    const controller = new AbortController()
+    const { signal } = controller
+    const run = async () => {
+      const last = lastStart.current
+      const isKnown = last.of === load && last.round === round
+      if (isKnown) await sleep(Math.max(0, last.at + refreshMilliseconds - Date.now()), signal)
+      for (let isBackground = isKnown; ; isBackground = true) {
+        lastStart.current = { of: load, at: Date.now(), round }
+        const found = await load({ signal, isBackground }).then(
+          (data) => ({ data, error: null }),
+          (error) => ({ error: toApiError(error, signal) }),
+        )
+        setLoaded((before) => ({ data: before.of === load ? before.data : null, ...found, of: load }))
+        await sleep(refreshMilliseconds, signal)
+      }
+    }
+    run().catch(() => {})
+    return () => controller.abort()
+  }, [load, isVisible, round])
+  const reload = useCallback(() => setRound((before) => before + 1), [])
+  // What was loaded for something else is not shown.
+  return { ...(of === load ? loaded : nothing), reload }
+}
+
+const nothing = { data: null, error: null, of: undefined }
+
+function toApiError(error: unknown, signal: AbortSignal): ApiError {
+  signal.throwIfAborted()
+  return error instanceof ApiError ? error : new ApiError('The page could not read the response', null)
+}

@@ -1,0 +1,87 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Loaded } from './hooks.ts'
+
+/** A part of the page with a heading of its own. */
+export function Panel({ id, title, note, children }: PanelProps) {
+  return (
+    <section class="panel" aria-labelledby={`${id}-title`}>
+      <header>
+        <h2 id={`${id}-title`}>{title}</h2>
+        {note && <p class="note">{note}</p>}
+      </header>
+      {children}
+    </section>
+  )
+}
+
+interface PanelProps {
+  id: string
+  title: string
+  note?: string
+  children: ComponentChildren
+}
+
+/** What is shown of data that is loading, failed, or there. */
+export function Shown<T>({ loaded, retry, children }: ShownProps<T>) {
+  const { data, error } = loaded
+  return (
+    <>
+      {error && (
+        <div class="problem" role="alert">
+          <p>
+            {explain(error.status, error.message)}
+            {error.requestId && (
+              <>
+                {' '}
+                Request id: <code>{error.requestId}</code>
+              </>
+            )}
+          </p>
+          {retry && (
+            <button type="button" onClick={retry}>
+              Try again
+            </button>
+          )}
+        </div>
+      )}
+      {data === null && !error && <Loading />}
+      {data !== null && children(data)}
+    </>
+  )
+}
+
+interface ShownProps<T> {
+  loaded: Loaded<T>
+  retry?: () => void
+  children: (data: T) => ComponentChildren
+}
+
+function explain(status: number | null, message: string): string {
+  if (status === null) return `${message}. The page tries again in a minute.`
+  if (status === 429) return `${message}. The page tries again in a minute; nothing is lost.`
+  return `${message} (${status}).`
+}
+
+const longMilliseconds = 2000
+
+/** What is shown until there is something; where that takes long, with the reason. */
+export function Loading() {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), longMilliseconds)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <p class="loading" role="status">
+      {isLong
+        ? 'Loading… The page sends at most 10 requests a minute, so this may take a while.'
+        : 'Loading…'}
+    </p>
+  )
+}
+
+/** What is said where there is nothing to show. */
+export function Nothing({ children }: { children: ComponentChildren }) {
+  return <p class="nothing">{children}</p>
+}

@@ -1,0 +1,73 @@
+import axe, { type AxeResults } from 'axe-core'
+import { chromium, type Page } from 'playwright-core'
+import { afterAll } from 'vitest'
+
+/** Where screenshots are saved, if at all. */
+const shots = process.env.SCREENSHOTS
+
+/** The window and colour scheme that pages are looked at with. */
+export const appearances = [
+  { width: 1280, height: 900, scheme: 'light' },
+  { width: 1280, height: 900, scheme: 'dark' },
+  { width: 390, height: 844, scheme: 'light' },
+  { width: 390, height: 844, scheme: 'dark' },
+] as const
+export type Appearance = Pick<(typeof appearances)[number], 'scheme'> & { width: number; height: number }
+export const desktop: Appearance = appearances[0]
+export const phone: Appearance = appearances[2]
+
+/**
+ * A real browser, closed after the tests of the file.
+ *
+ * @param origin the only address that pages may ask
+ */
+export async function openBrowser(origin: string) {
+  const args = [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ]
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+  afterAll(() => browser.close())
+  return {
+    /**
+     * Opens a page and collects everything that goes wrong or leaves its origin, and what it asks for.
+     *
+     * @param movesClock `page.clock` can be moved on
+     */
+    async open(path: string, { width, height, scheme }: Appearance = desktop, movesClock = false) {
+      const viewport = { width, height }
+      const context = await browser.newContext({ viewport, colorScheme: scheme, bypassCSP: false })
+      const page = await context.newPage()
+      if (movesClock) await page.clock.install()
+      const complaints: string[] = []
+      const asked: string[] = []
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+      page.on('pageerror', (error) => complaints.push(error.message))
+      page.on('request', (request) => {
+        const isLocal = /^(data|blob):/.test(request.url())
+        if (!request.url().startsWith(origin) && !isLocal) complaints.push(`foreign: ${request.url()}`)
+        asked.push(request.url())
+      })
+      await page.goto(origin + path)
+      return { page, complaints, asked }
+    },
+  }
+}
+
+/** What axe finds that is serious or critical, by rule. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+}
+
+export async function saveShot(page: Page, name: string): Promise<void> {
+  if (shots) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
+}
