@@ -17,11 +17,24 @@ export type MinuteCounts = Map<number, KindCounts>
 
 export const minuteMilliseconds = 60_000
 
+/** Adds one request to the minute that contains a moment. */
+export function countRequest(counts: MinuteCounts, at: number, kind: ResponseKind): void {
+  const known = countsOf(counts, at)
+  known[kind] = (known[kind] ?? 0) + 1
+}
+
 /** Adds requests to the minute that contains a moment. */
 export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts): void {
-  const minute = at - (at % minuteMilliseconds)
-  const known = counts.get(minute) ?? {}
+  const known = countsOf(counts, at)
   for (const [kind, number] of Object.entries(added) as [ResponseKind, number][])
     known[kind] = (known[kind] ?? 0) + number
-  counts.set(minute, known)
+}
+
+function countsOf(counts: MinuteCounts, at: number): KindCounts {
+  const minute = at - (at % minuteMilliseconds)
+  const known = counts.get(minute)
+  if (known) return known
+  const fresh: KindCounts = {}
+  counts.set(minute, fresh)
+  return fresh
 }

@@ -9,7 +9,13 @@ import { atMost, type Row } from './table.ts'
 
 /** What the service spends on itself: checking its own responses, and memory. */
 export async function costs(servers: BenchServers): Promise<Row[]> {
-  return [await idleMemory(servers), await responseValidation(servers), await memorySlope(servers)]
+  return [
+    await idleMemory(servers),
+    await responseValidation(servers),
+    await requestLog(servers, 'own account', '/v1/me'),
+    await requestLog(servers, 'feed page', '/v1/integrations/provider_one/bookings'),
+    await memorySlope(servers),
+  ]
 }
 
 /** The cost of checking a response against its schema, as a share of the request's CPU time. */
@@ -27,6 +33,14 @@ async function responseValidation({ service }: BenchServers): Promise<Row> {
   }
   const microseconds = ((await medianMilliseconds({ check }, 9)).check / checks) * 1000
   return atMost('checking the response', microseconds / request.cpu, 0.1, 'the CPU of a feed page')
+}
+
+/** Requests a second without the log of the key's requests, against those with it. */
+async function requestLog({ logged, unlogged }: BenchServers, name: string, path: string): Promise<Row> {
+  const targets = { logged: logged(path), unlogged: unlogged(path) }
+  const loads = await compare(targets, 20)
+  const share = 1 - loads.logged.perSecond / loads.unlogged.perSecond
+  return atMost(`request log, ${name}`, share, 0.03, 'of the requests/s without it')
 }
 
 /** The memory of a service that has served a few requests. */

@@ -36,6 +36,9 @@ export interface BenchServers {
   /** The service with one process, and with two. */
   service: Ask
   pair: Ask
+  /** The service with the log of a key's requests, and without it. */
+  logged: Ask
+  unlogged: Ask
   references: Record<ReferenceName, Ask>
 }
 
@@ -53,6 +56,9 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
     const { db, close } = await openDatabase(readConfig(settings))
     const one = await startService(settings)
     const two = await startService({ ...settings, WORKERS: '2' })
+    const program = 'test/bench/reference/request-log.ts'
+    const logged = await startService(settings, [], program)
+    const unlogged = await startService({ ...settings, WITHOUT_REQUEST_LOG: '1' }, [], program)
     const newActor = () =>
       makeActor({ db, clock: systemClock }, sender(fetch, one.url), { rateLimit: unlimited })
     const [large, small] = [await newActor(), await newActor()]
@@ -91,11 +97,13 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
         url: one.url,
         service: ask(one.url, [one.pid]),
         pair: ask(two.url, await workersOf(two.pid)),
+        logged: ask(logged.url, [logged.pid]),
+        unlogged: ask(unlogged.url, [unlogged.pid]),
         references: Object.fromEntries(asking) as Record<ReferenceName, Ask>,
       })
     } finally {
       for (const { end } of references) end()
-      await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])
+      await Promise.all([one.end('SIGTERM'), two.end('SIGTERM'), logged.stop(), unlogged.stop()])
       await close()
       await Promise.all([redis.stop(), mongod.close()])
     }

@@ -18,13 +18,15 @@ export interface ServiceProcess {
  * Starts `src/main.ts` with exactly these settings and waits until it is ready.
  *
  * @param inside a command prefix that runs the service elsewhere, such as in a namespace
+ * @param main a program in place of `src/main.ts`
  */
 export async function startService(
   environment: Record<string, string>,
   inside: string[] = [],
+  main = 'src/main.ts',
 ): Promise<ServiceProcess> {
   const port = Number(environment.PORT ?? (await freePort()))
-  const child = Bun.spawn([...inside, process.execPath, 'src/main.ts'], {
+  const child = Bun.spawn([...inside, process.execPath, main], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...environment, PORT: String(port) },
     stdout: 'pipe',

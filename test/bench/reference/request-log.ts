@@ -1,0 +1,16 @@
+import { createApp } from '../../../src/app.ts'
+import { compose } from '../../../src/compose.ts'
+import { readConfig } from '../../../src/config.ts'
+
+/**
+ * The service as it is or, with `WITHOUT_REQUEST_LOG`, without the log of the requests of a key. Both are measured in
+ * this program, because a process that has served writes before is a few percent slower.
+ */
+const config = readConfig(process.env)
+const context = await compose(config)
+const nothing = { record() {}, async flush() {} }
+const journal = process.env.WITHOUT_REQUEST_LOG ? nothing : context.live.journal
+createApp({ ...context, live: { ...context.live, journal } }).listen({
+  hostname: config.host,
+  port: config.port,
+})
