@@ -25,12 +25,13 @@ export function isCalendarDate(text: string): boolean {
   return !Number.isNaN(parsed.getTime()) && toDay(parsed) === text
 }
 
-const moment = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
+const moment =
+  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?| (\d{2}:\d{2}:\d{2}))?$/
 
 /** A moment in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless it names a zone; a date alone is its beginning. */
 export function parseMoment(text: string): Date | null {
-  const [, day = '', time = '00:00', zone = 'Z'] = moment.exec(text) ?? []
-  const parsed = new Date(`${day}T${time}${zone}`)
+  const [, day = '', isoTime, zone = 'Z', time = '00:00'] = moment.exec(text) ?? []
+  const parsed = new Date(`${day}T${isoTime ?? time}${zone}`)
   return isCalendarDate(day) && !Number.isNaN(parsed.getTime()) ? parsed : null
 }
 

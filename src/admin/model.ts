@@ -1,10 +1,10 @@
 import { Schema } from 'mongoose'
 import { modelOf } from '../platform/mongo/collections.ts'
 
-/** One administrative action: who did what, to what, and when. */
+/** One administrative action, or a partner's move of a booking: who did what, to what, and when. */
 export interface AuditEntry {
   at: Date
-  /** Operating-system user and machine name. */
+  /** Operating-system user and machine name; of a partner, the key and its client address. */
   user: string
   machine: string
   /** The command, for example `keys revoke`. */

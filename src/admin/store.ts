@@ -2,15 +2,20 @@ import { hostname, userInfo } from 'node:os'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { type AuditEntry, auditModel } from './model.ts'
 
-/** Adds an entry to the audit log, in the transaction of the action itself where it has one. */
+/**
+ * Adds an entry to the audit log, in the transaction of the action itself where it has one.
+ *
+ * @param actor who did it, if not the user of this command
+ */
 export async function recordAction(
   db: Db,
   at: Date,
   action: string,
   target: string,
   session: Session | null = null,
+  actor: Pick<AuditEntry, 'user' | 'machine'> = { user: userName(), machine: hostname() },
 ): Promise<void> {
-  await auditModel(db).create([{ at, user: userName(), machine: hostname(), action, target }], { session })
+  await auditModel(db).create([{ at, ...actor, action, target }], { session })
 }
 
 /** The latest entries of the audit log, newest first. */

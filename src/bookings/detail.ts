@@ -1,6 +1,7 @@
 import { findListing } from '../listings/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { findUserIfAny } from '../users/store.ts'
+import type { StoredBooking } from './model.ts'
 import type { BookingDetail } from './schema.ts'
 import { serializeBookingDetail } from './serialize.ts'
 import { findBooking } from './store.ts'
@@ -16,10 +17,18 @@ export async function readBookingDetail(
   id: number | undefined,
 ): Promise<BookingDetail> {
   const booking = await findBooking(db, hostId, id)
+  return (await prepareDetail(db, booking))(booking)
+}
+
+/** Reads what a booking in full has beside the booking itself, and returns what puts them together. */
+export async function prepareDetail(
+  db: Db,
+  { host_id, user_id, listing_id, room_type_id }: StoredBooking,
+): Promise<(booking: StoredBooking) => BookingDetail> {
   const [guest, listing] = await Promise.all([
-    findUserIfAny(db, hostId, booking.user_id),
-    findListing(db, hostId, booking.listing_id),
+    findUserIfAny(db, host_id, user_id),
+    findListing(db, host_id, listing_id),
   ])
-  const roomType = listing.content.room_types.find(({ id: known }) => known === booking.room_type_id)
-  return serializeBookingDetail(booking, guest, roomType?.name ?? null)
+  const roomType = listing.content.room_types.find(({ id: known }) => known === room_type_id)
+  return (booking) => serializeBookingDetail(booking, guest, roomType?.name ?? null)
 }

@@ -1,16 +1,19 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
+import type { Access } from '../http/access.ts'
 import { Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { withIdempotency } from '../http/idempotency/idempotency.ts'
+import { type IdempotentContext, withIdempotency } from '../http/idempotency/idempotency.ts'
 import { parsePathId } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareBooking } from './create.ts'
 import { readBookingDetail } from './detail.ts'
-import { Booking, BookingCreate, BookingInFull } from './schema.ts'
+import { preparePartnerTransition } from './partner-transition.ts'
+import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
 import { serializeBooking } from './serialize.ts'
+import type { Transition } from './transitions.ts'
 
-/** Creates bookings of the key's host and reads them in full (contract, Endpoints). */
+/** Creates bookings of the key's host, moves them (decisions §20) and reads them in full (contract, Endpoints). */
 export function bookingRoutes(app: AppContext) {
   return new Elysia()
     .use(guard(app))
@@ -30,6 +33,29 @@ export function bookingRoutes(app: AppContext) {
         detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
       },
     )
+    .post(
+      '/bookings/:booking_id/confirm',
+      (context) => respondToTransition(app, context, { to: 'confirmed' }),
+      {
+        access: transitionAccess,
+        body: BookingConfirm,
+        response: { 200: Envelope(BookingInFull) },
+        detail: { tags: ['Bookings'], operationId: 'confirmBooking', summary: 'Confirm a pending booking' },
+      },
+    )
+    .post(
+      '/bookings/:booking_id/cancel',
+      (context) => {
+        const { reason = null } = normalize(BookingCancel, context.body)
+        return respondToTransition(app, context, { to: 'cancelled', reason })
+      },
+      {
+        access: transitionAccess,
+        body: BookingCancel,
+        response: { 200: Envelope(BookingInFull) },
+        detail: { tags: ['Bookings'], operationId: 'cancelBooking', summary: 'Cancel a booking' },
+      },
+    )
     .get(
       '/integrations/:provider/bookings/:id',
       async (context) => {
@@ -42,4 +68,25 @@ export function bookingRoutes(app: AppContext) {
         detail: { tags: ['Booking feed'], operationId: 'getBooking', summary: 'Read one booking in full' },
       },
     )
+}
+
+const transitionAccess: Access = {
+  permission: 'bookings.write',
+  body: 'optional',
+  idempotent: true,
+  errors: ['not_found', 'conflict'],
+}
+
+function respondToTransition(
+  app: AppContext,
+  context: IdempotentContext & { params: { booking_id: string } },
+  transition: Pick<Transition, 'to' | 'reason'>,
+) {
+  const id = parsePathId(context.params.booking_id)
+  return withIdempotency(
+    app,
+    context,
+    () => preparePartnerTransition(app, context.caller, id, transition),
+    (Booking) => ({ status: 200, envelope: ok(context, { Booking }) }),
+  )
 }

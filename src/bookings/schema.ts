@@ -37,6 +37,23 @@ export const BookingCreate = named(
 )
 export type BookingCreate = Static<typeof BookingCreate>
 
+/** The most characters that the reason of a cancellation may have. */
+export const longestReason = 1000
+
+/** Body of `POST /v1/bookings/{id}/cancel` (decisions §20). */
+export const BookingCancel = named(
+  'BookingCancel',
+  requestObject({
+    reason: optional(
+      text(longestReason, { trims: true }),
+      'Why the booking is cancelled, trimmed; null for no reason',
+    ),
+  }),
+)
+
+/** Body of `POST /v1/bookings/{id}/confirm`, which says nothing. */
+export const BookingConfirm = named('BookingConfirm', requestObject({}))
+
 /** Fields that several shapes of a booking share. */
 export const bookingFields = {
   booking_id: shown.integer('Id of the booking', 'id'),
@@ -57,6 +74,8 @@ export const bookingFields = {
 const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, nights, currency } = bookingFields
 const { created_at, updated_at, version, status_word } = bookingFields
 const specialRequests = () => shown.textOrNull('What the guest asked for when booking; null for nothing')
+const cancellationReason = () =>
+  shown.textOrNull('Why it was cancelled; null if not cancelled or no reason was given')
 const source = () => shown.word('Where the booking comes from', 'api')
 const apiCreated = () => shown.boolean('Whether it was created through this interface')
 const notKept = (what: string) => shown.textOrNull(`${what}; null, because this service does not keep it`)
@@ -99,9 +118,7 @@ export const Booking = named(
     source: source(),
     api_created: apiCreated(),
     special_requests: specialRequests(),
-    cancellation_reason: shown.textOrNull(
-      'Why it was cancelled; null if not cancelled or no reason was given',
-    ),
+    cancellation_reason: cancellationReason(),
     dispute_reason: notKept('Reason of a dispute'),
     paid_at: notKept('When the guest paid'),
     paid_to_host_at: notKept('When the host was paid'),
@@ -166,6 +183,7 @@ export const BookingDetail = named(
       },
       'Price',
     ),
+    cancellation_reason: cancellationReason(),
     notes: shown.textOrNull('What the guest asked for when booking; null for nothing'),
     meta: responseObject({ version, created_at, updated_at }, 'When it was created and changed'),
   }),

@@ -102,6 +102,7 @@ export function serializeBookingDetail(
       total_local: total,
       security_deposit: toMajorUnits(booking.security_deposit_cents),
     },
+    cancellation_reason: booking.cancellation_reason,
     notes: booking.special_requests,
     meta: {
       version: toVersion(booking.updated_at),

@@ -26,18 +26,18 @@ export async function insertBooking(
   return booking
 }
 
-/** Changes a booking unless it has changed since the caller read it; returns null then. */
+/** Changes a booking that was read in the same transaction. */
 export async function changeBooking(
   db: Db,
   session: Session,
   seen: StoredBooking,
   values: Partial<BookingDraft>,
   now: Date,
-): Promise<StoredBooking | null> {
+): Promise<StoredBooking> {
   const { version } = await advanceHostClock(db, session, seen.host_id, now)
-  const filter = { host_id: seen.host_id, id: seen.id, updated_at: seen.updated_at }
+  const filter = { host_id: seen.host_id, id: seen.id }
   const change = { $set: { ...values, updated_at: version } }
-  return bookingModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean()
+  return bookingModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean().orFail()
 }
 
 /** The active stays of a room type that overlap some nights and were made after a place among the host's changes. */
@@ -69,8 +69,13 @@ export async function findActiveStays(
  *
  * @throws DomainError `not_found`, also for an undefined id
  */
-export async function findBooking(db: Db, hostId: number, id: number | undefined): Promise<StoredBooking> {
-  const booking = id && (await bookingModel(db).findOne({ host_id: hostId, id }).lean())
+export async function findBooking(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+  session: Session | null = null,
+): Promise<StoredBooking> {
+  const booking = id && (await bookingModel(db).findOne({ host_id: hostId, id }).session(session).lean())
   if (!booking) throw notFound('Booking')
   return booking
 }

@@ -2,10 +2,10 @@ import type { AppContext } from '../context.ts'
 import { DomainError } from '../errors.ts'
 import { hostQueue } from '../host-clock/store.ts'
 import type { Session } from '../platform/mongo/connection.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import { carryOut, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import type { StoredBooking } from './model.ts'
 import { bookingStatus, type StatusWord, toStatusWord } from './status.ts'
-import { changeBooking } from './store.ts'
+import { changeBooking, findBooking } from './store.ts'
 
 /** Which status may follow which (decisions §6). */
 const legalTransitions: Record<StatusWord, StatusWord[]> = {
@@ -26,31 +26,55 @@ export function requireLegalTransition(from: StatusWord, to: StatusWord): void {
   throw new DomainError('conflict', `The booking is ${from}: ${hint}`)
 }
 
+/** What a transition changes, and who makes it. */
+export interface Transition {
+  to: 'confirmed' | 'cancelled'
+  /** Stored with a cancelled booking. */
+  reason?: string | null
+  /** What is written along with it, in its transaction. */
+  also?: (session: Session) => Promise<void>
+}
+
 /**
- * Moves a booking to another status, and sets the fields that go with it.
+ * Prepares the move of a booking to another status, with the fields that go with it.
  *
- * @param find looks the booking up, again for every attempt
- * @param also what is written along with it, in its transaction
- * @throws DomainError `not_found`; `conflict` for an illegal transition
+ * @throws DomainError `conflict` for an illegal transition, also when run
+ */
+export function prepareTransition(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  { host_id, id, status }: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
+  { to, reason = null, also = async () => {} }: Transition,
+): UnitOfWork<StoredBooking> {
+  requireLegalTransition(toStatusWord(status), to)
+  return {
+    queue: hostQueue(host_id),
+    async run(session) {
+      const seen = await findBooking(db, host_id, id, session)
+      requireLegalTransition(toStatusWord(seen.status), to)
+      const now = clock()
+      const set =
+        to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: reason }
+      const booking = await changeBooking(db, session, seen, { status: bookingStatus[to], ...set }, now)
+      await also(session)
+      return booking
+    },
+  }
+}
+
+/** What the audit log names of a transition. */
+export function transitionTarget(bookingId: number, reason: string | null): string {
+  return reason ? `booking ${bookingId}: ${reason}` : `booking ${bookingId}`
+}
+
+/**
+ * Moves a booking to another status, see {@link prepareTransition}.
+ *
+ * @throws DomainError `conflict` for an illegal transition
  */
 export async function transitionBooking(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  find: () => Promise<StoredBooking>,
-  to: 'confirmed' | 'cancelled',
-  reason: string | null = null,
-  also: (session: Session) => Promise<void> = async () => {},
+  context: Pick<AppContext, 'db' | 'clock'>,
+  booking: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
+  transition: Transition,
 ): Promise<StoredBooking> {
-  for (;;) {
-    const seen = await find()
-    requireLegalTransition(toStatusWord(seen.status), to)
-    const now = clock()
-    const set = to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: reason }
-    const values = { status: bookingStatus[to], ...set }
-    const changed = await inTransaction(db, hostQueue(seen.host_id), async (session) => {
-      const booking = await changeBooking(db, session, seen, values, now)
-      if (booking) await also(session)
-      return booking
-    })
-    if (changed) return changed
-  }
+  return carryOut(context.db, prepareTransition(context, booking, transition))
 }

@@ -64,7 +64,12 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   const { environment, rest: path } = splitRoot(fullPath)
   const isSandbox = environment === 'sandbox'
   const name = `${method} ${path}`
-  const { 'x-errors': declared, 'x-permission': permission, ...detail } = hooks.detail
+  const {
+    'x-errors': declared,
+    'x-permission': permission,
+    'x-body-required': required,
+    ...detail
+  } = hooks.detail
   const document = (schema: Json) => documentSchema(schema, components)
   const query = hooks.query ? queryParameters(document(hooks.query)) : []
   const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
@@ -77,7 +82,9 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     description: descriptionOf(detail.description, permission, isIdempotent, isSandbox),
     'x-permission': permission,
     parameters: [...pathParameters(path), ...query, ...(detail.parameters ?? [])],
-    ...(hooks.body ? { requestBody: requestBody(document(hooks.body), exampleRequests[name]) } : {}),
+    ...(hooks.body
+      ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], required) }
+      : {}),
     responses: {
       ...mapValues(hooks.response, (schema, status) =>
         documentSuccess(document(schema), exampleOf(name, status, isSandbox), {
@@ -151,9 +158,9 @@ function queryParameters({ properties, required = [] }: Json): Json[] {
   })
 }
 
-function requestBody(schema: Json, example: unknown): Json {
+function requestBody(schema: Json, example: unknown, required: boolean): Json {
   return {
-    required: true,
+    required,
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
   }
 }

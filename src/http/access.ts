@@ -7,8 +7,8 @@ import type { Permission } from './permissions.ts'
 export interface Access {
   /** Permission that the key must have; `any` for none. */
   permission: Permission | 'any'
-  /** The request carries a JSON object; `bulk` for the larger size limit. */
-  body?: 'json' | 'bulk'
+  /** The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`. */
+  body?: 'json' | 'bulk' | 'optional'
   /** The path names an integration provider. */
   provider?: true
   /** The route takes an `Idempotency-Key`. */

@@ -8,13 +8,16 @@ const maximumDepth = 64
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
  * @param maximumBytes more is refused, before it is read if the sender declared the length
+ * @param isOptional no body is an empty object
  * @throws DomainError `body_too_large` (413), or `validation` (422) with path `body`
  */
 export async function readJsonObject(
   request: Request,
   maximumBytes: number,
+  isOptional = false,
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, maximumBytes)
+  if (isOptional && bytes.byteLength === 0) return {}
   countGarbage(bytes.byteLength)
   const value = parse(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -69,7 +69,7 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   if (access.provider) requireProvider(context.params?.provider)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
   context.caller = await inEnvironment(app, access, context.caller, isWrite(request))
-  const body = access.body && (await readJsonObject(request, bodyLimit(app, access.body)))
+  const body = access.body && (await readBody(app, request, access.body))
   // Once it has been read to its end, the connection can be used again.
   if (body && isBodyToRefuse(request)) delete set.headers.connection
   context.sent = { idempotencyKey, body }
@@ -117,6 +117,7 @@ function requirePermission(permission: Permission | 'any', granted: readonly Per
   ])
 }
 
-function bodyLimit({ config }: AppContext, size: 'json' | 'bulk'): number {
-  return size === 'bulk' ? config.maxBulkBodyBytes : config.maxBodyBytes
+function readBody({ config }: AppContext, request: Request, kind: NonNullable<Access['body']>) {
+  const limit = kind === 'bulk' ? config.maxBulkBodyBytes : config.maxBodyBytes
+  return readJsonObject(request, limit, kind === 'optional')
 }

@@ -27,6 +27,7 @@ export function documentAccess(access: Access) {
   return {
     'x-permission': access.permission,
     'x-errors': errorsOf(access),
+    'x-body-required': access.body !== 'optional',
     ...(access.deprecated ? { deprecated: true, 'x-sunset': access.deprecated.sunset.toISOString() } : {}),
     security: [{ apiKey: [] }, { bearer: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),

@@ -1,8 +1,5 @@
 import { Elysia } from 'elysia'
-import { readBookingDetail } from '../bookings/detail.ts'
-import { BookingInFull } from '../bookings/schema.ts'
 import { findBooking } from '../bookings/store.ts'
-import { transitionBooking } from '../bookings/transitions.ts'
 import type { AppContext } from '../context.ts'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
@@ -14,18 +11,11 @@ import { parsePathId, responseObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 
 /**
- * What the sandbox has beyond the routes of `/v1`: it can be cleared, its bookings can be confirmed and cancelled, and
- * its guests can reply, so that a partner sees changes arrive in the feeds (decisions §13 and §17).
+ * What the sandbox has beyond the routes of `/v1`: it can be cleared, and its guests can reply, so that a partner sees
+ * messages arrive (decisions §13 and §17).
  */
 export function sandboxRoutes(app: AppContext) {
   const access: Access = { permission: 'bookings.write', errors: ['not_found', 'conflict'] }
-  const transition = (to: 'confirmed' | 'cancelled') => async (context: TransitionContext) => {
-    const { hostId } = context.caller
-    const id = parsePathId(context.params.booking_id)
-    await transitionBooking(app, () => findBooking(app.db, hostId, id), to)
-    return ok(context, { Booking: await readBookingDetail(app.db, hostId, id) })
-  }
-  const response = { 200: Envelope(BookingInFull) }
   return new Elysia({ tags: ['Sandbox'] })
     .use(guard(app))
     .delete(
@@ -40,11 +30,6 @@ export function sandboxRoutes(app: AppContext) {
         detail: { operationId: 'clearSandbox', summary: 'Clear the sandbox of this key' },
       },
     )
-    .post('/bookings/:booking_id/confirm', transition('confirmed'), {
-      access,
-      response,
-      detail: { operationId: 'confirmSandboxBooking', summary: 'Confirm a sandbox booking' },
-    })
     .post(
       '/bookings/:booking_id/messages/guest',
       async (context) => {
@@ -61,15 +46,4 @@ export function sandboxRoutes(app: AppContext) {
         detail: { operationId: 'replyAsSandboxGuest', summary: 'Let the guest of a sandbox booking reply' },
       },
     )
-    .post('/bookings/:booking_id/cancel', transition('cancelled'), {
-      access,
-      response,
-      detail: { operationId: 'cancelSandboxBooking', summary: 'Cancel a sandbox booking' },
-    })
-}
-
-interface TransitionContext {
-  params: { booking_id: string }
-  caller: { hostId: number; isSandbox: boolean }
-  set: { headers: Record<string, string | number | undefined> }
 }

@@ -86,7 +86,8 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
   const context = { ...store, ids: withIds(store.ids, { booking: id }) }
   await carryOut(store.db, await prepareBooking(context, scope, input))
-  if (status !== 'pending') await transitionBooking(store, () => findBooking(store.db, scope, id), status)
+  if (status !== 'pending')
+    await transitionBooking(store, await findBooking(store.db, scope, id), { to: status })
   if (has_closed_conversation) await setClosed(store, { id, host_id: scope }, true)
 }
 

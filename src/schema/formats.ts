@@ -125,7 +125,7 @@ export const formats = {
     accepts: (text) => parseMoment(text) !== null,
     expectation: 'a time in ISO 8601 or written Y-m-d H:i:s',
     documented: {
-      pattern: `^${datePattern}(?:[T ](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)?)?$`,
+      pattern: `^${datePattern}(?:T(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)?| (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d)?$`,
     },
   },
   id: {

@@ -58,11 +58,9 @@ test('a poll killed a hundred times handles every change of a moving feed, and r
       const created = await actor.send('POST', '/v1/bookings', { body })
       ids.push(created.body.data.booking_id)
       const id = ids[Math.floor(Math.random() * ids.length)] as number
-      await transitionBooking(
-        { db, clock },
-        () => findBookingOfAnyHost(db, id),
-        Math.random() < 0.5 ? 'confirmed' : 'cancelled',
-      ).catch(() => {})
+      await transitionBooking({ db, clock }, await findBookingOfAnyHost(db, id), {
+        to: Math.random() < 0.5 ? 'confirmed' : 'cancelled',
+      }).catch(() => {})
       await Bun.sleep(40)
     }
   })()

@@ -103,7 +103,7 @@ test.concurrent.each(Object.keys(loops) as (keyof typeof loops)[])(
       await book()
       child = loop.start()
       const changed = await book()
-      await transitionBooking(service.live, () => findBookingOfAnyHost(db, changed), 'confirmed')
+      await transitionBooking(service.live, await findBookingOfAnyHost(db, changed), { to: 'confirmed' })
       expect(await one.end('SIGTERM')).toBe(0)
       services[index] = await startService({ ...testEnvironment(), PORT: String(portOf(one)) })
     }

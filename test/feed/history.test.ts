@@ -58,9 +58,9 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
     const id = ids[Math.floor(random() * ids.length)] as number
     const to = random() < 0.5 ? 'confirmed' : 'cancelled'
     // Illegal transitions are part of the history.
-    await transitionBooking({ db, clock: service.live.clock }, () => findBookingOfAnyHost(db, id), to).catch(
-      () => {},
-    )
+    await transitionBooking({ db, clock: service.live.clock }, await findBookingOfAnyHost(db, id), {
+      to,
+    }).catch(() => {})
   }
   const message = async () => {
     const path = `/v1/bookings/${ids[Math.floor(random() * ids.length)]}/messages`

@@ -28,7 +28,9 @@ async function hostWith(count: number) {
     }
   }
   const confirm = (id: number) =>
-    transitionBooking({ db, clock }, () => findBookingOfAnyHost(db, id), 'confirmed')
+    findBookingOfAnyHost(db, id).then((booking) =>
+      transitionBooking({ db, clock }, booking, { to: 'confirmed' }),
+    )
   return { actor, ids, page, confirm }
 }
 

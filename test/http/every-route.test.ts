@@ -45,6 +45,8 @@ test('the route table has exactly the endpoints of the contract', () => {
     'POST /v1/listings',
     'PATCH /v1/listings/:id',
     'POST /v1/bookings',
+    'POST /v1/bookings/:booking_id/confirm',
+    'POST /v1/bookings/:booking_id/cancel',
     'GET /v1/integrations/:provider/bookings/:id',
     'GET /v1/bookings/:booking_id/messages',
     'POST /v1/bookings/:booking_id/messages',
@@ -158,9 +160,10 @@ test.each(restricted)(
 
 const reading = routes.filter(({ takesBody }) => !takesBody)
 const writing = routes.filter(({ takesBody }) => takesBody)
+const mayOmitBody = (path: string) => /\/(confirm|cancel)$/.test(path)
 
 test.each(reading)('$method $path is of a kind that takes no body', ({ method, path }) => {
-  expect(`${method} ${path}`).toMatch(/^(GET|DELETE) |\/(confirm|cancel)$/)
+  expect(`${method} ${path}`).toMatch(/^(GET|DELETE) /)
 })
 
 test.each(writing)(
@@ -168,7 +171,9 @@ test.each(writing)(
   async ({ method, path }) => {
     // Some routes have a window of their own, which no rate limit of a key widens.
     const writer = await service.actor()
-    for (const body of ['{"broken', '[]', '"text"', 'null', '', '{"a":1}x', '\u0000']) {
+    const bodies = ['{"broken', '[]', '"text"', 'null', '', '{"a":1}x', '\u0000']
+    // No body is one without fields where none is required.
+    for (const body of bodies.filter((text) => text !== '' || !mayOmitBody(path))) {
       const response = await writer.send(method, fill(path), { body })
       expectError(response, 422, 'validation_error')
       expect(response.body.error.errors).toMatchObject([{ path: 'body', code: 'invalid' }])

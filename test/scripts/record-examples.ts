@@ -38,6 +38,8 @@ const requests: Record<string, unknown> = {
     name: 'Sandbox House, renovated',
     room_types: [{ id: 3001, prices: { base_price: 640 } }],
   },
+  'POST /bookings/{booking_id}/confirm': {},
+  'POST /bookings/{booking_id}/cancel': { reason: 'Guest fell ill' },
   'POST /bookings/{booking_id}/messages': { message: { text: 'Welcome! Check-in is from 15:00.' } },
   'POST /bookings/{booking_id}/messages/guest': { message: { text: 'We arrive around 18:00.' } },
   [`POST ${integrations}/provider-key`]: { provider_api_key: 'your-key-at-the-provider' },
@@ -114,9 +116,12 @@ function ask(method: string, path: string, requestId: string, body: object | und
   )
 }
 
+/** Moves come last, so that the other examples show the booking as it was. */
+const operations = [...Object.keys(requests).filter((name) => !others.includes(name)), ...others]
+
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {
   const responses: Record<string, { status: number; body: unknown }> = {}
-  for (const [index, operation] of [...Object.keys(requests), ...others].entries()) {
+  for (const [index, operation] of operations.entries()) {
     const [method = '', path = ''] = operation.split(' ')
     const { query = '', prepare, settle } = preparations[operation] ?? {}
     await prepare?.()

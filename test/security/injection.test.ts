@@ -150,7 +150,9 @@ test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () =>
   const broken = ['', '{', '"', '[1,2', 'NaN', deep, `{"a":${deep}}`, '{"a":1}{"b":2}']
   for (const [name, { path }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
-    for (const body of broken) expect((await attack(method, path, body)).status).toBe(422)
+    // A move needs no body.
+    const wrong = /\/(confirm|cancel)$/.test(path) ? broken.filter(Boolean) : broken
+    for (const body of wrong) expect((await attack(method, path, body)).status).toBe(422)
     const response = await fetch(process.url + path, {
       method,
       body: new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]),

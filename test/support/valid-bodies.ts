@@ -24,6 +24,14 @@ export async function validBodies(
       path: `${prefix}/bookings`,
       body: () => ({ ...unit, user_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01', message: 'Hi' }),
     },
+    [`POST ${prefix}/bookings/:booking_id/confirm`]: {
+      path: `${prefix}/bookings/${booking_id}/confirm`,
+      body: () => ({}),
+    },
+    [`POST ${prefix}/bookings/:booking_id/cancel`]: {
+      path: `${prefix}/bookings/${booking_id}/cancel`,
+      body: () => ({ reason: 'Guest fell ill' }),
+    },
     [`POST ${prefix}/bookings/:booking_id/messages`]: {
       path: `${prefix}/bookings/${booking_id}/messages`,
       body: () => ({ message: { text: 'Hi' } }),

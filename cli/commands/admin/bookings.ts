@@ -1,9 +1,10 @@
 import { defineCommand } from 'citty'
 import type { StoredBooking } from '../../../src/bookings/model.ts'
+import { longestReason } from '../../../src/bookings/schema.ts'
 import { bookingReference } from '../../../src/bookings/serialize.ts'
 import { toStatusWord } from '../../../src/bookings/status.ts'
 import { findBookingOfAnyHost } from '../../../src/bookings/store.ts'
-import { transitionBooking } from '../../../src/bookings/transitions.ts'
+import { transitionBooking, transitionTarget } from '../../../src/bookings/transitions.ts'
 import { toVersion } from '../../../src/bookings/version.ts'
 import { command } from '../../command.ts'
 import { confirm as ask, yesArgument } from '../../confirm.ts'
@@ -19,18 +20,12 @@ const reason = {
   description: 'Reason, for the audit log; stored with a cancelled booking',
 } as const
 
-const longestReason = 1000
-
 /** @throws UsageError for a reason that is too long */
 function readReason(text: string | undefined): string | null {
   const trimmed = text?.trim() || null
   if (trimmed && [...trimmed].length > longestReason)
     throw new UsageError(`Option --reason takes at most ${longestReason} characters`)
   return trimmed
-}
-
-function targetOf(bookingId: number, why: string | null): string {
-  return why ? `booking ${bookingId}: ${why}` : `booking ${bookingId}`
 }
 
 function toRecord(booking: StoredBooking) {
@@ -51,8 +46,10 @@ function transition(
   to: 'confirmed' | 'cancelled',
   why: string | null,
 ): Promise<StoredBooking> {
-  const find = (act: Act) => () => findBookingOfAnyHost(act.db, bookingId)
-  const work = (act: Act) => transitionBooking(act, find(act), to, why, act.record)
+  const work = async (act: Act) => {
+    const booking = await findBookingOfAnyHost(act.db, bookingId)
+    return transitionBooking(act, booking, { to, reason: why, also: act.record })
+  }
   return administer(action, target, work, { record: 'itself' })
 }
 
@@ -62,7 +59,7 @@ const confirm = command({
   args: { id, reason },
   async run({ args }) {
     const bookingId = parseId(args.id)
-    const target = targetOf(bookingId, readReason(args.reason))
+    const target = transitionTarget(bookingId, readReason(args.reason))
     print(args, toRecord(await transition('bookings confirm', target, bookingId, 'confirmed', null)), record)
   },
 })
@@ -75,7 +72,7 @@ const cancel = command({
     const bookingId = parseId(args.id)
     const why = readReason(args.reason)
     await ask(args, `Booking ${bookingId} will be cancelled.`)
-    const target = targetOf(bookingId, why)
+    const target = transitionTarget(bookingId, why)
     print(args, toRecord(await transition('bookings cancel', target, bookingId, 'cancelled', why)), record)
   },
 })

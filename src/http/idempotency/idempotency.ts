@@ -3,6 +3,7 @@ import type { AppContext } from '../../context.ts'
 import { DomainError } from '../../errors.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
 import { carryOut, inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { parsePathId } from '../../schema/fields.ts'
 import type { Caller, Sent } from '../caller.ts'
 import { outcomeOf } from '../outcome.ts'
 import type { Claim, StoredResponse } from './model.ts'
@@ -14,11 +15,13 @@ export interface WorkResponse<Envelope extends object> {
   envelope: Envelope
 }
 
-interface RequestContext {
+/** The part of a request that its idempotency depends on. */
+export interface IdempotentContext {
   caller: Caller
   sent: Sent
   request: Request
   route: string
+  params?: Record<string, string>
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
 }
 
@@ -33,15 +36,18 @@ interface RequestContext {
  */
 export async function withIdempotency<T, Envelope extends object>(
   app: AppContext,
-  context: RequestContext,
+  context: IdempotentContext,
   prepare: () => UnitOfWork<T> | Promise<UnitOfWork<T>>,
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<Envelope> {
   const { idempotencyKey, body } = context.sent
   if (idempotencyKey === undefined)
     return respond(context, toResponse(await carryOut(app.db, await prepare())))
-  const endpoint = `${context.request.method} ${context.route}`
-  const claim: Claim = { key_id: context.caller.scope, endpoint, idempotency_key: idempotencyKey }
+  const claim: Claim = {
+    key_id: context.caller.scope,
+    endpoint: endpointOf(context),
+    idempotency_key: idempotencyKey,
+  }
   // Keyed hashes, because a body may hold a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
   const preparing = Promise.resolve(prepare())
@@ -59,6 +65,11 @@ export async function withIdempotency<T, Envelope extends object>(
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
     throw error
   }
+}
+
+/** Method and route, with the ids of its path: the same key for another booking is another request (decisions §20). */
+function endpointOf({ request, route, params = {} }: IdempotentContext): string {
+  return `${request.method} ${route.replace(/:(\w+)/g, (_, name: string) => String(parsePathId(params[name])))}`
 }
 
 /** Does the work and stores its response in one transaction; if an identical request was faster, nothing is written. */
@@ -104,7 +115,7 @@ function stillRunning(): DomainError {
 
 /** From here on Elysia checks the envelope against the schema of its status, like that of every other route. */
 function respond<Envelope extends object>(
-  { set }: RequestContext,
+  { set }: IdempotentContext,
   { status, envelope }: WorkResponse<Envelope>,
 ): Envelope {
   set.status = status
@@ -112,7 +123,7 @@ function respond<Envelope extends object>(
 }
 
 /** The stored bytes: Elysia sends a `Response` as it is. */
-function replay({ request, set }: RequestContext, stored: StoredResponse, fingerprints: string[]): object {
+function replay({ request, set }: IdempotentContext, stored: StoredResponse, fingerprints: string[]): object {
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
       'idempotency_mismatch',
