@@ -6,8 +6,16 @@ import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
 import { streamJson } from '../http/streaming.ts'
 import { requestObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
+import { findNights } from './nights.ts'
 import { findAvailabilityPage } from './page.ts'
-import { Availabilities, AvailabilityPagination, AvailabilityWrite, availabilityFilters } from './schema.ts'
+import {
+  Availabilities,
+  AvailabilityPagination,
+  AvailabilityWrite,
+  availabilityFilters,
+  NightsByRoomType,
+  NightsQuery,
+} from './schema.ts'
 import { streamAvailability } from './stream.ts'
 import { writeAvailability } from './write.ts'
 
@@ -37,6 +45,17 @@ export function availabilityRoutes(app: AppContext) {
         query: requestObject({ ...pageQuery(defaultPerPage, 500), ...availabilityFilters }),
         response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
         detail: { operationId: 'getAvailability', summary: 'Read availability' },
+      },
+    )
+    .get(
+      '/nights',
+      async (context) =>
+        ok(context, { nights: await findNights(app.db, context.caller.hostId, context.query) }),
+      {
+        access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
+        query: NightsQuery,
+        response: { 200: Envelope(NightsByRoomType) },
+        detail: { operationId: 'getNights', summary: 'Read how many units are left on each night' },
       },
     )
     .post(

@@ -22,16 +22,19 @@ const batchSize = 1000
 const columns = { _id: 0, host_id: 0 } as const
 
 /**
- * The rows in force on the days of a window, in a transaction. Their parts outside of the window may no longer be in
- * force: only what overlaps the window is read.
+ * The rows in force on the days of a window by room type, in a transaction; a room type without any is absent. Their
+ * parts outside of the window may no longer be in force: only what overlaps the window is read.
  */
 export async function findRowsCovering(
   db: Db,
   session: Session,
-  { host_id, room_type_id }: { host_id: number; room_type_id: number },
+  hostId: number,
+  roomTypeIds: number[],
   window: Required<DateWindow>,
-): Promise<AvailabilityRow[]> {
-  return overlayRows(await findWritten(db, session, overlapping(host_id, room_type_id, window)))
+): Promise<Map<number, AvailabilityRow[]>> {
+  const written = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
+  const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
+  return new Map([...byRoomType].map(([id, rows]) => [id, overlayRows(rows)]))
 }
 
 /**

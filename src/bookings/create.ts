@@ -1,5 +1,5 @@
 import { findRowsCovering } from '../availability/store.ts'
-import { addDays, daysBetween } from '../clock.ts'
+import { daysBetween } from '../clock.ts'
 import type { AppContext } from '../context.ts'
 import { invalidField, invalidFields, type Problem, type ProblemCode } from '../errors.ts'
 import { advanceHostClock, hostQueue } from '../host-clock/store.ts'
@@ -16,7 +16,7 @@ import { priceStay, toCents } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
 import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
-import { firstFullNight } from './units.ts'
+import { firstFullNight, nightsOf } from './units.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
@@ -138,10 +138,12 @@ async function requireUnit(
   session: Session,
   stay: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
 ): Promise<void> {
-  const nights = { from: stay.checkin_at, to: addDays(stay.checkout_at, -1) }
-  const rows = await findRowsCovering(db, session, stay, nights)
-  if (rows.length === 0) return
+  const { host_id, room_type_id } = stay
+  const nights = nightsOf(stay)
+  const rows = (await findRowsCovering(db, session, host_id, [room_type_id], nights)).get(room_type_id)
+  if (!rows) return
   const oldest = Math.min(...rows.map(({ sequence }) => sequence))
-  const night = firstFullNight(stay, rows, await findActiveStays(db, session, stay, oldest))
+  const active = await findActiveStays(db, session, host_id, [room_type_id], nights, oldest)
+  const night = firstFullNight(nights, rows, active)
   if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
 }

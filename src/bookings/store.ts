@@ -3,7 +3,7 @@ import { advanceHostClock, type Tick } from '../host-clock/store.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
-import type { Stay } from './units.ts'
+import type { Nights, Stay } from './units.ts'
 
 /**
  * There are only two writes of bookings. Each takes its version from the host's clock in the same transaction, so
@@ -40,29 +40,32 @@ export async function changeBooking(
   return bookingModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean().orFail()
 }
 
-/** The active stays of a room type that overlap some nights and were made after a place among the host's changes. */
+/**
+ * The active stays of some room types that overlap some nights and were made after a place among the host's changes.
+ *
+ * @param afterSequence null for all of them
+ */
 export async function findActiveStays(
   db: Db,
   session: Session,
-  {
-    host_id,
-    room_type_id,
-    checkin_at,
-    checkout_at,
-  }: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
-  afterSequence: number,
-): Promise<Stay[]> {
+  hostId: number,
+  roomTypeIds: number[],
+  { from, to }: Nights,
+  afterSequence: number | null,
+): Promise<RoomTypeStay[]> {
   const filter = {
-    host_id,
-    room_type_id,
+    host_id: hostId,
+    room_type_id: { $in: roomTypeIds },
     status: { $ne: bookingStatus.cancelled },
-    checkin_at: { $lt: checkout_at },
-    checkout_at: { $gt: checkin_at },
-    created_sequence: { $gt: afterSequence },
+    checkin_at: { $lte: to },
+    checkout_at: { $gt: from },
+    ...(afterSequence === null ? {} : { created_sequence: { $gt: afterSequence } }),
   }
-  const projection = { _id: 0, checkin_at: 1, checkout_at: 1, created_sequence: 1 }
-  return bookingModel(db).collection.find<Stay>(filter, { session, projection }).toArray()
+  const projection = { _id: 0, room_type_id: 1, checkin_at: 1, checkout_at: 1, created_sequence: 1 }
+  return bookingModel(db).collection.find<RoomTypeStay>(filter, { session, projection }).toArray()
 }
+
+type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
 
 /**
  * The booking of this host with this id.

@@ -88,6 +88,10 @@ export const idInBody = (description?: string) =>
 export const idInQuery = (description: string, example: string) =>
   Type.Optional(text(16, { format: 'id', whenBlank: 'invalid', description, example }))
 
+/** An id in a query that must be sent. Read it with `Number()`. */
+export const requiredIdInQuery = (description: string, example: string) =>
+  text(16, { format: 'id', whenBlank: 'required', description, example })
+
 /** A date in a query, where a blank value is not the same as none. */
 export const dateInQuery = (description: string, example: string) =>
   Type.Optional(date({ whenBlank: 'invalid', description, example }))

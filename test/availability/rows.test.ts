@@ -118,12 +118,13 @@ test('writes and compactions in any order leave every night as in a plain table 
           )
           expect(await read(owner, bounds)).toEqual(inside)
         }
-        const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
+        const { room_type_id } = owner.pair
         for (const { from, days } of stays) {
           const [start, end] = [day(from), day(from + days)]
-          const covering = await inSnapshot(db, (session) =>
-            findRowsCovering(db, session, place, { from: start, to: end }),
+          const byRoomType = await inSnapshot(db, (session) =>
+            findRowsCovering(db, session, owner.hostId, [room_type_id], { from: start, to: end }),
           )
+          const covering = byRoomType.get(room_type_id) ?? []
           for (let night = start; night <= end; night = addDays(night, 1)) {
             const row = covering.find(({ start_date, end_date }) => start_date <= night && night <= end_date)
             const known = row && { available: row.available, updated_at: row.updated_at.getTime() }

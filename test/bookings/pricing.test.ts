@@ -129,11 +129,7 @@ test('firstFullNight() agrees with a plain table of nights', () => {
         if (row && taken >= row.available) expected = day(night)
       }
       expect(
-        firstFullNight(
-          { checkin_at: day(wanted.from), checkout_at: day(wanted.from + wanted.nights) },
-          rows,
-          active,
-        ),
+        firstFullNight({ from: day(wanted.from), to: day(wanted.from + wanted.nights - 1) }, rows, active),
       ).toBe(expected)
     }),
     { numRuns: 1000 },

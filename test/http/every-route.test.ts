@@ -52,6 +52,7 @@ test('the route table has exactly the endpoints of the contract', () => {
     'POST /v1/bookings/:booking_id/messages',
     'POST /v1/integrations/:provider/provider-key',
     'GET /v1/integrations/:provider/availability',
+    'GET /v1/integrations/:provider/availability/nights',
     'POST /v1/integrations/:provider/availability',
     'POST /v1/integrations/:provider/rates',
     'GET /v1/integrations/:provider/bookings',

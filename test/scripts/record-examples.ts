@@ -61,6 +61,7 @@ const others = [
   'GET /listings/{id}',
   'GET /bookings/{booking_id}/messages',
   `GET ${integrations}/availability`,
+  `GET ${integrations}/availability/nights`,
   `GET ${integrations}/bookings`,
   `GET ${integrations}/bookings/{id}`,
   `GET ${integrations}/messages`,
@@ -85,12 +86,15 @@ function fillPath(path: string): string {
 
 interface Preparation {
   query: string
-  prepare(): Promise<unknown>
-  settle(item: object): void
+  prepare?(): Promise<unknown>
+  settle?(item: object): void
 }
 
 /** What a request needs so that its example tells something. */
 const preparations: Record<string, Preparation> = {
+  [`GET ${integrations}/availability/nights`]: {
+    query: '?listing_id=2001&room_type_id=3001&start_date=2027-03-01&end_date=2027-03-02',
+  },
   'GET /requests': {
     query: '?status=4xx',
     async prepare() {
