@@ -47,6 +47,10 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Follow the messages of all conversations',
     load: () => import('./commands/partner/messages.ts').then((file) => file.messages),
   },
+  nights: {
+    description: 'Draw how many units of a listing are left on each night',
+    load: () => import('./commands/partner/nights.ts').then((file) => file.nights),
+  },
   bookings: {
     description: 'Confirm and cancel bookings (administrator)',
     load: () => import('./commands/admin/bookings.ts').then((file) => file.bookings),

@@ -1,0 +1,72 @@
+import { styleText } from 'node:util'
+
+/** The part of a night that is drawn. */
+export interface CalendarNight {
+  date: string
+  left: number | null
+}
+
+/** A room type with its nights, which are the same days for all of them. */
+export interface CalendarRow {
+  name: string
+  nights: CalendarNight[]
+}
+
+const longestName = 24
+const gap = 2
+const month = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+const full = '×'
+const open = '·'
+const legend = `Units left on each night: ${full} full, ${open} open, because no range covers it`
+
+/** Draws a line for each room type and a cell for each night, in blocks that fit into `width` columns. */
+export function drawCalendar(rows: CalendarRow[], width: number): string {
+  const dates = rows[0]?.nights.map(({ date }) => date) ?? []
+  if (dates.length === 0) return 'The listing has no room types'
+  const names = rows.map(({ name }) => shorten(name))
+  const label = Math.max(...names.map((name) => Bun.stringWidth(name))) + gap
+  const cell = Math.max(
+    3,
+    ...rows.flatMap(({ nights }) => nights.map(({ left }) => String(left ?? '').length + 1)),
+  )
+  const perBlock = Math.max(1, Math.floor((width - label) / cell))
+  const blocks: string[] = []
+  for (let start = 0; start < dates.length; start += perBlock) {
+    const shown = dates.slice(start, start + perBlock)
+    const lines = rows.map(({ nights }, index) =>
+      drawRow(names[index] as string, label, cell, nights.slice(start, start + perBlock)),
+    )
+    blocks.push([drawMonths(shown, label, cell), drawDays(shown, label, cell), ...lines].join('\n'))
+  }
+  return [...blocks, legend].join('\n\n')
+}
+
+function shorten(name: string): string {
+  return Bun.stringWidth(name) > longestName ? `${Bun.sliceAnsi(name, 0, longestName - 1)}…` : name
+}
+
+/** The name of a month above its first night in the block, where it fits. */
+function drawMonths(dates: string[], label: number, cell: number): string {
+  let line = ' '.repeat(label)
+  for (const [index, date] of dates.entries()) {
+    const at = label + index * cell + cell - 2
+    const isFirst = index === 0 || date.endsWith('-01')
+    const name = month.format(new Date(date))
+    const fits = at + name.length <= label + dates.length * cell || index === 0
+    if (isFirst && fits && line.length <= at) line = line.padEnd(at) + name
+  }
+  return line
+}
+
+function drawDays(dates: string[], label: number, cell: number): string {
+  return ' '.repeat(label) + dates.map((date) => String(Number(date.slice(-2))).padStart(cell)).join('')
+}
+
+function drawRow(name: string, label: number, cell: number, nights: CalendarNight[]): string {
+  const cells = nights.map(({ left }) => {
+    const text = (left === null ? open : left <= 0 ? full : String(left)).padStart(cell)
+    return left !== null && left <= 0 ? styleText('red', text, { validateStream: false }) : text
+  })
+  return name + ' '.repeat(label - Bun.stringWidth(name)) + cells.join('')
+}
