@@ -22,6 +22,7 @@ import { KeyAuthorizer } from './keys/authorizer.ts'
 import { keyModel } from './keys/model.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { listingModel } from './listings/model.ts'
+import { rateJobModel } from './listings/rate-jobs-model.ts'
 import { waitingRatesModel } from './listings/waiting-rates-model.ts'
 import { conversationModel, messageModel } from './messages/model.ts'
 import { sequenceModel } from './platform/ids/sequences.ts'
@@ -67,6 +68,7 @@ export const models = [
   messageModel,
   pageEndModel,
   providerKeyModel,
+  rateJobModel,
   requestBucketModel,
   requestCountsModel,
   sandboxModel,

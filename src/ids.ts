@@ -12,6 +12,7 @@ export const sequenceNames = [
   'booking',
   'message',
   'availability_row',
+  'rate_job',
 ] as const
 export type SequenceName = (typeof sequenceNames)[number]
 

@@ -55,5 +55,6 @@ export const sandboxIds: Record<string, number | string> = {
   users: 1001,
   listings: 2001,
   bookings: 5002,
+  jobs: 6001,
   consumers: 'booking-sync',
 }

@@ -61,8 +61,28 @@ export async function deleteAppliedRates(db: Db, hostId: number, listingIds: num
 }
 
 /** Deletes the rates of one write that are still waiting. */
-export async function deleteWaitingRates(db: Db, hostId: number, sequence: number): Promise<void> {
-  await waitingRatesModel(db).deleteMany({ host_id: hostId, sequence })
+export async function deleteWaitingRates(
+  db: Db,
+  hostId: number,
+  sequence: number,
+  session: Session | null = null,
+): Promise<void> {
+  await waitingRatesModel(db).deleteMany({ host_id: hostId, sequence }, session ? { session } : {})
+}
+
+/** What one rates write names, in its order, as far as it is still waiting. */
+export async function findRatesOfWrite(
+  db: Db,
+  session: Session,
+  hostId: number,
+  sequence: number,
+): Promise<{ listing_id: number; room_type_id: number; index: number }[]> {
+  const waiting = await waitingRatesModel(db).find({ host_id: hostId, sequence }).session(session).lean()
+  return waiting
+    .flatMap(({ listing_id, prices }) =>
+      prices.map(({ room_type_id, index = 0 }) => ({ listing_id, room_type_id, index })),
+    )
+    .sort((one, other) => one.index - other.index)
 }
 
 /** Stores waiting rates unless there are some at the same place already. */

@@ -1,33 +1,34 @@
 import { notFound } from '../errors.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { StoredListing } from './model.ts'
+import { firstUnapplied } from './rate-jobs-store.ts'
 import { findWaitingRates } from './rates-store.ts'
 import { type BookableListing, findBookableListing, findListingIfAny } from './store.ts'
-import { type Priced, withWaitingRates } from './waiting-rates.ts'
+import { withWaitingRates } from './waiting-rates.ts'
 
 /**
- * The listing of this host with this id, including all rates accepted so far.
+ * The listing of this host with this id, including all rates that are applied.
  *
  * @throws DomainError `not_found`, also for an undefined id
  */
 export async function readListing(db: Db, hostId: number, id: number | undefined): Promise<StoredListing> {
-  const listing = id === undefined ? null : await readWithRates(db, hostId, id, findListingIfAny)
+  const waiting = id === undefined ? [] : await findWaitingRates(db, hostId, id)
+  const unapplied = waiting.length > 0 ? await firstUnapplied(db, hostId) : 0
+  const listing = id === undefined ? null : await findListingIfAny(db, hostId, id)
   if (!listing) throw notFound('Listing')
-  return listing
+  return withWaitingRates(
+    listing,
+    waiting.filter(({ sequence }) => sequence < unapplied),
+  )
 }
 
 /** The part of a listing that a booking needs, including all rates accepted so far; null for an unknown id. */
-export function readBookableListing(db: Db, hostId: number, id: number): Promise<BookableListing | null> {
-  return readWithRates(db, hostId, id, findBookableListing)
-}
-
-async function readWithRates<L extends Priced>(
+export async function readBookableListing(
   db: Db,
   hostId: number,
   id: number,
-  find: (db: Db, hostId: number, id: number) => Promise<L | null>,
-): Promise<L | null> {
+): Promise<BookableListing | null> {
   const waiting = await findWaitingRates(db, hostId, id)
-  const listing = await find(db, hostId, id)
+  const listing = await findBookableListing(db, hostId, id)
   return listing && withWaitingRates(listing, waiting)
 }

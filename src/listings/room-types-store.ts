@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts'
 import { type PageRequest, skipOf } from '../http/pagination.ts'
-import type { Db } from '../platform/mongo/connection.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { findListing } from './store.ts'
 
@@ -21,11 +21,18 @@ export async function findOwnedListings(
   db: Db,
   hostId: number,
   references: RoomTypeReference[],
+  session: Session | null = null,
 ): Promise<OwnedListings> {
   const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
-    .collection.find<StoredListing>({ host_id: hostId, id: { $in: ids } }, { projection: columns })
+    .collection.find<StoredListing>(
+      { host_id: hostId, id: { $in: ids } },
+      {
+        projection: columns,
+        ...(session ? { session } : {}),
+      },
+    )
     .toArray()
   const owned = new Map(listings.map((listing) => [listing.id, listing]))
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }

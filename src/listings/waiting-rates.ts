@@ -1,13 +1,16 @@
 import type { StoredListing, StoredRoomType } from './model.ts'
 
 /**
- * Accepted rates apply from the moment they are accepted: every reader of a listing's prices overlays the waiting
- * rates. Writing them into the listing later keeps their number small and changes nothing visible, so no price
- * depends on how much is waiting, or on whether it can be written.
+ * Every reader of a listing's prices overlays the waiting rates: a booking and a write of the listing all that were
+ * accepted, a reader those whose job is applied. Writing them into the listing later keeps their number small and
+ * changes nothing visible, so no price depends on how much is waiting, or on whether it can be written.
  */
 
-/** The prices that one rates write sets for one room type; a month sent as null is cleared. */
-export type RoomTypePrices = { room_type_id: number } & NonNullable<StoredRoomType['prices']>
+/**
+ * The prices that one rates write sets for one room type; a month sent as null is cleared. `index` is the place of the
+ * item in its write; an earlier version did not store it.
+ */
+export type RoomTypePrices = { room_type_id: number; index?: number } & NonNullable<StoredRoomType['prices']>
 
 /**
  * Rates of one listing that have been accepted and are not yet part of its document. A rates write stores one of
@@ -60,10 +63,12 @@ export function withWaitingRates<L extends Priced>(listing: L, waiting: Waiting[
   }
 }
 
+type SentPrices = Omit<RoomTypePrices, 'room_type_id' | 'index'>
+
 /** What several rates writes set in the end, by room type; a month that none of them sent is absent. */
-export function lastPrices(waiting: Waiting[]): Map<number, Omit<RoomTypePrices, 'room_type_id'>> {
-  const byRoomType = new Map<number, Omit<RoomTypePrices, 'room_type_id'>>()
-  for (const { room_type_id, ...prices } of waiting.flatMap((one) => one.prices))
+export function lastPrices(waiting: Waiting[]): Map<number, SentPrices> {
+  const byRoomType = new Map<number, SentPrices>()
+  for (const { room_type_id, index: _, ...prices } of waiting.flatMap((one) => one.prices))
     byRoomType.set(room_type_id, { ...byRoomType.get(room_type_id), ...prices })
   return byRoomType
 }

@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import type { IdSource } from '../ids.ts'
 import { documentBytes } from '../platform/mongo/collections.ts'
-import type { Db, Session } from '../platform/mongo/connection.ts'
+import type { Session } from '../platform/mongo/connection.ts'
 import { takeLock } from '../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
@@ -10,6 +10,7 @@ import { ListingCreate, ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
+import { applyRateJobs } from './rate-jobs-store.ts'
 import { findWaitingRates } from './rates-store.ts'
 import { findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 import { withWaitingRates } from './waiting-rates.ts'
@@ -48,7 +49,7 @@ export async function prepareListing(
       const found = await findMatch(db, hostId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
-        const listing = await withRates(db, found.listing, session)
+        const listing = await withRates({ db, clock }, found.listing, session)
         const change = { sent, reading: 'partner', ids: ids() } as const
         const content = merge(listing.content, change)
         return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
@@ -79,7 +80,7 @@ export async function patchListing(
   const ids = await reserveIds(source, content, sent, 'internal')
   return inTransaction(db, queue, async (session) => {
     await takeLock(db, session, queue)
-    const listing = await withRates(db, await findListing(db, hostId, id, session), session)
+    const listing = await withRates({ db, clock }, await findListing(db, hostId, id, session), session)
     const change = { sent, reading: 'internal', ids: ids() } as const
     const content = merge(listing.content, change)
     return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
@@ -87,8 +88,16 @@ export async function patchListing(
 }
 
 /** The listing with the rates accepted before this write, so that what was sent last wins. */
-async function withRates(db: Db, listing: StoredListing, session: Session): Promise<StoredListing> {
-  return withWaitingRates(listing, await findWaitingRates(db, listing.host_id, listing.id, session))
+async function withRates(
+  { db, clock }: Pick<Store, 'db' | 'clock'>,
+  listing: StoredListing,
+  session: Session,
+): Promise<StoredListing> {
+  const waiting = await findWaitingRates(db, listing.host_id, listing.id, session)
+  const last = waiting.at(-1)
+  // What becomes part of the listing is seen by everybody.
+  if (last) await applyRateJobs(db, session, listing.host_id, last.sequence, clock())
+  return withWaitingRates(listing, waiting)
 }
 
 /** What is merged into a listing, and the ids for what is new in it. */

@@ -3,6 +3,7 @@ import type { AppContext } from '../context.ts'
 import { DomainError, invalidFields, type Problem } from '../errors.ts'
 import type { StoredListing } from '../listings/model.ts'
 import { foreignListings } from '../listings/ownership.ts'
+import { insertRateJob } from '../listings/rate-jobs-store.ts'
 import { insertWaitingRates } from '../listings/rates-store.ts'
 import { findOwnedListings, hasRoomType } from '../listings/room-types-store.ts'
 import { listingLock } from '../listings/store.ts'
@@ -14,19 +15,26 @@ import { maximumProblems } from '../schema/problems.ts'
 import { applyRatesTopic } from './jobs.ts'
 import type { RateItem } from './schema.ts'
 
-type Store = Pick<AppContext, 'db' | 'clock'>
+type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
+
+/** A rates write that was accepted. */
+export interface AcceptedRates {
+  /** Its place among the writes of the host's listings. */
+  sequence: number
+  jobId: number
+}
 
 /**
- * Accepts rates of a host: from here on they survive a crash and are part of every price that is read, in the order
- * accepted (decisions §8).
+ * Accepts rates of a host: from here on they survive a crash and are part of the price of every booking, in the order
+ * accepted (decisions §8). Readers see them when they are applied, see `decideRates`.
  *
  * @throws DomainError `forbidden` (listings of others), `invalid_ids` (room types), `validation` (currency)
  */
 export async function acceptRates(
-  { db, clock, config }: Store & Pick<AppContext, 'config'>,
+  { db, clock, config, ids }: Store & Pick<AppContext, 'config'>,
   hostId: number,
   items: RateItem[],
-): Promise<void> {
+): Promise<AcceptedRates> {
   const { owned, foreign } = await findOwnedListings(db, hostId, items)
   if (foreign.length > 0) throw foreignListings([])
   const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [unknownRoomType(index)]))
@@ -35,18 +43,23 @@ export async function acceptRates(
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
   if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))
   // Takes turns with writes of listings, and does not hold up bookings.
-  await inTransaction(db, listingLock(hostId), async (session) => {
+  const jobId = await ids('rate_job')
+  return inTransaction(db, listingLock(hostId), async (session) => {
     const sequence = await takeLock(db, session, listingLock(hostId))
     const accepted_at = clock()
-    const waiting = [...Map.groupBy(items, ({ listing_id }) => listing_id)].map(
+    const indexed = items.map((item, index) => ({ ...item, index }))
+    const waiting = [...Map.groupBy(indexed, ({ listing_id }) => listing_id)].map(
       ([listing_id, ofListing]): WaitingRates => ({
         ...{ host_id: hostId, listing_id, sequence, accepted_at },
         prices: ofListing.map(({ listing_id: _, currency: __, ...prices }) => prices),
       }),
     )
     await insertWaitingRates(db, session, waiting)
+    const job = { host_id: hostId, id: jobId, sequence, items: items.length, accepted_at }
+    await insertRateJob(db, session, job)
     const payload = { host_id: hostId, sequence }
     await enqueueJob(db, session, accepted_at, { topic: applyRatesTopic, host_id: hostId, payload })
+    return { sequence, jobId }
   })
 }
 

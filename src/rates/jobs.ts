@@ -1,4 +1,5 @@
 import type { AppContext } from '../context.ts'
+import { failRateJob } from '../listings/rate-jobs-store.ts'
 import {
   deleteAppliedRates,
   deleteWaitingRates,
@@ -10,6 +11,7 @@ import {
 } from '../listings/rates-store.ts'
 import { lastPrices, ratesSequenceOf } from '../listings/waiting-rates.ts'
 import type { JobHandler, Topics } from '../platform/outbox/outbox.ts'
+import { decideRates } from './decide.ts'
 import { upgradeWaitingRates } from './upgrade.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'>
@@ -22,8 +24,18 @@ export function rateJobs(context: Context): Topics {
   return {
     [applyRatesTopic]: {
       run: applyRates(context),
-      drop: ({ host_id, sequence }) => deleteWaitingRates(context.db, host_id as number, sequence as number),
+      drop: dropRates(context),
     },
+  }
+}
+
+/** The rates of a job that an administrator drops do not apply, whether or not they did before. */
+function dropRates({ db, clock }: Context): JobHandler {
+  return async (payload) => {
+    const { host_id, sequence } = payload as { host_id: number; sequence: number }
+    await deleteWaitingRates(db, host_id, sequence)
+    const message = 'An administrator dropped these rates'
+    await failRateJob(db, null, { host_id, sequence }, [{ path: 'data', code: 'invalid', message }], clock())
   }
 }
 
@@ -42,6 +54,7 @@ function applyRates({ db, clock }: Context): JobHandler {
   return async ({ host_id, sequence }) => {
     const hostId = host_id as number
     if (sequence === undefined) await upgradeWaitingRates(db, hostId)
+    else await decideRates({ db, clock }, hostId, sequence as number)
     const failures = new Map<number, unknown>()
     for (;;) {
       const listingIds = await findListingsWithRates(db, hostId, {
@@ -50,7 +63,8 @@ function applyRates({ db, clock }: Context): JobHandler {
         limit: listingsPerBatch,
       })
       if (listingIds.length === 0) break
-      for (const [id, error] of await applyToListings({ db, clock }, hostId, listingIds))
+      const upTo = sequence as number | undefined
+      for (const [id, error] of await applyToListings({ db, clock }, hostId, listingIds, upTo))
         failures.set(id, error)
     }
     for (const [listingId, error] of failures) throw new Error(`Listing ${listingId}: ${String(error)}`)
@@ -58,12 +72,18 @@ function applyRates({ db, clock }: Context): JobHandler {
 }
 
 /** Returns the errors of the listings that could not be written. */
-async function applyToListings({ db, clock }: Context, hostId: number, listingIds: number[]) {
+async function applyToListings(
+  { db, clock }: Context,
+  hostId: number,
+  listingIds: number[],
+  upTo = Number.POSITIVE_INFINITY,
+) {
   const waiting = await findWaitingRates(db, hostId, listingIds, null, listingsPerBatch * writesPerListing)
   const byListing = Map.groupBy(waiting, ({ listing_id }) => listing_id)
   const changes = (await findPricedListings(db, hostId, listingIds)).flatMap((listing): PriceChange[] => {
     const due = (byListing.get(listing.id) ?? []).filter(
-      ({ sequence }) => sequence > ratesSequenceOf(listing),
+      // What comes later is not decided yet.
+      ({ sequence }) => sequence > ratesSequenceOf(listing) && sequence <= upTo,
     )
     const last = due.at(-1)
     return last ? [{ listing, prices: lastPrices(due), sequence: last.sequence }] : []

@@ -1,25 +1,51 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
-import { Confirmation, Envelope, ok } from '../http/envelope.ts'
+import { Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
+import { findRateJob } from '../listings/rate-jobs-store.ts'
+import { parsePathId } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import { acceptRates } from './accept.ts'
-import { RatesWrite } from './schema.ts'
+import { decideRates } from './decide.ts'
+import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
+import { serializeRateJob } from './serialize.ts'
 
-/** Accepts rates of room types for background processing (contract, Endpoints; decisions §8). */
+/** Accepts rates of room types (contract, Endpoints; decisions §8), and tells what became of them (decisions §20). */
 export function rateRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] }).use(guard(app)).post(
-    '',
-    async (context) => {
-      await acceptRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data)
-      app.outbox.wake()
-      return ok(context, { message: 'Rates update accepted for background processing' })
-    },
-    {
-      access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
-      body: RatesWrite,
-      response: { 200: Envelope(Confirmation) },
-      detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
-    },
-  )
+  return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] })
+    .use(guard(app))
+    .post(
+      '',
+      async (context) => {
+        const { hostId } = context.caller
+        const { sequence, jobId } = await acceptRates(app, hostId, normalize(RatesWrite, context.body).data)
+        // Where this fails, the job in the outbox does it: the rates are accepted.
+        await decideRates(app, hostId, sequence).catch((error) => {
+          app.log.warn({ error: String(error) }, 'Rates are applied later')
+        })
+        app.outbox.wake()
+        return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
+      },
+      {
+        access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
+        body: RatesWrite,
+        response: { 200: RatesAccepted },
+        detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
+      },
+    )
+    .get(
+      '/jobs/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(
+          context,
+          serializeRateJob(await findRateJob(app.db, context.caller.hostId, id, app.clock())),
+        )
+      },
+      {
+        access: { permission: 'listings.write', provider: true, errors: ['not_found'] },
+        response: { 200: Envelope(RateJobView) },
+        detail: { operationId: 'getRateJob', summary: 'Read what became of a rates write' },
+      },
+    )
 }

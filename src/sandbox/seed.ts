@@ -11,6 +11,9 @@ import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
 import { setClosed } from '../messages/conversation.ts'
 import { carryOut } from '../platform/mongo/transactions.ts'
+import { acceptRates } from '../rates/accept.ts'
+import { decideRates } from '../rates/decide.ts'
+import type { RateItem } from '../rates/schema.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareUser } from '../users/create.ts'
 import { UserCreate } from '../users/schema.ts'
@@ -43,6 +46,12 @@ interface BookingData {
   has_closed_conversation?: true
 }
 
+interface RatesData {
+  /** Of the job. */
+  id: number
+  data: RateItem[]
+}
+
 /**
  * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the ids of the
  * contract and dates relative to today.
@@ -56,10 +65,11 @@ export async function seedSandbox(
   start: ClockStart,
 ): Promise<void> {
   await startHostClock(store.db, scope, start)
-  const [users, listings, bookings] = await Promise.all([
+  const [users, listings, bookings, rates] = await Promise.all([
     readData<UserData>('users'),
     readData<ListingData>('listings'),
     readData<BookingData>('bookings'),
+    readData<RatesData>('rates'),
   ])
   for (const { id, body } of users) {
     const work = await prepareUser(
@@ -71,6 +81,7 @@ export async function seedSandbox(
   }
   for (const listing of listings) await seedListing(store, scope, listing)
   for (const booking of bookings) await seedBooking(store, scope, booking)
+  for (const write of rates) await seedRates(store, scope, write)
 }
 
 async function seedListing(store: Store, scope: number, data: ListingData): Promise<void> {
@@ -89,6 +100,12 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
   if (status !== 'pending')
     await transitionBooking(store, await findBooking(store.db, scope, id), { to: status })
   if (has_closed_conversation) await setClosed(store, { id, host_id: scope }, true)
+}
+
+async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
+  const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
+  const { sequence } = await acceptRates(context, scope, data)
+  await decideRates(store, scope, sequence)
 }
 
 /** An id source that gives out these ids first. */

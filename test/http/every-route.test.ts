@@ -10,6 +10,11 @@ const routes = guardedRoutes(service)
 const actor = await service.actor()
 const stranger = await service.actor()
 const own = await seedBooking(actor)
+const ownRates = { listing_id: own.listing_id, room_type_id: own.room_type_id, base_price: 5 }
+const accepted = await actor.send('POST', '/v1/integrations/provider_one/rates', {
+  body: { data: [ownRates] },
+})
+const ownJob = accepted.body.meta.job_id as number
 const ownConsumer = 'own'
 for (const [prefix, feed] of ['/v1', '/sandbox'].flatMap((prefix) => [
   [prefix, 'bookings'],
@@ -55,6 +60,7 @@ test('the route table has exactly the endpoints of the contract', () => {
     'GET /v1/integrations/:provider/availability/nights',
     'POST /v1/integrations/:provider/availability',
     'POST /v1/integrations/:provider/rates',
+    'GET /v1/integrations/:provider/rates/jobs/:id',
     'GET /v1/integrations/:provider/bookings',
     'GET /v1/integrations/:provider/messages',
     'GET /v1/integrations/:provider/bookings/consumers',
@@ -206,6 +212,7 @@ function foreignId(path: string): number | string {
     bookings: own.booking_id,
     listings: own.listing_id,
     consumers: ownConsumer,
+    jobs: ownJob,
   }
   const [, kind = ''] = /(\w+)\/:(?!provider)/.exec(path) ?? []
   const id = ids[kind]

@@ -34,7 +34,7 @@ const bookingId = last.booking_id
 await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text: 'Hello' } } })
 
 /** What the service does in the background is not the request's. */
-const background = new Set(['outbox', 'api_keys', 'sandbox_scopes'])
+const background = new Set(['outbox', 'api_keys', 'sandbox_scopes', 'request_buckets', 'request_counts'])
 
 function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {
   if (databaseName === 'admin') return commandName === 'commitTransaction'

@@ -62,6 +62,7 @@ const others = [
   'GET /bookings/{booking_id}/messages',
   `GET ${integrations}/availability`,
   `GET ${integrations}/availability/nights`,
+  `GET ${integrations}/rates/jobs/{id}`,
   `GET ${integrations}/bookings`,
   `GET ${integrations}/bookings/{id}`,
   `GET ${integrations}/messages`,
