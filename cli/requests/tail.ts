@@ -1,3 +1,4 @@
+import { note } from '../output.ts'
 import { type StopSignal, withRetries } from '../poll/patience.ts'
 import type { RequestRow, RequestSearch, RequestSource } from './source.ts'
 
@@ -7,9 +8,14 @@ const lookBackSeconds = 5
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2
+/** The service answers 60 such requests a minute; a third of them is left to others with the same key. */
+const secondsPerPage = 1.5
 const shownFirst = 10
-/** What one round reads at most. */
+/** What one round reads at most, and how many rows a page has. */
 const perRound = 1000
+const perPage = 100
+/** Before anything was shown, the clock of this machine says where to begin: it may differ from the service's. */
+const clockToleranceSeconds = 600
 
 /** Shows requests as they are written, each once, until it is stopped; begins with the last few. */
 export async function tailRequests(
@@ -18,37 +24,42 @@ export async function tailRequests(
   show: (row: RequestRow) => void,
   stop: StopSignal,
 ): Promise<void> {
-  const shown = new Map<string, string>()
+  const shown = new Map<string, number>()
+  const begin = search.since ?? ago(Date.now(), clockToleranceSeconds)
   for (let round = 0; !stop.requested; round += 1) {
-    const since = shown.size === 0 ? search.since : sinceOf(shown, round)
-    const limit = round === 0 && since === undefined ? shownFirst : perRound
-    const rows = await withRetries(() => read({ ...search, since }, limit), stop)
-    for (const row of rows?.reverse() ?? []) {
-      if (!shown.has(row.id)) show(row)
-      shown.set(row.id, row.at)
-    }
+    const isFirst = round === 0
+    const since = isFirst ? search.since : latest(begin, sinceOf(shown, round))
+    const isBeginning = isFirst && search.since === undefined
+    const limit = isBeginning ? perPage : perRound
+    const rows = (await withRetries(() => read({ ...search, since }, limit), stop)) ?? []
+    const isCut = rows.length === perRound && !rows.some(({ id }) => shown.has(id))
+    if (isCut && !isFirst) note('There are too many requests to show them all; limit them with --status')
+    const news = rows.filter(({ id }) => !shown.has(id)).slice(0, isBeginning ? shownFirst : perRound)
+    for (const row of news.reverse()) show(row)
+    for (const { id, at } of rows) shown.set(id, Date.parse(at))
     forget(shown)
-    await stop.sleep(pauseSeconds)
+    await stop.sleep(Math.max(pauseSeconds, Math.ceil(rows.length / perPage) * secondsPerPage))
   }
 }
 
 /** Measured from the newest entry and not from the clock of this machine, which may differ. */
-function sinceOf(shown: Map<string, string>, round: number): string {
+function sinceOf(shown: Map<string, number>, round: number): string | undefined {
+  if (shown.size === 0) return undefined
   const seconds = round % roundsBetweenLongLooks === 0 ? heldLookBackSeconds : lookBackSeconds
-  return before(newestOf(shown), seconds)
+  return ago(Math.max(...shown.values()), seconds)
 }
 
-function newestOf(shown: Map<string, string>): string {
-  return [...shown.values()].sort().at(-1) as string
+function latest(begin: string, since: string | undefined): string {
+  return since !== undefined && Date.parse(since) > Date.parse(begin) ? since : begin
 }
 
-function before(at: string, seconds: number): string {
-  return new Date(Date.parse(at) - seconds * 1000).toISOString()
+function ago(moment: number, seconds: number): string {
+  return new Date(moment - seconds * 1000).toISOString()
 }
 
 /** What is older than any round looks back is not seen again. */
-function forget(shown: Map<string, string>): void {
+function forget(shown: Map<string, number>): void {
   if (shown.size === 0) return
-  const oldest = before(newestOf(shown), heldLookBackSeconds)
+  const oldest = Math.max(...shown.values()) - heldLookBackSeconds * 1000
   for (const [id, at] of shown) if (at < oldest) shown.delete(id)
 }

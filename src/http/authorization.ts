@@ -1,7 +1,8 @@
 import type { AppContext, Authorization, LimitState, RateWindow } from '../context.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError, UnusableKeyError } from '../errors.ts'
 import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
 import { clientNetwork } from './client-address.ts'
+import type { Outcome } from './outcome.ts'
 
 /**
  * The API key sent in either header.
@@ -27,13 +28,15 @@ const lookUpsPerSecondBeyondLimit = 10
 /**
  * Authorizes a request by its headers and counts it; a failed check counts against the client's address.
  *
+ * @param outcome told which key it was, once that is known
  * @throws DomainError `auth`, or `rate_limit` when the address has failed too often
  */
 export async function authorize(
   { rateLimiter, config, authorizer, clock }: AppContext,
   headers: Headers,
   address: string,
-  window?: RateWindow,
+  outcome: Outcome,
+  window: RateWindow = 'default',
 ): Promise<Authorization> {
   const name = `failures:${clientNetwork(address)}`
   const limit = config.authFailuresPerMinute
@@ -41,9 +44,15 @@ export async function authorize(
     (await rateLimiter.look(name, limit, minuteMilliseconds)).remaining > 0 ||
     lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed
   try {
-    return await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
+    const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
+    const { key, host } = authorization
+    Object.assign(outcome, { key: { id: key.id, hostId: host.id }, isLimited: window === 'default' })
+    return authorization
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
+    // It has been counted, and its holder's administrator wants to know.
+    if (error instanceof UnusableKeyError)
+      Object.assign(outcome, { key: error.key, isLimited: window === 'default' })
     const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
     throw error

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { DomainError, type ErrorKind, UnusableKeyError } from '../errors.ts'
+import { DomainError, type ErrorKind } from '../errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
 import { maximumProblems } from '../schema/problems.ts'
@@ -53,9 +53,7 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
     log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
   }
   const { status, type, message, errors } = known ? describeError(known) : unexpected
-  const outcome = outcomeOf(context.request)
-  outcome.failure = { type, message, errors }
-  if (known instanceof UnusableKeyError) outcome.key = known.key
+  outcomeOf(context.request).failure = { type, message, errors }
   context.set.status = status
   const headers = { ...context.set.headers } as Record<string, string>
   const wait = known?.retryAfterSeconds ?? (isTemporary(context.error) ? unreachableSeconds : undefined)

@@ -56,9 +56,7 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   const outcome = outcomeOf(request)
   outcome.address = address
   outcome.isLook = access.looksAtKey ?? false
-  const authorization = await authorize(app, request.headers, address, access.window)
-  outcome.key = { id: authorization.key.id, hostId: authorization.host.id }
-  outcome.isLimited = authorization.window === 'default'
+  const authorization = await authorize(app, request.headers, address, outcome, access.window)
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.version !== null)
   context.caller = toCaller(authorization, address, app.environment.name === 'sandbox')

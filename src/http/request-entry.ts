@@ -21,7 +21,7 @@ export interface RequestEntry {
 
 /** Of an error, the log keeps so many problems, with so many characters of each message. */
 export const loggedProblems = 20
-export const loggedCharacters = 1000
+export const loggedCharacters = 300
 
 /** A request that was answered. */
 export interface Answered {

@@ -12,17 +12,19 @@ export interface BucketWrite {
   series: EntrySeries
   /** Random, so that no two processes write to one. */
   bucketId: string
+  /** How many entries the bucket has been given before. */
+  before: number
   entries: RequestEntry[]
 }
 
 /** Small, because buckets are trimmed as a whole, and the number kept is to be near to the number promised. */
-export const bucketSize = 50
+export const bucketSize = 25
+/** A series is trimmed when one process has added so many entries, and when a process adds its first. */
+const trimEvery = 10
 /** An old entry goes with the youngest one of its bucket. */
 const openMilliseconds = 3_600_000
 /** So many series one process keeps something in mind of. */
 const maximumSeries = 10_000
-/** A series is trimmed when one process has added so many entries. */
-const trimEvery = 20
 
 interface Progress {
   bucketId: string
@@ -43,10 +45,10 @@ export class OpenBuckets {
       if (progress.count >= bucketSize || now.getTime() - progress.openedAt >= openMilliseconds)
         Object.assign(progress, freshBucket(now))
       const added = entries.slice(placed, placed + bucketSize - progress.count)
+      writes.push({ series, bucketId: progress.bucketId, before: progress.count, entries: added })
       progress.count += added.length
       progress.untrimmed += added.length
       placed += added.length
-      writes.push({ series, bucketId: progress.bucketId, entries: added })
     }
     return writes
   }
@@ -59,16 +61,11 @@ export class OpenBuckets {
     return true
   }
 
-  /** Fills none of them any more: what became of the last writes is not known. */
-  abandon(): void {
-    this.progress.clear()
-  }
-
   private progressOf(series: EntrySeries, now: Date): Progress {
     const known = this.progress.get(nameOf(series))
     if (known) return known
     if (this.progress.size >= maximumSeries) this.progress.clear()
-    const progress = { ...freshBucket(now), untrimmed: 0 }
+    const progress = { ...freshBucket(now), untrimmed: trimEvery }
     this.progress.set(nameOf(series), progress)
     return progress
   }

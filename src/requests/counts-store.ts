@@ -1,4 +1,5 @@
 import type { Db } from '../platform/mongo/connection.ts'
+import { ignoreDuplicates } from '../platform/mongo/errors.ts'
 import { type KindCounts, type MinuteCounts, minuteMilliseconds } from './kinds.ts'
 import { requestCountsModel } from './model.ts'
 
@@ -9,16 +10,20 @@ export const countedMilliseconds = 24 * hourMilliseconds
 /** Names the documents of this process. */
 const processName = crypto.randomUUID()
 
-/** Adds what one process counted for several keys: one write for each key and hour. */
+/**
+ * Adds what one process counted for several keys: one write for each key and hour. The same batch again changes
+ * nothing.
+ */
 export async function addCounts(
   db: Db,
+  batch: number,
   counted: { key: { id: number; hostId: number }; counts: MinuteCounts }[],
 ): Promise<void> {
   const operations = counted.flatMap(({ key, counts }) => {
     const byHour = Map.groupBy(counts, ([minute]) => minute - (minute % hourMilliseconds))
     return [...byHour].map(([hour, minutes]) => ({
       updateOne: {
-        filter: { _id: `${key.id}:${hour}:${processName}` },
+        filter: { _id: `${key.id}:${hour}:${processName}`, batch: { $ne: batch } },
         update: {
           $setOnInsert: {
             host_id: key.hostId,
@@ -26,14 +31,16 @@ export async function addCounts(
             hour: new Date(hour),
             expires_at: new Date(hour + hourMilliseconds + countedMilliseconds),
           },
+          $set: { batch },
           $inc: Object.fromEntries(minutes.flatMap(([minute, counts]) => increments(minute - hour, counts))),
         },
         upsert: true,
       },
     }))
   })
-  if (operations.length > 0)
-    await requestCountsModel(db).collection.bulkWrite(operations as never, { ordered: false })
+  if (operations.length === 0) return
+  const { collection } = requestCountsModel(db)
+  await ignoreDuplicates(() => collection.bulkWrite(operations as never, { ordered: false }))
 }
 
 function increments(sinceHour: number, counts: KindCounts): [string, number][] {

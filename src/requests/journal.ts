@@ -3,9 +3,9 @@ import type { Clock } from '../clock.ts'
 import type { EntryPlaces, Journal } from '../context.ts'
 import type { RequestEntry } from '../http/request-entry.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { type EntrySeries, OpenBuckets } from './buckets.ts'
+import { type BucketWrite, type EntrySeries, OpenBuckets } from './buckets.ts'
 import { addCounts } from './counts-store.ts'
-import { addToMinute, countRequest, kindOf, type MinuteCounts } from './kinds.ts'
+import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'
 import { addEntries, keptEntries, trimSeries } from './store.ts'
 
 /** With the time of the write, an entry is visible within 2 s (decisions §18). */
@@ -15,18 +15,29 @@ export const maximumUnwritten = 10_000
 
 type Key = { id: number; hostId: number }
 
-/** What is to be written of one key. */
-interface Unwritten {
+/** What was noted of one key. */
+interface Noted {
   key: Key
   failures: RequestEntry[]
   others: RequestEntry[]
   counts: MinuteCounts
 }
 
+/** What is written together. It stays the same until it is: the database knows by its number what it has already. */
+interface Batch {
+  number: number
+  counted: { key: Key; counts: MinuteCounts }[]
+  writes: BucketWrite[]
+  series: EntrySeries[]
+}
+
 /** Collects the requests of each key in memory and writes them every 1.5 s, in one write per bucket. */
 export class RequestJournal implements Journal {
-  private unwritten = new Map<number, Unwritten>()
+  private noted = new Map<number, Noted>()
+  /** How many entries are kept, whether or not they are being written. */
   private size = 0
+  private batch: Batch | undefined
+  private batches = 0
   private readonly buckets = new OpenBuckets()
   private writing: Promise<void> | undefined
   private readonly flusher: ReturnType<typeof setInterval>
@@ -43,12 +54,12 @@ export class RequestJournal implements Journal {
   }
 
   record(key: Key, entry: RequestEntry, { isListed, isCounted }: EntryPlaces): void {
-    const unwritten = this.unwrittenOf(key)
-    if (isCounted) countRequest(unwritten.counts, entry.at.getTime(), kindOf(entry.status))
-    if (isListed) this.list(unwritten, entry)
+    const noted = this.notedOf(key)
+    if (isCounted) countRequest(noted.counts, entry.at.getTime(), kindOf(entry.status))
+    if (isListed) this.list(noted, entry)
   }
 
-  /** Writes what was taken so far; what cannot be written is kept for the next attempt. */
+  /** Writes what was noted so far; what cannot be written is kept for the next attempt. */
   async flush(): Promise<void> {
     // What came after the current write began is for the next one.
     await this.writing
@@ -63,15 +74,15 @@ export class RequestJournal implements Journal {
     await this.flush()
   }
 
-  private unwrittenOf(key: Key): Unwritten {
-    const known = this.unwritten.get(key.id)
+  private notedOf(key: Key): Noted {
+    const known = this.noted.get(key.id)
     if (known) return known
-    const fresh: Unwritten = { key, failures: [], others: [], counts: new Map() }
-    this.unwritten.set(key.id, fresh)
+    const fresh: Noted = { key, failures: [], others: [], counts: new Map() }
+    this.noted.set(key.id, fresh)
     return fresh
   }
 
-  private list({ failures, others }: Unwritten, entry: RequestEntry): void {
+  private list({ failures, others }: Noted, entry: RequestEntry): void {
     if (this.size >= maximumUnwritten) {
       this.onDropped(1)
       return
@@ -84,46 +95,48 @@ export class RequestJournal implements Journal {
       this.size -= others.splice(0, others.length - keptEntries.others).length
   }
 
+  /** First what could not be written before, then what came since. */
   private async write(): Promise<void> {
-    const taken = this.unwritten
-    this.unwritten = new Map()
-    this.size = 0
+    const isLate = this.batch !== undefined
+    this.batch ??= this.takeBatch()
     try {
-      await addCounts(this.db, [...taken.values()])
-      for (const { counts } of taken.values()) counts.clear()
-      await this.writeEntries([...taken.values()].flatMap(seriesOf))
+      await this.writeBatch(this.batch)
+      this.batch = undefined
     } catch (error) {
       this.log.warn({ error: String(error) }, 'Cannot write the request log')
-      this.buckets.abandon()
-      this.putBack(taken)
+      return
     }
+    if (isLate) await this.write()
   }
 
-  private async writeEntries(all: { series: EntrySeries; entries: RequestEntry[] }[]): Promise<void> {
+  private takeBatch(): Batch {
+    const all = [...this.noted.values()]
+    this.noted = new Map()
+    this.batches += 1
     const now = this.clock()
-    const writes = all.flatMap(({ series, entries }) => this.buckets.place(series, entries, now))
-    await addEntries(this.db, writes)
-    for (const { entries } of all) entries.length = 0
-    for (const { series } of all) if (this.buckets.isTrimDue(series)) await trimSeries(this.db, series)
+    const placed = all.flatMap(seriesOf)
+    return {
+      number: this.batches,
+      counted: all.filter(({ counts }) => counts.size > 0),
+      writes: placed.flatMap(({ series, entries }) => this.buckets.place(series, entries, now)),
+      series: placed.map(({ series }) => series),
+    }
   }
 
-  /** What was not written goes before what came meanwhile. */
-  private putBack(taken: Map<number, Unwritten>): void {
-    const newer = [...this.unwritten.values()]
-    this.unwritten = taken
-    this.size = [...taken.values()].reduce(
-      (sum, { failures, others }) => sum + failures.length + others.length,
-      0,
-    )
-    for (const { key, failures, others, counts } of newer) {
-      const unwritten = this.unwrittenOf(key)
-      for (const [minute, added] of counts) addToMinute(unwritten.counts, minute, added)
-      for (const entry of [...failures, ...others]) this.list(unwritten, entry)
-    }
+  private async writeBatch({ number, counted, writes, series }: Batch): Promise<void> {
+    await addCounts(this.db, number, counted)
+    await addEntries(this.db, number, writes)
+    this.size -= writes.reduce((sum, { entries }) => sum + entries.length, 0)
+    // From here on it is written: what is not trimmed now is so the next time.
+    for (const one of series)
+      if (this.buckets.isTrimDue(one))
+        await trimSeries(this.db, one).catch((error) =>
+          this.log.warn({ error: String(error) }, 'Cannot trim the request log'),
+        )
   }
 }
 
-function seriesOf({ key, failures, others }: Unwritten) {
+function seriesOf({ key, failures, others }: Noted) {
   const owner = { host_id: key.hostId, key_id: key.id }
   const all = [
     { series: { ...owner, failed: true }, entries: failures },

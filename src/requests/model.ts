@@ -3,6 +3,11 @@ import type { RequestEntry } from '../http/request-entry.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 import type { KindCounts } from './kinds.ts'
 
+/** An entry with its place in the bucket, which stays when others are left out. */
+export interface StoredEntry extends RequestEntry {
+  n: number
+}
+
 /** Requests that one process saw of one key, in one document: failures apart from the others. */
 export interface RequestBucket {
   _id: string
@@ -13,9 +18,12 @@ export interface RequestBucket {
   from: Date
   to: Date
   count: number
-  entries: RequestEntry[]
-  /** Of failures; the others stay until newer ones take their place. */
-  expires_at: Date | null
+  /** Each status that its entries have. */
+  statuses: number[]
+  entries: StoredEntry[]
+  /** Number of the last batch that was added. */
+  batch: number
+  expires_at: Date
 }
 
 const bucket = new Schema<RequestBucket>({
@@ -26,8 +34,10 @@ const bucket = new Schema<RequestBucket>({
   from: { type: Date, required: true },
   to: { type: Date, required: true },
   count: { type: Number, required: true },
+  statuses: { type: [Number], required: true },
   entries: { type: Schema.Types.Mixed, required: true } as never,
-  expires_at: { type: Date, default: null },
+  batch: { type: Number, required: true },
+  expires_at: { type: Date, required: true },
 })
 // With `count`, what is to be trimmed is found in the index alone.
 bucket.index({ host_id: 1, to: -1, key_id: 1, failed: 1, count: 1 }, { name: 'request_bucket' })
@@ -46,6 +56,8 @@ export interface RequestCounts {
   hour: Date
   /** By the number of the minute, from 0 to 59. */
   minutes: Record<string, KindCounts>
+  /** Number of the last batch that was added. */
+  batch: number
   expires_at: Date
 }
 
@@ -55,6 +67,7 @@ const counts = new Schema<RequestCounts>({
   key_id: { type: Number, required: true },
   hour: { type: Date, required: true },
   minutes: { type: Schema.Types.Mixed, required: true },
+  batch: { type: Number, required: true },
   expires_at: { type: Date, required: true },
 })
 counts.index({ host_id: 1, key_id: 1, hour: 1 }, { name: 'count_hour' })

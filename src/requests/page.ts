@@ -1,6 +1,7 @@
 import type { Db } from '../platform/mongo/connection.ts'
 import { readCursor, writeCursor } from './cursor.ts'
-import { findRequests, type LoggedRequest, type RequestQuestion } from './store.ts'
+import type { RequestQuestion } from './question.ts'
+import { findRequests, type LoggedRequest } from './store.ts'
 
 /** One page of the requests of a key, newest first. */
 export interface RequestPage {

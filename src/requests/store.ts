@@ -1,36 +1,51 @@
 import type { RequestEntry } from '../http/request-entry.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { ignoreDuplicates } from '../platform/mongo/errors.ts'
 import type { BucketWrite, EntrySeries } from './buckets.ts'
 import { type RequestBucket, requestBucketModel } from './model.ts'
+import { bucketFilter, entryFilter, type RequestQuestion } from './question.ts'
 
 /** How many entries of a key stay when it is trimmed: at most 10,000 failures, and 1,000 of the others (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
+const dayMilliseconds = 86_400_000
 /** How long failures are kept. */
-export const failureMilliseconds = 7 * 86_400_000
+export const failureMilliseconds = 7 * dayMilliseconds
+/** What nobody adds to any more is not kept for ever. */
+const otherMilliseconds = 90 * dayMilliseconds
 
-/** Adds entries to their buckets: one write for each bucket. */
-export async function addEntries(db: Db, writes: BucketWrite[]): Promise<void> {
-  const operations = writes.map(({ series, bucketId, entries }) => {
-    const arrivals = entries.map(({ at }) => at.getTime())
-    const from = new Date(Math.min(...arrivals))
-    const to = new Date(Math.max(...arrivals))
-    const expires_at = new Date(to.getTime() + failureMilliseconds)
-    return {
-      updateOne: {
-        filter: { _id: bucketId },
-        update: {
-          $setOnInsert: { ...series, ...(series.failed ? {} : { expires_at: null }) },
-          $push: { entries: { $each: entries } },
-          $inc: { count: entries.length },
-          $min: { from },
-          $max: { to, ...(series.failed ? { expires_at } : {}) },
-        },
-        upsert: true,
+/** Buckets written at once, so that other requests are served in between. */
+const bucketsAtOnce = 20
+
+/** Adds entries to their buckets: one write for each bucket. The same batch again changes nothing. */
+export async function addEntries(db: Db, batch: number, writes: BucketWrite[]): Promise<void> {
+  const { collection } = requestBucketModel(db)
+  for (let start = 0; start < writes.length; start += bucketsAtOnce) {
+    const operations = writes
+      .slice(start, start + bucketsAtOnce)
+      .map((write) => bucketOperation(batch, write))
+    await ignoreDuplicates(() => collection.bulkWrite(operations as never, { ordered: false }))
+  }
+}
+
+function bucketOperation(batch: number, { series, bucketId, before, entries }: BucketWrite) {
+  const arrivals = entries.map(({ at }) => at.getTime())
+  const [from, to] = [new Date(Math.min(...arrivals)), new Date(Math.max(...arrivals))]
+  const kept = series.failed ? failureMilliseconds : otherMilliseconds
+  return {
+    updateOne: {
+      filter: { _id: bucketId, batch: { $ne: batch } },
+      update: {
+        $setOnInsert: series,
+        $set: { batch },
+        $push: { entries: { $each: entries.map((entry, index) => ({ ...entry, n: before + index })) } },
+        $addToSet: { statuses: { $each: [...new Set(entries.map(({ status }) => status))] } },
+        $inc: { count: entries.length },
+        $min: { from },
+        $max: { to, expires_at: new Date(to.getTime() + kept) },
       },
-    }
-  })
-  if (operations.length > 0)
-    await requestBucketModel(db).collection.bulkWrite(operations as never, { ordered: false })
+      upsert: true,
+    },
+  }
 }
 
 /** Removes the oldest buckets of a series, as long as enough of it stays. */
@@ -53,20 +68,9 @@ export interface LoggedRequest extends RequestEntry {
   key_id: number
 }
 
-/** Which requests are looked for; what is left out does not limit. */
-export interface RequestQuestion {
-  host_id?: number
-  key_id?: number
-  /** Each a status, or all of a hundred as `4xx`. */
-  statuses?: string[] | undefined
-  request_id?: string | undefined
-  since?: Date | undefined
-  /** Only what comes after this one, from new to old. */
-  after?: Pick<LoggedRequest, 'at' | 'id'> | undefined
-}
-
 /**
- * The newest requests first, by arrival and id.
+ * The newest requests first, by arrival and id. The database picks the entries, so that however much is looked
+ * through, no more than what is found is read.
  *
  * @param now failures of a week ago are over, also where the database has not removed them yet
  */
@@ -76,55 +80,38 @@ export async function findRequests(
   limit: number,
   now: Date,
 ): Promise<LoggedRequest[]> {
-  const isWanted = wantedBy(question, now)
+  const weekAgo = new Date(now.getTime() - failureMilliseconds)
+  const wanted = { $filter: { input: '$entries', as: 'entry', cond: entryFilter(question, weekAgo) } }
+  const buckets = requestBucketModel(db).collection.aggregate<RequestBucket>(
+    [
+      { $match: bucketFilter(question) },
+      { $sort: { to: -1 } },
+      { $project: { host_id: 1, key_id: 1, to: 1, entries: wanted } },
+    ],
+    { batchSize: 10 },
+  )
+  const { after } = question
   let found: LoggedRequest[] = []
-  const buckets = requestBucketModel(db)
-    .collection.find<RequestBucket>(bucketFilter(question))
-    .sort({ to: -1 })
   for await (const bucket of buckets) {
     const last = found[limit - 1]
     // Buckets overlap in time, but none that follows has a later entry than this one.
     if (last && last.at > bucket.to) break
-    found = [...found, ...entriesOf(bucket).filter(isWanted)].sort(newestFirst).slice(0, limit)
+    const entries = entriesOf(bucket).filter((entry) => !after || newestFirst(after, entry) < 0)
+    found = [...found, ...entries].sort(newestFirst).slice(0, limit)
   }
   return found
 }
 
-function bucketFilter({ host_id, key_id, statuses, request_id, since, after }: RequestQuestion): object {
-  const kinds = new Set(statuses?.map((status) => status >= '4'))
-  return {
-    ...(host_id === undefined ? {} : { host_id }),
-    ...(key_id === undefined ? {} : { key_id }),
-    ...(request_id === undefined ? {} : { 'entries.request_id': request_id }),
-    ...(since ? { to: { $gte: since } } : {}),
-    ...(after ? { from: { $lte: after.at } } : {}),
-    ...(kinds.size === 1 ? { failed: kinds.has(true) } : {}),
-  }
-}
-
-function wantedBy({ statuses, request_id, since, after }: RequestQuestion, now: Date) {
-  const weekAgo = new Date(now.getTime() - failureMilliseconds)
-  return (entry: LoggedRequest): boolean =>
-    (entry.status < 400 || entry.at > weekAgo) &&
-    (request_id === undefined || entry.request_id === request_id) &&
-    (!since || entry.at >= since) &&
-    (!after || newestFirst(after, entry) < 0) &&
-    (!statuses || statuses.some((status) => hasStatus(entry, status)))
-}
-
-function hasStatus({ status }: LoggedRequest, wanted: string): boolean {
-  return wanted.endsWith('xx') ? wanted[0] === String(status)[0] : wanted === String(status)
-}
-
 function entriesOf({ _id, host_id, key_id, entries }: RequestBucket): LoggedRequest[] {
-  return entries.map((entry, index) => ({
-    ...entry,
-    id: `${_id}${index.toString(36).padStart(2, '0')}`,
-    host_id,
-    key_id,
-  }))
+  return entries.map(({ n, ...entry }) => ({ ...entry, id: idOf(_id, n), host_id, key_id }))
 }
 
-function newestFirst(one: Pick<LoggedRequest, 'at' | 'id'>, other: Pick<LoggedRequest, 'at' | 'id'>): number {
+function idOf(bucketId: string, place: number): string {
+  return `${bucketId}${place.toString(36).padStart(2, '0')}`
+}
+
+type Place = Pick<LoggedRequest, 'at' | 'id'>
+
+function newestFirst(one: Place, other: Place): number {
   return other.at.getTime() - one.at.getTime() || (one.id < other.id ? 1 : one.id > other.id ? -1 : 0)
 }

@@ -3,8 +3,9 @@ import { systemClock } from '../../src/clock.ts'
 import { loggedCharacters, loggedProblems, type RequestEntry, toEntry } from '../../src/http/request-entry.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { openMongo } from '../../src/platform/mongo/connection.ts'
+import { addCounts, findCounts } from '../../src/requests/counts-store.ts'
 import { maximumUnwritten, RequestJournal } from '../../src/requests/journal.ts'
-import { failureMilliseconds, findRequests } from '../../src/requests/store.ts'
+import { addEntries, failureMilliseconds, findRequests } from '../../src/requests/store.ts'
 import { mongodbUrlOf, testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
@@ -109,6 +110,28 @@ test('what cannot be written is kept until it can', async () => {
   await journal.flush()
   const ids = (await stored()).map(({ request_id }) => request_id)
   expect([ids.length, new Set(ids).size, dropped()]).toEqual([120, 120, 0])
+})
+
+test('the same batch again changes nothing, as after a write whose result is unknown', async () => {
+  const key = newKey()
+  const series = { host_id: key.hostId, key_id: key.id, failed: true }
+  const minute = Date.now() - (Date.now() % 60_000)
+  const bucketId = crypto.randomUUID().replaceAll('-', '')
+  const write = (before: number) => ({ series, bucketId, before, entries: [entry(404), entry(404)] })
+  const counted = [{ key, counts: new Map([[minute, { refused: 2 }]]) }]
+  for (const [batch, before] of [
+    [1, 0],
+    [1, 0],
+    [2, 2],
+    [2, 2],
+  ] as const) {
+    await addEntries(db, batch, [write(before)])
+    await addCounts(db, batch, counted)
+  }
+  const found = await findRequests(db, { key_id: key.id }, 10, new Date())
+  expect([found.length, new Set(found.map(({ id }) => id)).size]).toEqual([4, 4])
+  const owner = { host_id: key.hostId, key_id: key.id }
+  expect(await findCounts(db, owner, new Date(minute))).toEqual([[new Date(minute), { refused: 4 }]])
 })
 
 test('a process that is asked to stop writes what it has', async () => {

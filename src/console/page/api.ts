@@ -15,6 +15,11 @@ export class ApiError extends Error {
   }
 }
 
+/** What is shown of anything that was thrown. */
+export function toApiError(error: unknown): ApiError {
+  return error instanceof ApiError ? error : new ApiError('The page could not read the response', null)
+}
+
 /** What the page relies on in an envelope. */
 export interface Envelope<T> {
   data: T
@@ -32,8 +37,17 @@ export interface Asking {
 /** Asks the service with one key, as seldom as the page may. */
 export class Api {
   private readonly gate = new RequestGate()
+  private ahead = 0
 
-  constructor(private readonly key: string) {}
+  /** @throws ApiError for what cannot be a key */
+  constructor(private readonly key: string) {
+    if (!/^[!-~]+$/.test(key)) throw new ApiError('This is not an API key', null)
+  }
+
+  /** The time as the service has it: the clock of this machine may differ. */
+  now(): number {
+    return Date.now() + this.ahead
+  }
 
   /** @throws ApiError */
   async get<T>(path: string, asking: Asking = {}): Promise<Envelope<T>> {
@@ -52,6 +66,8 @@ export class Api {
       if (signal.aborted) throw error
       throw new ApiError('The service cannot be reached', null)
     })
+    const date = Date.parse(response.headers.get('date') ?? '')
+    if (!Number.isNaN(date)) this.ahead = date - Date.now()
     const body = await response.json().catch(() => null)
     if (response.ok && body) return body as Envelope<T>
     const message = body?.error?.message ?? `The service responded ${response.status}`

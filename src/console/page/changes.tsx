@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { FeedItem } from '../../feed/schema.ts'
-import { type Api, ApiError, type Environment } from './api.ts'
+import { type Api, type Environment, toApiError } from './api.ts'
 import { showAge, showTime, versionToTimestamp } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
@@ -63,7 +63,7 @@ async function follow(
       signal.throwIfAborted()
       report({
         data: rows,
-        error: error instanceof ApiError ? error : new ApiError('The page could not read the response', null),
+        error: toApiError(error),
       })
       await sleep(afterFailureMilliseconds, signal)
     }

@@ -15,7 +15,7 @@ export function drawChart(
   limit: number | undefined,
 ): () => void {
   const draw = () => {
-    const chart = new uPlot(optionsOf(place, limit), dataOf(bars, minutesPerBar, limit), place)
+    const chart = new uPlot(optionsOf(place, minutesPerBar, limit), dataOf(bars, minutesPerBar, limit), place)
     return () => chart.destroy()
   }
   let remove = draw()
@@ -51,7 +51,7 @@ function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): 
   return [bars.map(({ at }) => at), ...stacked, ...(limit === undefined ? [] : [line])]
 }
 
-function optionsOf(place: HTMLElement, limit: number | undefined): uPlot.Options {
+function optionsOf(place: HTMLElement, minutesPerBar: number, limit: number | undefined): uPlot.Options {
   const bars = uPlot.paths.bars?.({ size: [0.8, 40] })
   const axis = {
     stroke: colorOf('axis'),
@@ -63,7 +63,11 @@ function optionsOf(place: HTMLElement, limit: number | undefined): uPlot.Options
     height,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
+    scales: {
+      // Half a bar more at both ends.
+      x: { range: (_, first, last) => [first - minutesPerBar * 30, last + minutesPerBar * 30] },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
     axes: [
       axis,
       { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000] },

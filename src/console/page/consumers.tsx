@@ -4,7 +4,7 @@ import type { ConsumerView } from '../../consumers/schema.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { type Turn, useLoaded } from './hooks.ts'
-import { Nothing, Shown } from './parts.tsx'
+import { DocsLink, Nothing, Shown } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
 
@@ -36,7 +36,8 @@ export function Consumers({ api, environment }: { api: Api; environment: Environ
 function NoConsumers() {
   return (
     <Nothing>
-      No consumers. <a href="/docs#description/a-poller-without-a-disk">A poller without a disk</a> has one.
+      No consumers.{' '}
+      <DocsLink to="/docs#description/a-poller-without-a-disk">A poller without a disk</DocsLink> has one.
     </Nothing>
   )
 }

@@ -1,11 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RequestView } from '../../requests/schema.ts'
-import { type Api, ApiError, type Environment } from './api.ts'
+import { type Api, type ApiError, type Environment, toApiError } from './api.ts'
 import { showAge, showTime } from './format.ts'
 import { sleep } from './gate.ts'
 import { guideFor } from './guide.ts'
 import type { Loaded, Turn } from './hooks.ts'
-import { Nothing, Panel, Shown } from './parts.tsx'
+import { DocsLink, Nothing, Panel, Shown } from './parts.tsx'
 
 /** The newest failures, and where the older ones begin. */
 export interface Failures {
@@ -42,20 +42,26 @@ interface FailuresProps {
 }
 
 function Failed({ api, newest, environment }: { api: Api; newest: Failures; environment: Environment }) {
-  const [older, setOlder] = useState<Failures | null>(null)
+  const [seen, setSeen] = useState(newest)
   const [error, setError] = useState<ApiError | null>(null)
-  const known = new Map([...newest.rows, ...(older?.rows ?? [])].map((row) => [row.id, row]))
-  const rows = [...known.values()].filter(({ sandbox }) => sandbox === (environment === 'sandbox'))
-  const next = older ? older.next : newest.next
-  const readOn = () =>
-    loadFailures(api, next).then(
-      (page) => setOlder({ rows: [...(older?.rows ?? []), ...page.rows], next: page.next }),
-      setError,
-    )
+  const [isReading, setReading] = useState(false)
+  useEffect(() => setSeen((before) => withNewest(before, newest)), [newest])
+  const rows = seen.rows.filter(({ sandbox }) => sandbox === (environment === 'sandbox'))
+  const readOn = async () => {
+    setReading(true)
+    setError(null)
+    try {
+      const { rows: older, next } = await loadFailures(api, seen.next)
+      setSeen((before) => ({ rows: unique([...before.rows, ...older]), next }))
+    } catch (failure) {
+      setError(toApiError(failure))
+    }
+    setReading(false)
+  }
   return (
     <>
       {rows.length === 0 && (
-        <Nothing>No failed requests {environment === 'sandbox' ? 'to the sandbox' : 'on live data'}.</Nothing>
+        <NoFailures environment={environment} among={seen.next ? seen.rows.length : null} />
       )}
       <ul class="requests">
         {rows.map((row) => (
@@ -64,14 +70,40 @@ function Failed({ api, newest, environment }: { api: Api; newest: Failures; envi
           </li>
         ))}
       </ul>
-      {error && <p class="problem">{error.message}</p>}
-      {next && (
-        <button type="button" onClick={readOn}>
-          Show older ones
+      {error && (
+        <p class="problem" role="alert">
+          {error.message}
+        </p>
+      )}
+      {seen.next && (
+        <button type="button" onClick={readOn} disabled={isReading}>
+          {isReading ? 'Loading…' : 'Show older ones'}
         </button>
       )}
     </>
   )
+}
+
+/** @param among how many failures were looked through, where there are more */
+function NoFailures({ environment, among }: { environment: Environment; among: number | null }) {
+  const where = environment === 'sandbox' ? 'to the sandbox' : 'on live data'
+  if (among === null) return <Nothing>No failed requests {where}.</Nothing>
+  return (
+    <Nothing>
+      None of the last {among} failed requests was {where}.
+    </Nothing>
+  )
+}
+
+/** What was seen before, with the newest ones; where these have no connection to it any more, they alone. */
+function withNewest(seen: Failures, newest: Failures): Failures {
+  const known = new Set(seen.rows.map(({ id }) => id))
+  const isConnected = newest.next === null || newest.rows.some(({ id }) => known.has(id))
+  return isConnected ? { rows: unique([...newest.rows, ...seen.rows]), next: seen.next } : newest
+}
+
+function unique(rows: RequestView[]): RequestView[] {
+  return [...new Map(rows.map((row) => [row.id, row])).values()]
 }
 
 /** A request may become visible up to two seconds after its response. */
@@ -80,20 +112,25 @@ const writtenMilliseconds = 2000
 function Search({ api }: { api: Api }) {
   const [found, setFound] = useState<RequestView[] | 'searching' | null>(null)
   const [error, setError] = useState<ApiError | null>(null)
+  const running = useRef(new AbortController())
   const search = async (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
     const id = String(form.get('request_id')).trim()
+    // A later search replaces an earlier one.
+    running.current.abort()
+    const controller = new AbortController()
+    running.current = controller
+    const { signal } = controller
     setFound(id ? 'searching' : null)
     setError(null)
     if (!id) return
     try {
-      setFound((await find(api, id)) ?? (await findLater(api, id)) ?? [])
+      setFound((await find(api, id, signal)) ?? (await findLater(api, id, signal)) ?? [])
     } catch (failure) {
+      if (signal.aborted) return
       setFound(null)
-      setError(
-        failure instanceof ApiError ? failure : new ApiError('The page could not read the response', null),
-      )
+      setError(toApiError(failure))
     }
   }
   return (
@@ -115,14 +152,14 @@ function Search({ api }: { api: Api }) {
   )
 }
 
-async function find(api: Api, id: string): Promise<RequestView[] | null> {
-  const { data } = await api.get<RequestView[]>('/requests', { query: { request_id: id } })
+async function find(api: Api, id: string, signal: AbortSignal): Promise<RequestView[] | null> {
+  const { data } = await api.get<RequestView[]>('/requests', { query: { request_id: id }, signal })
   return data.length > 0 ? data : null
 }
 
-async function findLater(api: Api, id: string): Promise<RequestView[] | null> {
-  await sleep(writtenMilliseconds, new AbortController().signal)
-  return find(api, id)
+async function findLater(api: Api, id: string, signal: AbortSignal): Promise<RequestView[] | null> {
+  await sleep(writtenMilliseconds, signal)
+  return find(api, id, signal)
 }
 
 function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: boolean }) {
@@ -151,7 +188,7 @@ function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: bo
         )}
         {error && (
           <p>
-            <a href={guideFor(error.type)}>What “{error.type}” means, and when to try again</a>
+            <DocsLink to={guideFor(error.type)}>What “{error.type}” means, and when to try again</DocsLink>
           </p>
         )}
         <dl class="facts small">

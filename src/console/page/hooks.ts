@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError } from './api.ts'
+import { type ApiError, toApiError } from './api.ts'
 import { sleep } from './gate.ts'
 
 /** Whether somebody can see the page: while nobody can, it asks for nothing. */
@@ -54,7 +54,10 @@ export function useLoaded<T>(
         lastStart.current = { of: load, at: Date.now(), round }
         const found = await load({ signal, isBackground }).then(
           (data) => ({ data, error: null }),
-          (error) => ({ error: toApiError(error, signal) }),
+          (error) => {
+            signal.throwIfAborted()
+            return { error: toApiError(error) }
+          },
         )
         setLoaded((before) => ({ data: before.of === load ? before.data : null, ...found, of: load }))
         await sleep(refreshMilliseconds, signal)
@@ -69,8 +72,3 @@ export function useLoaded<T>(
 }
 
 const nothing = { data: null, error: null, of: undefined }
-
-function toApiError(error: unknown, signal: AbortSignal): ApiError {
-  signal.throwIfAborted()
-  return error instanceof ApiError ? error : new ApiError('The page could not read the response', null)
-}

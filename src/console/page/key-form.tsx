@@ -1,6 +1,7 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { KeyView } from '../../keys/schema.ts'
 import { Api, ApiError } from './api.ts'
+import { DocsLink } from './parts.tsx'
 
 /** A key that was accepted. */
 export interface Entered {
@@ -13,17 +14,19 @@ export interface Entered {
 export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
   const [error, setError] = useState<string | null>(null)
   const [isChecking, setChecking] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
   const check = async (event: SubmitEvent) => {
     event.preventDefault()
     const key = String(new FormData(event.currentTarget as HTMLFormElement).get('key')).trim()
-    const api = new Api(key)
     setChecking(true)
     setError(null)
     try {
+      const api = new Api(key)
       enter({ key, api, view: (await api.get<KeyView>('/key')).data })
     } catch (failure) {
       setChecking(false)
-      setError(failure instanceof ApiError ? failure.message : 'This is not an API key')
+      setError(failure instanceof ApiError ? failure.message : 'The page could not read the response')
     }
   }
   return (
@@ -34,6 +37,7 @@ export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
         <label for="api-key">API key</label>
         {/* Told to expect a one-time code, browsers do not offer to store it. */}
         <input
+          ref={input}
           id="api-key"
           name="key"
           type="password"
@@ -53,7 +57,7 @@ export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
         </button>
         <p id="key-hint" class="quiet">
           The key stays in this tab and is gone when you close it. No key yet? Ask your administrator, and
-          read <a href="/docs">the documentation</a>.
+          read <DocsLink>the documentation</DocsLink>.
         </p>
       </form>
     </main>

@@ -6,10 +6,10 @@ import { Api, type Environment } from './api.ts'
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
 import { FailuresPanel, loadFailures } from './failures-panel.tsx'
-import { type Turn, useLoaded } from './hooks.ts'
+import { type Loaded, type Turn, useLoaded } from './hooks.ts'
 import { type Entered, KeyForm } from './key-form.tsx'
 import { KeyPanel } from './key-panel.tsx'
-import { Loading, Nothing, Panel } from './parts.tsx'
+import { DocsLink, Loading, Nothing, Panel } from './parts.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
 
 /** The tab keeps the key until it is closed; nothing that outlives it does. */
@@ -48,7 +48,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
       <header class="top">
         <h1>Partner console</h1>
         <EnvironmentSwitch environment={environment} choose={setEnvironment} />
-        <a href="/docs">Documentation</a>
+        <DocsLink>Documentation</DocsLink>
         <button type="button" onClick={forget}>
           Forget the key
         </button>
@@ -59,12 +59,17 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
           <FailuresPanel {...place} loaded={failures} retry={failures.reload} />
         </div>
         <div>
-          <TrafficPanel loaded={counts} limit={key.data?.rate_limit.limit} retry={counts.reload} />
+          <TrafficPanel
+            loaded={counts}
+            now={api.now()}
+            limit={key.data?.rate_limit.limit}
+            retry={counts.reload}
+          />
           <Panel id="consumers" title="Consumers">
-            {ofBookings(key.data, <Consumers {...place} />)}
+            {ofBookings(key, <Consumers {...place} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
-            {ofBookings(key.data, <Changes key={environment} {...place} />)}
+            {ofBookings(key, <Changes key={environment} {...place} />)}
           </Panel>
         </div>
       </main>
@@ -78,7 +83,8 @@ function useData<T>(api: Api, path: string) {
 }
 
 /** What only a key that may read bookings can ask for. */
-function ofBookings(key: KeyView | null, content: JSX.Element): JSX.Element {
+function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
+  if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
   if (key === null) return <Loading />
   if (key.permissions.includes('bookings.read')) return content
   return <Nothing>This key may not read bookings: it lacks the permission bookings.read.</Nothing>

@@ -81,6 +81,15 @@ export function Loading() {
   )
 }
 
+/** A link to the guide, in a tab of its own: this one keeps the key to itself. */
+export function DocsLink({ to = '/docs', children }: { to?: string; children: ComponentChildren }) {
+  return (
+    <a href={to} target="_blank" rel="noopener">
+      {children}
+    </a>
+  )
+}
+
 /** What is said where there is nothing to show. */
 export function Nothing({ children }: { children: ComponentChildren }) {
   return <p class="nothing">{children}</p>

@@ -7,7 +7,7 @@ import { Nothing, Panel, Shown } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
 /** The requests of the last hour or day, by kind of response and against the limit. */
-export function TrafficPanel({ loaded, limit, retry }: TrafficProps) {
+export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
   const [span, setSpan] = useState<Span>('hour')
   return (
     <Panel id="traffic" title="Requests" note="Live and sandbox together: they share one limit.">
@@ -21,7 +21,7 @@ export function TrafficPanel({ loaded, limit, retry }: TrafficProps) {
         ))}
       </fieldset>
       <Shown loaded={loaded} retry={retry}>
-        {(counts) => <Traffic bars={toBars(counts, span, Date.now())} span={span} limit={limit} />}
+        {(counts) => <Traffic bars={toBars(counts, span, now)} span={span} limit={limit} />}
       </Shown>
     </Panel>
   )
@@ -29,6 +29,8 @@ export function TrafficPanel({ loaded, limit, retry }: TrafficProps) {
 
 interface TrafficProps {
   loaded: Loaded<RequestCount[]>
+  /** By the clock of the service. */
+  now: number
   limit: number | undefined
   retry: () => void
 }

@@ -43,6 +43,22 @@ export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * Runs a bulk of upserts that leave alone what has their batch already: where a document has it, the upsert tries to
+ * insert another with the same id, and that it fails is all there is to know.
+ *
+ * @throws the error itself unless all single failures are of this kind
+ */
+export async function ignoreDuplicates(bulk: () => Promise<unknown>): Promise<void> {
+  try {
+    await bulk()
+  } catch (error) {
+    if (!(error instanceof mongo.MongoBulkWriteError)) throw error
+    const failures = [error.writeErrors].flat()
+    if (failures.length === 0 || failures.some(({ code }) => code !== 11000)) throw error
+  }
+}
+
 /** True when a write violated the unique index of this name. */
 export function breaksUniqueIndex(error: unknown, index: string): boolean {
   return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)
