@@ -64,6 +64,28 @@ test('a partner enters a key and finds out why a booking was refused', async () 
   await page.close()
 })
 
+test('what the console is sent has nothing of what a partner must keep secret', async () => {
+  const { actor } = await busyPartner()
+  const canary = () => `canary-${crypto.randomUUID().slice(0, 13)}`
+  const planted = Array.from({ length: 6 }, canary) as [string, string, string, string, string, string]
+  const [name, password, message, query, header, key] = planted
+  await actor.send('POST', '/v1/users', { body: { first_name: name, password, email: name } })
+  await actor.send('POST', '/v1/bookings', { body: { message }, headers: { 'idempotency-key': header } })
+  await actor.send('GET', `/v1/listings?q=${query}&sort=${query}`)
+  await actor.send('POST', `${provider}/provider-key`, { body: { provider_api_key: [key] } })
+  await Bun.sleep(20)
+  await service.live.journal.flush()
+  const { page } = await browser.open('/console')
+  const received: Promise<string>[] = []
+  page.on('response', (response) => received.push(response.text().catch(() => '')))
+  await enter(page, actor)
+  await page.getByText('POST /v1/users').waitFor()
+  const texts = (await Promise.all(received)).join('\n')
+  expect(texts).toContain('/v1/integrations/provider_one/provider-key')
+  expect([...planted, actor.key].filter((secret) => texts.includes(secret))).toEqual([])
+  await page.close()
+})
+
 test('a request is found by its id within two seconds of its response', async () => {
   const { actor } = await busyPartner()
   const { page } = await browser.open('/console')
