@@ -3,7 +3,6 @@ import type { Problem } from '../errors.ts'
 import { applyRateJobs, failRateJob, findWaitingJob } from '../listings/rate-jobs-store.ts'
 import { deleteWaitingRates, findRatesOfWrite } from '../listings/rates-store.ts'
 import { findOwnedListings, hasRoomType } from '../listings/room-types-store.ts'
-import { listingLock } from '../listings/store.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
 import { maximumProblems } from '../schema/problems.ts'
 
@@ -17,7 +16,8 @@ export async function decideRates(
   hostId: number,
   sequence: number,
 ): Promise<void> {
-  await inTransaction(db, listingLock(hostId), async (session) => {
+  // Decisions take turns among themselves, and hold up no other write of the host.
+  await inTransaction(db, `rates:${hostId}`, async (session) => {
     const job = await findWaitingJob(db, session, hostId, sequence)
     if (!job) return
     const items = await findRatesOfWrite(db, session, hostId, sequence)

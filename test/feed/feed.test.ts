@@ -123,6 +123,7 @@ test('GET one booking shows its guest, its prices and the current name of its ro
       phone: '+34 611 222 333',
       country: 'ES',
     },
+    cancellation_reason: null,
     notes: 'I arrive with the night train, around 08:00',
   })
   const { price_total, security_deposit } = seeded.booking.body.data
