@@ -2,7 +2,10 @@ import { createInterface } from 'node:readline/promises'
 
 /** Option of commands that cannot be undone. */
 export const yesArgument = {
-  yes: { type: 'boolean', description: 'Do not ask for confirmation' },
+  yes: {
+    type: 'boolean',
+    description: 'Do not ask for confirmation (without a terminal nothing is asked anyway)',
+  },
 } as const
 
 /** Confirmation was declined: nothing was done. */

@@ -73,6 +73,7 @@ export interface PartnerClient {
 export interface SendOptions {
   query?: Record<string, string | number | string[] | undefined>
   body?: string
+  headers?: Record<string, string>
   /** What `data` must satisfy at least, where the command relies on it. */
   expects?: TSchema
   /** Seconds by which the response may take longer, because the service waits for something. */
@@ -139,7 +140,7 @@ async function send<T>(
   key: string,
   method: string,
   path: string,
-  { query = {}, body, expects, longerSeconds = 0, signal }: SendOptions = {},
+  { query = {}, body, headers = {}, expects, longerSeconds = 0, signal }: SendOptions = {},
 ): Promise<ServiceResponse<T>> {
   const url = new URL(root + path)
   for (const [name, value] of Object.entries(query))
@@ -147,7 +148,11 @@ async function send<T>(
   const timeout = AbortSignal.timeout(timeoutMilliseconds + longerSeconds * 1000)
   const response = await fetch(url, {
     method,
-    headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      ...headers,
+      'x-api-key': key,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
     ...(body === undefined ? {} : { body }),
     // The key is meant for this address only, wherever it redirects.
     redirect: 'manual',

@@ -46,15 +46,16 @@ function shorten(name: string): string {
   return Bun.stringWidth(name) > longestName ? `${Bun.sliceAnsi(name, 0, longestName - 1)}…` : name
 }
 
-/** The name of a month above its first night in the block, where it fits. */
+/** The name of a month above its first night in the block; without the year at the end of a line. */
 function drawMonths(dates: string[], label: number, cell: number): string {
   let line = ' '.repeat(label)
   for (const [index, date] of dates.entries()) {
-    const at = label + index * cell + cell - 2
+    const at = label + index * cell + cell - 3
     const isFirst = index === 0 || date.endsWith('-01')
     const name = month.format(new Date(date))
-    const fits = at + name.length <= label + dates.length * cell || index === 0
-    if (isFirst && fits && line.length <= at) line = line.padEnd(at) + name
+    const room = index === 0 ? name.length : label + dates.length * cell - at
+    const shown = name.length <= room ? name : name.slice(0, 3)
+    if (isFirst && (line.length < at || index === 0)) line = line.padEnd(at) + shown
   }
   return line
 }

@@ -25,7 +25,7 @@ export const requestFilters = {
     }),
   ),
   status: Type.Optional(
-    Type.Array(text(3, { format: 'response-status', whenBlank: 'invalid' }), {
+    Type.Array(text(255, { format: 'response-status', whenBlank: 'invalid' }), {
       maxItems: 20,
       namesElements: false,
       description: 'Only these statuses: `2xx` to `5xx`, or a number; may be repeated',

@@ -123,7 +123,7 @@ export const formats = {
   },
   moment: {
     accepts: (text) => parseMoment(text) !== null,
-    expectation: 'a time in ISO 8601 or written Y-m-d H:i:s',
+    expectation: 'a time in ISO 8601 or written YYYY-MM-DD HH:MM:SS',
     documented: {
       pattern: `^${datePattern}(?:T(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)?| (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d)?$`,
     },

@@ -18,7 +18,7 @@ test('drawCalendar() draws a line for each room type and a cell for each night',
   const rows = [rowOf('Single', [2, 0, null, 1, 1, 1, 1, 12]), rowOf('Double room', [0, 0, 3, 3, 3, 3, 3, 3])]
   expect(stripVTControlCharacters(drawCalendar(rows, 80))).toBe(
     [
-      '              Jan 2027',
+      '             Jan 2027             Feb',
       '              25 26 27 28 29 30 31  1',
       'Single         2  ×  ·  1  1  1  1 12',
       'Double room    ×  ×  3  3  3  3  3  3',

@@ -40,7 +40,9 @@ test('a partner finds out by its request id why a booking was refused, and an ad
   expect(rows[0]).not.toHaveProperty('host_id')
   const text = await partnerctl(['requests', 'list', '--request-id', id], environmentOf(actor.key))
   expect(text.stdout).toContain('422  POST /v1/bookings')
-  expect(text.stdout).toContain('checkin_at: "checkin_at" must be a real calendar date written YYYY-MM-DD')
+  expect(text.stdout).toContain(
+    'checkin_at: "checkin_at" must be a real calendar date written YYYY-MM-DD (invalid)',
+  )
   for (const owner of [['--host', String(actor.hostId)], ['--key', String(actor.keyId)], ['--admin']]) {
     const found = await listed([...owner, '--request-id', id], testEnvironment())
     expect(found.rows).toMatchObject([{ host_id: actor.hostId, key_id: actor.keyId, request_id: id }])
@@ -64,7 +66,7 @@ test('requests list is limited to a status and a time, and reads on beyond one p
 
 test.each([
   [['--status', '999'], '"999" is not a status such as'],
-  [['--since', 'yesterday'], 'is not a valid duration'],
+  [['--since', 'yesterday'], 'is neither a time such as'],
   [['--admin', '--profile', 'x'], 'Option --profile does not go with --host, --key or --admin'],
 ])('requests list %j is wrong usage', async (args, message) => {
   const result = await partnerctl(['requests', 'list', ...args], environmentOf('pis_x'))

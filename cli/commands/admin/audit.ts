@@ -7,7 +7,10 @@ import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'
 import { withDatabase } from './administer.ts'
 
 const list = command({
-  meta: { name: 'list', description: 'List administrative actions, latest first' },
+  meta: {
+    name: 'list',
+    description: 'List administrative actions and the moves that partners made, latest first',
+  },
   examples: ['partnerctl audit list --limit 100'],
   args: limitArgument('entries', 50),
   async run({ args }) {

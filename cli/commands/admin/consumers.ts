@@ -35,7 +35,7 @@ const list = command({
       const rows = shown.map(toRecord)
       print(args, rows, () =>
         table(
-          ['HOST', 'KEY', 'FEED', 'NAME', 'ACKNOWLEDGED', 'AT', 'OLDEST PENDING'],
+          ['HOST', 'KEY', 'FEED', 'NAME', 'ACKNOWLEDGED', 'ACKNOWLEDGED AT', 'OLDEST PENDING'],
           rows.map((row) => [
             row.host_id,
             row.key_id,

@@ -5,12 +5,12 @@ import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print } from '../../output.ts'
 
-const methods = ['GET', 'POST', 'PATCH', 'DELETE']
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export const api = command({
   examples: [
     'partnerctl api GET "/listings?per_page=5"',
-    'partnerctl api POST /bookings --sandbox --data @booking.json',
+    'partnerctl api POST /bookings --sandbox --data @booking.json --idempotency-key order-17',
   ],
   args: {
     method: { type: 'positional', required: true, description: methods.join(', ') },
@@ -20,6 +20,11 @@ export const api = command({
       description: 'Path below /v1, for example /listings?per_page=5',
     },
     data: { type: 'string', description: 'JSON body, or @file, or @- for standard input', valueHint: 'json' },
+    'idempotency-key': {
+      type: 'string',
+      description: 'Makes a retry of a create or a move safe',
+      valueHint: 'key',
+    },
     ...clientArgs,
   },
   async run({ args }) {
@@ -29,7 +34,8 @@ export const api = command({
     if (!args.path.startsWith('/')) throw new UsageError('The path must begin with "/"')
     const client = await openClient(args)
     const body = args.data === undefined ? {} : { body: await readData(args.data) }
-    const { envelope } = await client.send(method, splitRoot(args.path).rest, body)
+    const headers = args['idempotency-key'] ? { 'idempotency-key': args['idempotency-key'] } : {}
+    const { envelope } = await client.send(method, splitRoot(args.path).rest, { ...body, headers })
     print({ json: true }, envelope, String)
   },
 })

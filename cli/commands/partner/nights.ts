@@ -15,7 +15,11 @@ export const nights = command({
   args: {
     listing: { type: 'positional', required: true, description: 'Id of the listing' },
     from: { type: 'string', description: 'First night (default: today)', valueHint: 'date' },
-    to: { type: 'string', description: `Last night (default: ${shownNights} nights)`, valueHint: 'date' },
+    to: {
+      type: 'string',
+      description: `Last night, at most 366 in all (default: ${shownNights} nights)`,
+      valueHint: 'date',
+    },
     ...clientArgs,
   },
   async run({ args }) {

@@ -67,8 +67,30 @@ function searchOf({ status, since, 'request-id': requestId }: SearchValues): Req
 }
 
 function momentOf(since: string): string {
-  const moment = parseMoment(since) ?? new Date(Date.now() - parseDuration(since) * 1000)
-  return moment.toISOString()
+  const moment = parseMoment(since)
+  if (moment) return moment.toISOString()
+  if (!/^[\d.]+[smhd]?$/.test(since))
+    throw new UsageError(
+      `"${since}" is neither a time such as 2026-11-20T12:00:00Z nor a duration such as 15m`,
+    )
+  return new Date(Date.now() - parseDuration(since) * 1000).toISOString()
+}
+
+/** Requests are written up to so long after their response. */
+const writtenMilliseconds = 2000
+
+/** A request that was made just now is looked for twice. */
+async function readPatiently(read: RequestSource, search: RequestSearch, limit: number) {
+  const found = await read(search, limit)
+  if (found.length > 0 || search.requestId === undefined) return found
+  await Bun.sleep(writtenMilliseconds)
+  return read(search, limit)
+}
+
+function nothingFound({ requestId }: RequestSearch): string {
+  return requestId === undefined
+    ? 'No requests'
+    : 'No request with this id was made with this key, or it is no longer kept'
 }
 
 const list = command({
@@ -82,15 +104,18 @@ const list = command({
   async run({ args }) {
     const [limit, search] = [parseLimit(args.limit), searchOf(args)]
     await withSource(args, async (read) => {
-      const found = await read(search, limit + 1)
+      const found = await readPatiently(read, search, limit + 1)
       const rows = cutToLimit(found, limit, () => 'raise --limit to see older ones')
-      print(args, rows, () => rows.map(describeRequest).join('\n') || 'No requests')
+      print(args, rows, () => rows.map(describeRequest).join('\n') || nothingFound(search))
     })
   },
 })
 
 const tail = command({
-  meta: { name: 'tail', description: 'Show requests as they come; with --json one document per line' },
+  meta: {
+    name: 'tail',
+    description: 'Show the latest requests, and then those that come; with --json one document per line',
+  },
   examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
   args: searchArgs,
   async run({ args }) {

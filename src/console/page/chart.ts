@@ -69,7 +69,7 @@ function optionsOf(place: HTMLElement, minutesPerBar: number, limit: number | un
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
     axes: [
-      axis,
+      { ...axis, values: (_, moments) => moments.map(showHour) },
       { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000] },
     ],
     series: [
@@ -85,6 +85,12 @@ function optionsOf(place: HTMLElement, minutesPerBar: number, limit: number | un
         : [{ stroke: colorOf('limit'), width: 1.5, dash: [6, 4], points: { show: false } }]),
     ],
   }
+}
+
+const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+function showHour(seconds: number): string {
+  return hour.format(new Date(seconds * 1000))
 }
 
 /** A colour of the style sheet, as it is in the present colour scheme. */

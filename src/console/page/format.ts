@@ -1,8 +1,11 @@
-const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const dateTime = new Intl.DateTimeFormat('en-GB', {
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+} as const)
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const numbers = new Intl.NumberFormat('en')
 
-/** A timestamp in the zone and language of the reader. */
+/** A timestamp in the zone of the reader, which is named. */
 export function showTime(at: string): string {
   return dateTime.format(new Date(at))
 }
@@ -13,8 +16,8 @@ export function showCount(count: number): string {
 }
 
 const steps = [
-  { unit: 'second', seconds: 1, below: 90 },
-  { unit: 'minute', seconds: 60, below: 5400 },
+  { unit: 'second', seconds: 1, below: 60 },
+  { unit: 'minute', seconds: 60, below: 3600 },
   { unit: 'hour', seconds: 3600, below: 172_800 },
   { unit: 'day', seconds: 86_400, below: Number.POSITIVE_INFINITY },
 ] as const

@@ -66,7 +66,7 @@ function explain(status: number | null, message: string): string {
 const longMilliseconds = 2000
 
 /** What is shown until there is something; where that takes long, with the reason. */
-export function Loading() {
+export function Loading({ what = 'Loading' }: { what?: string }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLong(true), longMilliseconds)
@@ -74,9 +74,7 @@ export function Loading() {
   }, [])
   return (
     <p class="loading" role="status">
-      {isLong
-        ? 'Loading… The page sends at most 10 requests a minute, so this may take a while.'
-        : 'Loading…'}
+      {what}…{isLong && ' The page sends at most 10 requests a minute, so this may take a while.'}
     </p>
   )
 }

@@ -3,11 +3,17 @@ import { showAge, showTime } from './format.ts'
 import { guideFor } from './guide.ts'
 import { DocsLink } from './parts.tsx'
 
+/** What opens below the edge would seem empty. */
+function showWhole({ currentTarget }: Event): void {
+  const details = currentTarget as HTMLDetailsElement
+  if (details.open) details.scrollIntoView({ block: 'nearest' })
+}
+
 /** A request that opens to its errors in words. */
 export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: boolean }) {
   const { error } = row
   return (
-    <details class="request" open={isOpen}>
+    <details class="request" open={isOpen} onToggle={showWhole}>
       <summary>
         <span class={`badge ${row.status < 400 ? 'good' : 'bad'}`}>{row.status}</span>
         <code>
@@ -23,7 +29,13 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
           <ul>
             {error.errors.map((problem) => (
               <li key={problem.path}>
-                <code>{problem.path}</code> {problem.message}
+                {problem.path === 'retry_after' ? (
+                  `Try again after ${problem.message} s`
+                ) : (
+                  <>
+                    <code>{problem.path}</code> {problem.message}
+                  </>
+                )}
               </li>
             ))}
           </ul>

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { RequestView } from '../../requests/schema.ts'
 import { type Api, type ApiError, toApiError } from './api.ts'
 import { sleep } from './gate.ts'
-import { Nothing } from './parts.tsx'
+import { Loading, Nothing } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
 /** A request may become visible up to two seconds after its response. */
@@ -40,8 +40,8 @@ export function Search({ api }: { api: Api }) {
         <input id="request-id" name="request_id" maxLength={128} spellcheck={false} autocomplete="off" />
         <button type="submit">Find</button>
       </form>
-      <div aria-live="polite">
-        {found === 'searching' && <p class="loading">Searching…</p>}
+      <div class="found" aria-live="polite">
+        {found === 'searching' && <Loading what="Searching" />}
         {error && <p class="problem">{error.message}</p>}
         {Array.isArray(found) && found.length === 0 && (
           <Nothing>No request with this id was made with this key, or it is no longer kept.</Nothing>

@@ -10,7 +10,11 @@ import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
   const [span, setSpan] = useState<Span>('hour')
   return (
-    <Panel id="traffic" title="Requests" note="Live and sandbox together: they share one limit.">
+    <Panel
+      id="traffic"
+      title="Requests"
+      note="Live and sandbox together: they share one limit. Requests for the key itself, its log and consumers have another, and are not drawn."
+    >
       <fieldset class="switch">
         <legend class="hidden">Time</legend>
         {(Object.keys(spans) as Span[]).map((one) => (
@@ -37,6 +41,7 @@ interface TrafficProps {
 
 function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number | undefined }) {
   const sums = totals(bars)
+  const perBar = spans[span].minutesPerBar
   const all = kinds.reduce((sum, { kind }) => sum + sums[kind], 0)
   if (all === 0) return <Nothing>No requests in the {spans[span].name.toLowerCase()}.</Nothing>
   return (
@@ -50,6 +55,7 @@ function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number
         {limit !== undefined && (
           <li>
             <span class="swatch limit" /> Limit: {showCount(limit)} a minute
+            {perBar > 1 && ` (${showCount(limit * perBar)} in ${perBar} minutes)`}
           </li>
         )}
       </ul>
