@@ -122,8 +122,8 @@ test("another host's listing, and a room type that is not of the listing, are 40
 })
 
 /** How many operations; the promise is tried with more by hand. */
-const operations = Number(process.env.OPERATIONS ?? 600)
-const probes = Number(process.env.PROBES ?? 60)
+const operations = Number(process.env.OPERATIONS ?? 250)
+const probes = Number(process.env.PROBES ?? 40)
 const days = 40
 
 /** What is left of one room type, kept by counting forward, night by night. */

@@ -159,7 +159,7 @@ test.each([
 })
 
 /** How many rounds; the promise is tried with more by hand. */
-const rounds = Number(process.env.ROUNDS ?? 25)
+const rounds = Number(process.env.ROUNDS ?? 12)
 
 test(`cancels racing creates for the last unit, ${rounds} rounds: never oversold, never a unit lost`, {
   timeout: 120_000,

@@ -175,11 +175,11 @@ test('the page sends at most 10 requests a minute, and none while nobody sees it
   const sent = () => page.evaluate('globalThis.sent') as Promise<number[]>
   const pass = async () => {
     await page.clock.runFor(5000)
-    await Bun.sleep(100)
+    await Bun.sleep(50)
   }
   await enter(page, actor)
   // A restless partner switches all the time.
-  for (let count = 0; count < 36; count += 1) {
+  for (let count = 0; count < 24; count += 1) {
     await page.getByRole('radio', { name: count % 2 === 0 ? 'Sandbox' : 'Live' }).check()
     await pass()
   }
@@ -190,7 +190,7 @@ test('the page sends at most 10 requests a minute, and none while nobody sees it
   const all = [...beforeReload, ...(await sent())]
   const inMinuteFrom = (start: number) => all.filter((at) => at >= start && at < start + 60_000).length
   expect(Math.max(...all.map(inMinuteFrom))).toBeLessThanOrEqual(10)
-  expect(all.length).toBeGreaterThan(20)
+  expect(all.length).toBeGreaterThan(10)
   const setHidden = (isHidden: boolean) =>
     page.evaluate(`
       Object.defineProperty(document, 'hidden', { get: () => ${isHidden}, configurable: true })
@@ -198,7 +198,7 @@ test('the page sends at most 10 requests a minute, and none while nobody sees it
   await setHidden(true)
   await Bun.sleep(300)
   const seen = (await sent()).length
-  for (let count = 0; count < 36; count += 1) await pass()
+  for (let count = 0; count < 24; count += 1) await pass()
   expect((await sent()).length).toBe(seen)
   await setHidden(false)
   while ((await sent()).length === seen) await pass()

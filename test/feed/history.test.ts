@@ -142,7 +142,7 @@ test(
 test(
   'pollers of both feeds that wait, by page and by cursor, lose nothing when one of two writing processes is killed',
   { timeout: 180_000 },
-  () => runHistory(7, 1200, true, 2),
+  () => runHistory(7, 800, true, 2),
 )
 
 /**

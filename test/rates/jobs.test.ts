@@ -126,7 +126,7 @@ test('a job fails as a whole with the item that failed, and holds up no later on
 test('a reader never sees prices of a job that waits, nor an applied job without its prices', async () => {
   const own = await partner()
   await live.outbox.stop()
-  for (let price = 100; price < 160; price += 1) {
+  for (let price = 100; price < 130; price += 1) {
     const { sequence, jobId } = await own.accept(price)
     const deciding = Bun.sleep(Math.random() * 6).then(() => decideRates(live, own.actor.hostId, sequence))
     for (let isApplied = false; !isApplied; ) {
