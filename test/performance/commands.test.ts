@@ -113,5 +113,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
 test.each(requests)('%s sends %i commands to the database', async (_, amount, send) => {
   // Once before, so that ids are at hand and nothing is done for the first time.
   await send()
-  expect(await commandsOf(send)).toHaveLength(amount)
+  // Now and then a request also takes a new block of ids, or reads its key again after 5 s: the other one does not.
+  const [one = [], other = []] = [await commandsOf(send), await commandsOf(send)]
+  expect(one.length < other.length ? one : other).toHaveLength(amount)
 })
