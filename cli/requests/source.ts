@@ -15,7 +15,8 @@ export interface RequestSearch {
 /** Returns the newest requests, latest first, at most `limit`. */
 export type RequestSource = (search: RequestSearch, limit: number) => Promise<RequestRow[]>
 
-const perPage = 100
+/** The most rows that one request to the service returns. */
+export const perPage = 100
 
 /** The requests of the client's own key, over HTTP. */
 export function partnerSource(client: PartnerClient): RequestSource {

@@ -1,6 +1,6 @@
 import { note } from '../output.ts'
 import { type StopSignal, withRetries } from '../poll/patience.ts'
-import type { RequestRow, RequestSearch, RequestSource } from './source.ts'
+import { perPage, type RequestRow, type RequestSearch, type RequestSource } from './source.ts'
 
 /** Entries are written up to 2 s after their request, and by several processes. */
 const lookBackSeconds = 5
@@ -11,9 +11,8 @@ const pauseSeconds = 2
 /** The service answers 60 such requests a minute; a third of them is left to others with the same key. */
 const secondsPerPage = 1.5
 const shownFirst = 10
-/** What one round reads at most, and how many rows a page has. */
+/** What one round reads at most. */
 const perRound = 1000
-const perPage = 100
 /** Before anything was shown, the clock of this machine says where to begin: it may differ from the service's. */
 const clockToleranceSeconds = 600
 

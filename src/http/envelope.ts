@@ -1,4 +1,4 @@
-import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { named, responseObject, shown } from '../schema/fields.ts'
 import { Pagination } from './pagination.ts'
 
@@ -36,15 +36,24 @@ export const metaFields = {
 /** What the documentation says of every `meta`. */
 export const aboutMeta = 'About the response'
 
-/** Schema of the success envelope around `data`. */
-export const Envelope = <T extends TSchema>(data: T) =>
-  responseObject({ data, meta: responseObject(metaFields, aboutMeta) })
+/** Schema of the success envelope around `data`, with further fields of `meta`. */
+export const Envelope = <T extends TSchema, M extends TProperties = Record<never, never>>(
+  data: T,
+  meta?: M,
+) => responseObject({ data, meta: responseObject({ ...metaFields, ...(meta as M) }, aboutMeta) })
 
 /** Schema of the success envelope around one page of a list. */
 export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagination>(
   data: T,
   page: P = Pagination as unknown as P,
-) => responseObject({ data, meta: responseObject({ ...metaFields, pagination: page }, aboutMeta) })
+) => Envelope(data, { pagination: page })
+
+/** One entry of `errors[]` in a response that tells of an earlier error. */
+export const ProblemShown = responseObject({
+  path: shown.text('Where the problem is, as in the request: `data.0.room_type_id`'),
+  code: shown.text('What kind of problem it is'),
+  message: shown.text('What is expected there, in words'),
+})
 
 /** `data` of a response that only confirms what was done. */
 export const Confirmation = named(

@@ -12,9 +12,10 @@ import { withWaitingRates } from './waiting-rates.ts'
  * @throws DomainError `not_found`, also for an undefined id
  */
 export async function readListing(db: Db, hostId: number, id: number | undefined): Promise<StoredListing> {
-  const waiting = id === undefined ? [] : await findWaitingRates(db, hostId, id)
+  if (id === undefined) throw notFound('Listing')
+  const waiting = await findWaitingRates(db, hostId, id)
   const unapplied = waiting.length > 0 ? await firstUnapplied(db, hostId) : 0
-  const listing = id === undefined ? null : await findListingIfAny(db, hostId, id)
+  const listing = await findListingIfAny(db, hostId, id)
   if (!listing) throw notFound('Listing')
   return withWaitingRates(
     listing,

@@ -42,8 +42,8 @@ export async function acceptRates(
     throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maximumProblems))
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
   if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))
-  // Takes turns with writes of listings, and does not hold up bookings.
   const jobId = await ids('rate_job')
+  // Takes turns with writes of listings, and does not hold up bookings.
   return inTransaction(db, listingLock(hostId), async (session) => {
     const sequence = await takeLock(db, session, listingLock(hostId))
     const accepted_at = clock()

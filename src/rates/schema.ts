@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { aboutMeta, Confirmation, metaFields } from '../http/envelope.ts'
+import { Confirmation, Envelope, ProblemShown } from '../http/envelope.ts'
 import { monthlyPrices } from '../listings/fields.ts'
 import { rateJobStatuses } from '../listings/rate-job-status.ts'
 import { bulkOf } from '../schema/bulk.ts'
@@ -25,19 +25,9 @@ const RateItem = named(
 )
 export type RateItem = Static<typeof RateItem>
 
-/** Envelope of the response to a rates write: with the job that applies them. */
-export const RatesAccepted = responseObject({
-  data: Confirmation,
-  meta: responseObject(
-    { ...metaFields, job_id: shown.integer('Id of the job that applies the rates', 'id') },
-    aboutMeta,
-  ),
-})
-
-const ItemProblem = responseObject({
-  path: shown.text('The item, as in the write: `data.0.room_type_id`'),
-  code: shown.text('What kind of problem it is'),
-  message: shown.text('What is wrong with it'),
+/** Response to a rates write: with the job that applies them. */
+export const RatesAccepted = Envelope(Confirmation, {
+  job_id: shown.integer('Id of the job that applies the rates', 'id'),
 })
 
 /** What became of a rates write (decisions §20). */
@@ -49,7 +39,7 @@ export const RateJobView = named(
       'Whether the rates are still waiting, are applied and visible to everybody, or have failed as a whole',
       ...rateJobStatuses,
     ),
-    errors: shown.list('Why it failed, by item; empty otherwise', ItemProblem),
+    errors: shown.list('Why it failed, by item; empty otherwise', ProblemShown),
     accepted_at: shown.timestamp('When the write was accepted'),
     applied_at: shown.timestampOrNull('When it was applied; null if it is not'),
     items: shown.integer('How many items the write had', 'count'),

@@ -7,15 +7,15 @@ const hourMilliseconds = 60 * minuteMilliseconds
 /** How far back a key sees its counts. */
 export const countedMilliseconds = 24 * hourMilliseconds
 
-/** Names the documents of this process. */
-const processName = crypto.randomUUID()
-
 /**
- * Adds what one process counted for several keys: one write for each key and hour. The same batch again changes
+ * Adds what one journal counted for several keys: one write for each key and hour. The same batch again changes
  * nothing.
+ *
+ * @param journal names its documents, which nobody else writes to
  */
 export async function addCounts(
   db: Db,
+  journal: string,
   batch: number,
   counted: { key: { id: number; hostId: number }; counts: MinuteCounts }[],
 ): Promise<void> {
@@ -23,7 +23,7 @@ export async function addCounts(
     const byHour = Map.groupBy(counts, ([minute]) => minute - (minute % hourMilliseconds))
     return [...byHour].map(([hour, minutes]) => ({
       updateOne: {
-        filter: { _id: `${key.id}:${hour}:${processName}`, batch: { $ne: batch } },
+        filter: { _id: `${key.id}:${hour}:${journal}`, batch: { $ne: batch } },
         update: {
           $setOnInsert: {
             host_id: key.hostId,

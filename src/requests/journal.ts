@@ -36,6 +36,7 @@ export class RequestJournal implements Journal {
   private noted = new Map<number, Noted>()
   /** How many entries are kept, whether or not they are being written. */
   private size = 0
+  private readonly name = crypto.randomUUID()
   private batch: Batch | undefined
   private batches = 0
   private readonly buckets = new OpenBuckets()
@@ -124,7 +125,7 @@ export class RequestJournal implements Journal {
   }
 
   private async writeBatch({ number, counted, writes, series }: Batch): Promise<void> {
-    await addCounts(this.db, number, counted)
+    await addCounts(this.db, this.name, number, counted)
     await addEntries(this.db, number, writes)
     this.size -= writes.reduce((sum, { entries }) => sum + entries.length, 0)
     // From here on it is written: what is not trimmed now is so the next time.

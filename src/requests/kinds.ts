@@ -1,6 +1,5 @@
 /** Kinds of response, as they are counted: by status, with what the rate limit refused apart. */
-export const responseKinds = ['succeeded', 'refused', 'limited', 'failed'] as const
-export type ResponseKind = (typeof responseKinds)[number]
+export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed'
 
 /** The kind of a response with this status. */
 export function kindOf(status: number): ResponseKind {

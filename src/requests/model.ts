@@ -49,7 +49,7 @@ export const requestBucketModel = modelOf<RequestBucket>('request_buckets', buck
 
 /** How many requests of one key one process counted, by minute of an hour. */
 export interface RequestCounts {
-  /** Of key, hour and process, so that no two processes write to one. */
+  /** Of key, hour and journal, so that no two processes write to one. */
   _id: string
   host_id: number
   key_id: number

@@ -1,4 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { ProblemShown } from '../http/envelope.ts'
+import { Pagination, pageQuery } from '../http/pagination.ts'
 import { named, nullable, responseObject, shown, text } from '../schema/fields.ts'
 
 const since = (description: string) =>
@@ -10,14 +12,7 @@ export const defaultPerPage = 50
 
 /** Query of `GET /v1/requests` (decisions §18). */
 export const requestFilters = {
-  per_page: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      description: `Items per page (default ${defaultPerPage}, maximum 100)`,
-      example: defaultPerPage,
-    }),
-  ),
+  per_page: pageQuery(defaultPerPage, 100).per_page,
   cursor: Type.Optional(
     text(128, {
       whenBlank: 'invalid',
@@ -51,14 +46,7 @@ const RequestError = responseObject(
   {
     type: shown.text('Kind of error, as in the response'),
     message: shown.text('What went wrong, in words'),
-    errors: shown.list(
-      'The single problems, the first 20 of them',
-      responseObject({
-        path: shown.text('Where the problem is'),
-        code: shown.text('What kind it is'),
-        message: shown.text('What is expected there'),
-      }),
-    ),
+    errors: shown.list('The single problems, the first 20 of them', ProblemShown),
   },
   'The error of the response',
 )
@@ -86,7 +74,7 @@ export type RequestView = Static<typeof RequestView>
 export const CursorPagination = named(
   'CursorPagination',
   responseObject({
-    per_page: shown.integer('Items per page', 'id'),
+    per_page: Pagination.properties.per_page,
     next_cursor: shown.textOrNull('Cursor of the next page; null on the last page'),
   }),
 )

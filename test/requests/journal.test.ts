@@ -126,7 +126,7 @@ test('the same batch again changes nothing, as after a write whose result is unk
     [2, 2],
   ] as const) {
     await addEntries(db, batch, [write(before)])
-    await addCounts(db, batch, counted)
+    await addCounts(db, bucketId, batch, counted)
   }
   const found = await findRequests(db, { key_id: key.id }, 10, new Date())
   expect([found.length, new Set(found.map(({ id }) => id)).size]).toEqual([4, 4])

@@ -4,7 +4,7 @@ import { clientArgs, openClient, type PartnerClient } from '../../client/client.
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { type CalendarNight, drawCalendar } from '../../nights/calendar.ts'
-import { show } from '../../output.ts'
+import { print, show } from '../../output.ts'
 import { parseId } from '../../values.ts'
 
 const shownNights = 30
@@ -28,7 +28,7 @@ export const nights = command({
     const end = parseDay(args.to ?? addDays(start, shownNights - 1))
     const client = await openClient(args)
     const byRoomType = await readNights(client, listingId, start, end)
-    if (args.json) return show(JSON.stringify(byRoomType, null, 2))
+    if (args.json) return print(args, byRoomType, String)
     const names = await readNames(client, listingId)
     const rows = Object.entries(byRoomType).map(([id, ofRoomType]) => ({
       name: names.get(Number(id)) ?? `Room type ${id}`,

@@ -27,7 +27,6 @@ export function Changes({ api, environment }: { api: Api; environment: Environme
 function useChanges(api: Api, environment: Environment): Loaded<FeedItem[]> {
   const isVisible = useVisible()
   const [loaded, setLoaded] = useState<Loaded<FeedItem[]>>({ data: null, error: null })
-  useEffect(() => setLoaded({ data: null, error: null }), [api, environment])
   useEffect(() => {
     if (!isVisible) return
     const controller = new AbortController()

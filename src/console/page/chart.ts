@@ -1,5 +1,6 @@
 import uPlot from 'uplot'
-import { type Bar, type Kind, kinds } from './traffic.ts'
+import type { ResponseKind } from '../../requests/kinds.ts'
+import { type Bar, kinds } from './traffic.ts'
 
 const height = 220
 
@@ -43,7 +44,7 @@ export function drawChart(
 const drawn = [...kinds].reverse()
 
 function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): uPlot.AlignedData {
-  const upTo = (kind: Kind) => kinds.slice(0, kinds.findIndex((one) => one.kind === kind) + 1)
+  const upTo = (kind: ResponseKind) => kinds.slice(0, kinds.findIndex((one) => one.kind === kind) + 1)
   const stacked = drawn.map(({ kind }) =>
     bars.map((bar) => upTo(kind).reduce((sum, { kind: below }) => sum + bar[below], 0)),
   )
@@ -94,7 +95,7 @@ function showHour(seconds: number): string {
 }
 
 /** A colour of the style sheet, as it is in the present colour scheme. */
-function colorOf(name: Kind | 'axis' | 'grid' | 'limit'): string {
+function colorOf(name: ResponseKind | 'axis' | 'grid' | 'limit'): string {
   const probe = document.createElement('span')
   probe.className = `swatch ${name}`
   document.body.append(probe)

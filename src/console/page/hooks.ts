@@ -27,7 +27,7 @@ const refreshMilliseconds = 60_000
 /**
  * Loads data now and every minute, while the page is visible.
  *
- * @param load sends the requests; another function starts over
+ * @param load sends the requests; always the same function, so give what it is for as the component's `key`
  * @param initial what is known already
  */
 export function useLoaded<T>(
@@ -35,23 +35,19 @@ export function useLoaded<T>(
   initial: T | null = null,
 ): Loaded<T> & { reload(): void } {
   const isVisible = useVisible()
-  const [{ of, ...loaded }, setLoaded] = useState<Loaded<T> & { of: unknown }>({
-    ...nothing,
-    data: initial,
-    of: load,
-  })
+  const [loaded, setLoaded] = useState<Loaded<T>>({ data: initial, error: null })
   const [round, setRound] = useState(0)
-  const lastStart = useRef({ of: initial === null ? undefined : (load as unknown), at: Date.now(), round: 0 })
+  const lastStart = useRef(initial === null ? null : { at: Date.now(), round })
   useEffect(() => {
     if (!isVisible) return
     const controller = new AbortController()
     const { signal } = controller
     const run = async () => {
       const last = lastStart.current
-      const isKnown = last.of === load && last.round === round
+      const isKnown = last?.round === round
       if (isKnown) await sleep(Math.max(0, last.at + refreshMilliseconds - Date.now()), signal)
       for (let isBackground = isKnown; ; isBackground = true) {
-        lastStart.current = { of: load, at: Date.now(), round }
+        lastStart.current = { at: Date.now(), round }
         const found = await load({ signal, isBackground }).then(
           (data) => ({ data, error: null }),
           (error) => {
@@ -59,7 +55,7 @@ export function useLoaded<T>(
             return { error: toApiError(error) }
           },
         )
-        setLoaded((before) => ({ data: before.of === load ? before.data : null, ...found, of: load }))
+        setLoaded((before) => ({ ...before, ...found }))
         await sleep(refreshMilliseconds, signal)
       }
     }
@@ -67,8 +63,5 @@ export function useLoaded<T>(
     return () => controller.abort()
   }, [load, isVisible, round])
   const reload = useCallback(() => setRound((before) => before + 1), [])
-  // What was loaded for something else is not shown.
-  return { ...(of === load ? loaded : nothing), reload }
+  return { ...loaded, reload }
 }
-
-const nothing = { data: null, error: null, of: undefined }

@@ -66,7 +66,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             retry={counts.reload}
           />
           <Panel id="consumers" title="Consumers">
-            {ofBookings(key, <Consumers {...place} />)}
+            {ofBookings(key, <Consumers key={environment} {...place} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
             {ofBookings(key, <Changes key={environment} {...place} />)}

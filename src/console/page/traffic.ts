@@ -1,3 +1,4 @@
+import type { ResponseKind } from '../../requests/kinds.ts'
 import type { RequestCount } from '../../requests/schema.ts'
 
 /** How much of the past is drawn, and in bars of how many minutes. */
@@ -8,16 +9,15 @@ export const spans = {
 export type Span = keyof typeof spans
 
 /** The kinds of response, from the bottom of a bar to its top. */
-export const kinds = [
+export const kinds: { kind: ResponseKind; name: string }[] = [
   { kind: 'succeeded', name: 'Succeeded (2xx, 3xx)' },
   { kind: 'refused', name: 'Refused (4xx)' },
   { kind: 'limited', name: 'Beyond the limit (429)' },
   { kind: 'failed', name: 'Failed (5xx)' },
-] as const
-export type Kind = (typeof kinds)[number]['kind']
+]
 
 /** One bar of the chart. */
-export interface Bar extends Record<Kind, number> {
+export interface Bar extends Record<ResponseKind, number> {
   /** Its beginning, in seconds since 1970. */
   at: number
 }
@@ -40,7 +40,7 @@ export function toBars(counts: RequestCount[], span: Span, now: number): Bar[] {
 }
 
 /** The sum of each kind over all bars. */
-export function totals(bars: Bar[]): Record<Kind, number> {
-  const sum = (kind: Kind) => bars.reduce((total, bar) => total + bar[kind], 0)
-  return Object.fromEntries(kinds.map(({ kind }) => [kind, sum(kind)])) as Record<Kind, number>
+export function totals(bars: Bar[]): Record<ResponseKind, number> {
+  const sum = (kind: ResponseKind) => bars.reduce((total, bar) => total + bar[kind], 0)
+  return Object.fromEntries(kinds.map(({ kind }) => [kind, sum(kind)])) as Record<ResponseKind, number>
 }

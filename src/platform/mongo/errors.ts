@@ -53,9 +53,8 @@ export async function ignoreDuplicates(bulk: () => Promise<unknown>): Promise<vo
   try {
     await bulk()
   } catch (error) {
-    if (!(error instanceof mongo.MongoBulkWriteError)) throw error
-    const failures = [error.writeErrors].flat()
-    if (failures.length === 0 || failures.some(({ code }) => code !== 11000)) throw error
+    const failures = failedWrites(error)
+    if (failures.length === 0 || failures.some((failure) => !isDuplicate(failure))) throw error
   }
 }
 
@@ -69,7 +68,9 @@ export function breaksUniqueIndex(error: unknown, index: string): boolean {
  *
  * @throws the error itself unless it is about single writes
  */
-export function failedWrites(error: unknown): { index: number; message: string }[] {
+export function failedWrites(error: unknown): { index: number; code: unknown; message: string }[] {
   if (!(error instanceof mongo.MongoBulkWriteError)) throw error
-  return [error.writeErrors].flat().map(({ index, errmsg }) => ({ index, message: errmsg ?? error.message }))
+  return [error.writeErrors]
+    .flat()
+    .map(({ index, code, errmsg }) => ({ index, code, message: errmsg ?? error.message }))
 }
