@@ -1,11 +1,10 @@
-import { auditModel } from './admin/model.ts'
+import { auditModel, hostAuditModel } from './admin/model.ts'
 import { availabilityJobs } from './availability/jobs.ts'
 import {
   availabilityCompactedModel,
   availabilityRowModel,
   availabilityWrittenModel,
 } from './availability/model.ts'
-import { upgradeAvailability } from './availability/upgrade.ts'
 import { bookingModel } from './bookings/model.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -25,13 +24,16 @@ import { listingModel } from './listings/model.ts'
 import { rateJobModel } from './listings/rate-jobs-model.ts'
 import { waitingRatesModel } from './listings/waiting-rates-model.ts'
 import { conversationModel, messageModel } from './messages/model.ts'
+import { migrations } from './migrations.ts'
 import { sequenceModel } from './platform/ids/sequences.ts'
 import { openLog } from './platform/log.ts'
 import { ClockWatch } from './platform/mongo/clock-watch.ts'
-import { prepareCollections } from './platform/mongo/collections.ts'
+import { compareIndexes } from './platform/mongo/collections.ts'
 import { type Db, openMongo } from './platform/mongo/connection.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from './platform/mongo/embedded.ts'
 import { lockModel } from './platform/mongo/locks.ts'
+import { migrate } from './platform/mongo/migrations.ts'
+import { type Release, schemaVersionModel } from './platform/mongo/schema-version.ts'
 import { jobModel, type Topics } from './platform/outbox/outbox.ts'
 import { OutboxWorker } from './platform/outbox/worker.ts'
 import { MemoryRateLimiter, type RateLimiter } from './platform/rate-limiter.ts'
@@ -40,11 +42,11 @@ import { developmentSecret, developmentSecretModel } from './platform/secrets/de
 import { SecretBox } from './platform/secrets/secret-box.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
 import { rateJobs } from './rates/jobs.ts'
-import { upgradeWaitingRates } from './rates/upgrade.ts'
 import { RequestJournal } from './requests/journal.ts'
 import { requestBucketModel, requestCountsModel } from './requests/model.ts'
 import { openSandboxEnvironment } from './sandbox/environment.ts'
 import { sandboxModel } from './sandbox/model.ts'
+import { sandboxDatabase } from './sandbox/store.ts'
 import { Metrics } from './server/metrics.ts'
 import { userJobs } from './users/jobs.ts'
 import { userModel } from './users/model.ts'
@@ -59,6 +61,7 @@ export const models = [
   consumerModel,
   conversationModel,
   developmentSecretModel,
+  hostAuditModel,
   hostClockModel,
   hostModel,
   jobModel,
@@ -72,11 +75,15 @@ export const models = [
   requestBucketModel,
   requestCountsModel,
   sandboxModel,
+  schemaVersionModel,
   sequenceModel,
   storedResponseModel,
   userModel,
   waitingRatesModel,
 ]
+
+/** What this release stores. */
+export const release: Release = { models, migrations }
 
 /** All topics of the outbox, as the features declare them. */
 export function outboxTopics(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Topics {
@@ -89,13 +96,28 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
-/** Opens the configured MongoDB, or the embedded one; collections and indexes exist afterwards. */
-export async function openDatabase(config: Config): Promise<OpenDatabase> {
+/** How a database is opened. */
+export interface Opening {
+  /** As it is, instead of brought up to this release, with all its collections and indexes. */
+  asIs?: boolean
+  /** Operations have no time limit, see {@link openMongo}. */
+  isPatient?: boolean
+}
+
+/**
+ * Opens the configured MongoDB, or the embedded one.
+ *
+ * @throws FutureSchemaError when only a later release can serve it
+ */
+export async function openDatabase(
+  config: Config,
+  { asIs = false, isPatient = false }: Opening = {},
+): Promise<OpenDatabase> {
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
     const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
-    await prepareDatabase(url)
-    const db = await openMongo(url)
+    if (!asIs) await prepareDatabase(url)
+    const db = await openMongo(url, isPatient)
     return {
       db,
       async close() {
@@ -112,11 +134,18 @@ export async function openDatabase(config: Config): Promise<OpenDatabase> {
 async function prepareDatabase(url: string): Promise<void> {
   const db = await openMongo(url, true)
   try {
-    await prepareCollections(db, models)
-    await upgradeAvailability(db)
+    await migrate(db, release)
+    await migrate(sandboxDatabase(db), release)
   } finally {
     await db.close()
   }
+}
+
+/** A changed index may make this release slow, or let in what it takes for impossible: rebuilt by `db migrate`. */
+async function reportChangedIndexes(db: Db, log: AppContext['log']): Promise<void> {
+  for (const { changed } of await compareIndexes(models.map((of) => of(db))))
+    for (const { options } of changed)
+      log.error({ index: options.name }, 'An index differs from its definition: run "partnerctl db migrate"')
 }
 
 /** Redis where it is configured, otherwise this process alone, with a warning. */
@@ -157,10 +186,10 @@ export async function compose(
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const { db, close: closeDatabase } = await openDatabase(config)
+  await reportChangedIndexes(db, log)
   const rateLimiter = await openRateLimiter(config, db.name, log)
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
-  await upgradeWaitingRates(db)
   const usage = new UsageTracker(db, log)
   const outbox = new OutboxWorker(db, outboxTopics({ db, clock, config }), clock, log)
   outbox.start()

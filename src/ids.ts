@@ -20,7 +20,7 @@ export type SequenceName = (typeof sequenceNames)[number]
 export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
 
 /** Of these many are created; nothing depends on whether an id of one process is above that of another. */
-const inBlocks: ReadonlySet<SequenceName> = new Set(['booking', 'message', 'user'])
+const inBlocks: ReadonlySet<SequenceName> = new Set(['booking', 'message', 'user', 'rate_job'])
 const blockSize = 32
 
 /** Ids from the sequences of a database. Some are taken in blocks; a process that ends leaves the rest as gaps. */

@@ -71,7 +71,7 @@ export async function findWrittenAround(
     return isWider ? [overlapping(hostId, id, extent)] : []
   })
   if (wider.length === 0) return byRoomType
-  const around = await findWritten(db, session, { $or: wider })
+  const around = await findWritten(db, session, { host_id: hostId, $or: wider })
   return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
 }
 

@@ -1,4 +1,5 @@
 import type { Db, Session } from '../platform/mongo/connection.ts'
+import type { MigrationPart } from '../platform/mongo/migration.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
 import { emptyCount, grow } from './capacity.ts'
 import type { StoredRow } from './model.ts'
@@ -34,6 +35,12 @@ export async function upgradeAvailability(db: Db): Promise<void> {
       await countRows(db, session, documents)
     })
   }
+}
+
+/** {@link upgradeAvailability} as part of a migration. */
+export const earlierAvailability: MigrationPart = {
+  remaining: (db) => db.collection(earlierCollection).countDocuments(),
+  run: upgradeAvailability,
 }
 
 /** A process of the earlier version may write once more after a room type was converted: such rows are loose. */

@@ -24,9 +24,13 @@ export async function preparePartnerTransition(
 ): Promise<UnitOfWork<BookingDetail>> {
   const booking = await findBooking(db, hostId, bookingId)
   const toDetail = await prepareDetail(db, booking)
-  const partner = { user: `key ${keyId}`, machine: address }
-  const record = (session: Session) =>
-    recordAction(db, clock(), actions[to], transitionTarget(booking.id, reason), session, partner)
+  const move = {
+    host_id: hostId,
+    action: actions[to],
+    target: transitionTarget(booking.id, reason),
+    actor: { user: `key ${keyId}`, machine: address },
+  }
+  const record = (session: Session) => recordAction(db, { at: clock(), ...move }, session)
   const transition = { to, reason, ...(isSandbox ? {} : { also: record }) }
   const { queue, run } = prepareTransition({ db, clock }, booking, transition)
   return { queue, run: async (session) => toDetail(await run(session)) }

@@ -19,8 +19,7 @@ const schema = new Schema<PageEnd>({
   version: { type: Date, required: true },
   expires_at: { type: Date, required: true },
 })
-schema.index({ page: 1, version: 1 }, { name: 'walk_page' })
-schema.index({ host_id: 1 }, { name: 'walk_host' })
+schema.index({ host_id: 1, page: 1, version: 1 }, { name: 'page_end' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
 export const pageEndModel = modelOf<PageEnd>('walk_pages', schema)

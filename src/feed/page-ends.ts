@@ -30,7 +30,7 @@ export class PageEnds {
   /** The earliest end of the page before: where readers share it, a row may come twice but none is skipped. */
   async before(page: number): Promise<Date | undefined> {
     const [previous, own] = [this.nameOf(page - 1), this.nameOf(page)]
-    this.known = await findPageEnds(this.db, [previous, own], this.now)
+    this.known = await findPageEnds(this.db, this.hostId, [previous, own], this.now)
     return this.known.find((end) => end.page === previous)?.version
   }
 
@@ -42,7 +42,7 @@ export class PageEnds {
     const ends = lastStoredOf(this.db)
     const remembered = ends.get(own)
     if (remembered && isThis(remembered)) return
-    this.known ??= await findPageEnds(this.db, [own], this.now)
+    this.known ??= await findPageEnds(this.db, this.hostId, [own], this.now)
     const stored =
       this.known.find(isThis) ?? (await savePageEnd(this.db, this.hostId, own, version, this.now))
     ends.set(own, stored)

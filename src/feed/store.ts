@@ -10,10 +10,10 @@ const storedMilliseconds = keptMilliseconds + 3_600_000
 /** The part of a page end that a reader needs. */
 export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
 
-/** The ends of some pages that are still stored, the earliest of a page first. */
-export function findPageEnds(db: Db, pages: string[], now: Date): Promise<KnownEnd[]> {
+/** The ends of some pages of a host that are still stored, the earliest of a page first. */
+export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date): Promise<KnownEnd[]> {
   return pageEndModel(db)
-    .collection.find({ page: { $in: pages }, expires_at: { $gt: now } })
+    .collection.find({ host_id, page: { $in: pages }, expires_at: { $gt: now } })
     .project<KnownEnd>({ _id: 0, page: 1, version: 1, expires_at: 1 })
     .sort({ page: 1, version: 1 })
     .toArray()
@@ -39,8 +39,8 @@ export async function savePageEnd(
   const _id = `${page}:${version.getTime()}`
   try {
     await pageEndModel(db).collection.updateOne(
-      { _id } as never,
-      { $set: { host_id, page, version, expires_at } },
+      { _id, host_id } as never,
+      { $set: { page, version, expires_at } },
       { upsert: true },
     )
   } catch (error) {

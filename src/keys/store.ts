@@ -75,6 +75,11 @@ export async function findKeyById(db: Db, id: number): Promise<ApiKey> {
   return keyModel(db).findOne({ id }).lean().orFail()
 }
 
+/** The key with this id, or null. */
+export function findKeyIfAny(db: Db, id: number): Promise<ApiKey | null> {
+  return keyModel(db).findOne({ id }).lean()
+}
+
 /** Which of these keys have not ended: neither revoked nor expired. */
 export async function findLastingKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await keyModel(db)

@@ -86,7 +86,4 @@ export function indexFieldsOf({ name, original_id, original_url }: ListingConten
   }
 }
 
-export const listingModel = modelOf<StoredListing>('listings', schema, {
-  fill: ({ content }) => indexFieldsOf(content),
-  retiredIndexes: ['listing_original_id', 'listing_original_url'],
-})
+export const listingModel = modelOf<StoredListing>('listings', schema)

@@ -50,14 +50,12 @@ export async function findListingsWithRates(
 export async function deleteAppliedRates(db: Db, hostId: number, listingIds: number[]): Promise<void> {
   const listings = await findPricedListings(db, hostId, listingIds)
   const applied = listings.map((listing) => ({
-    ...{ host_id: hostId, listing_id: listing.id },
+    listing_id: listing.id,
     sequence: { $lte: ratesSequenceOf(listing) },
   }))
   const known = new Set(listings.map(({ id }) => id))
-  const gone = listingIds
-    .filter((id) => !known.has(id))
-    .map((listing_id) => ({ host_id: hostId, listing_id }))
-  await waitingRatesModel(db).deleteMany({ $or: [...applied, ...gone] })
+  const gone = listingIds.filter((id) => !known.has(id)).map((listing_id) => ({ listing_id }))
+  await waitingRatesModel(db).deleteMany({ host_id: hostId, $or: [...applied, ...gone] })
 }
 
 /** Deletes the rates of one write that are still waiting. */

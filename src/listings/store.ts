@@ -3,6 +3,7 @@ import { DomainError, notFound } from '../errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../platform/mongo/errors.ts'
 import { indexKey } from '../platform/mongo/index-key.ts'
+import type { HostLock } from '../platform/mongo/locks.ts'
 import type { ListingPatch } from './fields.ts'
 import { bestMatch, type Match } from './match.ts'
 import {
@@ -18,8 +19,8 @@ import { type ListingStatus, listingStatuses } from './schema.ts'
 type Store = Pick<AppContext, 'db' | 'clock'>
 
 /** Queue and lock of all writes to a host's listings. */
-export function listingLock(hostId: number): string {
-  return `listings/${hostId}`
+export function listingLock(hostId: number): HostLock {
+  return { hostId, name: `listings/${hostId}` }
 }
 
 /** The listing of this host with this id, or null. */
@@ -156,13 +157,24 @@ function statusFields(status: ListingStatus) {
 }
 
 /**
- * Moves a listing to another status: an administrative action, across hosts unless `host_id` is given.
+ * A listing by its id alone: for administrators, who are not limited to a host.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredListing> {
+  const listing = await listingModel(db).findOne({ id }).lean()
+  if (!listing) throw notFound('Listing')
+  return listing
+}
+
+/**
+ * Moves a listing to another status: an administrative action.
  *
  * @throws DomainError `not_found`
  */
 export async function setListingStatus(
   { db, clock }: Store,
-  which: { id: number; host_id?: number },
+  which: { id: number; host_id: number },
   status: ListingStatus,
 ): Promise<StoredListing> {
   const changed = { ...statusFields(status), updated_at: clock() }

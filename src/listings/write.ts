@@ -3,7 +3,7 @@ import { DomainError, invalidField } from '../errors.ts'
 import type { IdSource } from '../ids.ts'
 import { documentBytes } from '../platform/mongo/collections.ts'
 import type { Session } from '../platform/mongo/connection.ts'
-import { takeLock } from '../platform/mongo/locks.ts'
+import { ensureLock, takeLock } from '../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
@@ -38,14 +38,14 @@ export async function prepareListing(
   body: unknown,
 ): Promise<UnitOfWork<ListingWrite>> {
   const sent = normalize(ListingCreate, body)
-  const queue = listingLock(hostId)
-  const seen = await findMatch(db, hostId, sent)
+  const lock = listingLock(hostId)
+  const [seen] = await Promise.all([findMatch(db, hostId, sent), ensureLock(db, lock)])
   const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
   const newListingId = seen ? undefined : await source('listing')
   return {
-    queue,
+    queue: lock.name,
     async run(session) {
-      await takeLock(db, session, queue)
+      await takeLock(db, session, lock)
       const found = await findMatch(db, hostId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
@@ -74,12 +74,13 @@ export async function patchListing(
   body: unknown,
 ): Promise<ListingWrite> {
   const sent = normalize(ListingPatch, body)
-  const queue = listingLock(hostId)
+  const lock = listingLock(hostId)
   const mayAdd = (sent.room_types?.length ?? 0) > 0
   const content = mayAdd ? (await findListing(db, hostId, id)).content : null
   const ids = await reserveIds(source, content, sent, 'internal')
-  return inTransaction(db, queue, async (session) => {
-    await takeLock(db, session, queue)
+  await ensureLock(db, lock)
+  return inTransaction(db, lock.name, async (session) => {
+    await takeLock(db, session, lock)
     const listing = await withRates({ db, clock }, await findListing(db, hostId, id, session), session)
     const change = { sent, reading: 'internal', ids: ids() } as const
     const content = merge(listing.content, change)

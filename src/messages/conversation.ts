@@ -1,4 +1,4 @@
-import { findBooking, findBookingOfAnyHost } from '../bookings/store.ts'
+import { findBooking } from '../bookings/store.ts'
 import type { AppContext } from '../context.ts'
 import { DomainError } from '../errors.ts'
 import { hostQueue, nextMessageVersion } from '../host-clock/store.ts'
@@ -110,21 +110,8 @@ async function send(
   }
 }
 
-/**
- * Closes or reopens the conversation of a booking of any host: an administrative action.
- *
- * @throws DomainError `not_found`
- */
+/** Closes or reopens the conversation of a booking: an administrative action. */
 export async function setConversationClosed(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  bookingId: number,
-  isClosed: boolean,
-): Promise<Conversation> {
-  return setClosed({ db, clock }, await findBookingOfAnyHost(db, bookingId), isClosed)
-}
-
-/** {@link setConversationClosed} for a booking that is at hand. */
-export async function setClosed(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   { host_id, id: booking_id }: Pick<About, 'id' | 'host_id'>,
   isClosed: boolean,

@@ -8,7 +8,7 @@ import { insertWaitingRates } from '../listings/rates-store.ts'
 import { findOwnedListings, hasRoomType } from '../listings/room-types-store.ts'
 import { listingLock } from '../listings/store.ts'
 import type { WaitingRates } from '../listings/waiting-rates.ts'
-import { takeLock } from '../platform/mongo/locks.ts'
+import { ensureLock, takeLock } from '../platform/mongo/locks.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
 import { enqueueJob } from '../platform/outbox/outbox.ts'
 import { maximumProblems } from '../schema/problems.ts'
@@ -42,10 +42,11 @@ export async function acceptRates(
     throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maximumProblems))
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
   if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))
-  const jobId = await ids('rate_job')
+  const lock = listingLock(hostId)
+  const [jobId] = await Promise.all([ids('rate_job'), ensureLock(db, lock)])
   // Takes turns with writes of listings, and does not hold up bookings.
-  return inTransaction(db, listingLock(hostId), async (session) => {
-    const sequence = await takeLock(db, session, listingLock(hostId))
+  return inTransaction(db, lock.name, async (session) => {
+    const sequence = await takeLock(db, session, lock)
     const accepted_at = clock()
     const indexed = items.map((item, index) => ({ ...item, index }))
     const waiting = [...Map.groupBy(indexed, ({ listing_id }) => listing_id)].map(

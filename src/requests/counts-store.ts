@@ -23,10 +23,9 @@ export async function addCounts(
     const byHour = Map.groupBy(counts, ([minute]) => minute - (minute % hourMilliseconds))
     return [...byHour].map(([hour, minutes]) => ({
       updateOne: {
-        filter: { _id: `${key.id}:${hour}:${journal}`, batch: { $ne: batch } },
+        filter: { _id: `${key.id}:${hour}:${journal}`, host_id: key.hostId, batch: { $ne: batch } },
         update: {
           $setOnInsert: {
-            host_id: key.hostId,
             key_id: key.id,
             hour: new Date(hour),
             expires_at: new Date(hour + hourMilliseconds + countedMilliseconds),

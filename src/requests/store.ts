@@ -30,12 +30,13 @@ export async function addEntries(db: Db, batch: number, writes: BucketWrite[]): 
 function bucketOperation(batch: number, { series, bucketId, before, entries }: BucketWrite) {
   const arrivals = entries.map(({ at }) => at.getTime())
   const [from, to] = [new Date(Math.min(...arrivals)), new Date(Math.max(...arrivals))]
+  const { host_id, ...others } = series
   const kept = series.failed ? failureMilliseconds : otherMilliseconds
   return {
     updateOne: {
-      filter: { _id: bucketId, batch: { $ne: batch } },
+      filter: { _id: bucketId, host_id, batch: { $ne: batch } },
       update: {
-        $setOnInsert: series,
+        $setOnInsert: others,
         $set: { batch },
         $push: { entries: { $each: entries.map((entry, index) => ({ ...entry, n: before + index })) } },
         $addToSet: { statuses: { $each: [...new Set(entries.map(({ status }) => status))] } },

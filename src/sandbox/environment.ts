@@ -1,8 +1,6 @@
-import { upgradeAvailability } from '../availability/upgrade.ts'
 import type { AppContext } from '../context.ts'
 import { HostChanges } from '../host-clock/changes.ts'
 import { sequenceIds } from '../ids.ts'
-import { prepareCollections } from '../platform/mongo/collections.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import {
@@ -30,8 +28,6 @@ export async function openSandboxEnvironment(
 ): Promise<{ context: AppContext; close(): Promise<void> }> {
   const { clock, log, config } = live
   const db = sandboxDatabase(live.db)
-  await prepareCollections(db, models)
-  await upgradeAvailability(db)
   await prepareSandbox(db, clock())
   // The tag manager is not told of sandbox users.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })

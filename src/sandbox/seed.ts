@@ -9,7 +9,7 @@ import type { IdSource, SequenceName } from '../ids.ts'
 import type { ListingStatus } from '../listings/schema.ts'
 import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
-import { setClosed } from '../messages/conversation.ts'
+import { setConversationClosed } from '../messages/conversation.ts'
 import { carryOut } from '../platform/mongo/transactions.ts'
 import { acceptRates } from '../rates/accept.ts'
 import { decideRates } from '../rates/decide.ts'
@@ -99,7 +99,7 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
   await carryOut(store.db, await prepareBooking(context, scope, input))
   if (status !== 'pending')
     await transitionBooking(store, await findBooking(store.db, scope, id), { to: status })
-  if (has_closed_conversation) await setClosed(store, { id, host_id: scope }, true)
+  if (has_closed_conversation) await setConversationClosed(store, { id, host_id: scope }, true)
 }
 
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {

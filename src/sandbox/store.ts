@@ -2,7 +2,6 @@ import type { FilterQuery } from 'mongoose'
 import type { AppContext } from '../context.ts'
 import { type ClockStart, readHostClock } from '../host-clock/store.ts'
 import { sequenceNames } from '../ids.ts'
-import { listingLock } from '../listings/store.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
 import type { Preparable } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -176,9 +175,7 @@ export function scopeFilters(
   const ofHost = models.map((model) => model(db)).filter(({ schema }) => 'host_id' in schema.paths)
   return [
     ...ofHost.map(({ collection }) => ({ collection: collection.name, filter: { host_id: scope } })),
-    { collection: 'idempotency_answers', filter: { key_id: scope } },
     { collection: 'host_clocks', filter: { _id: scope } },
-    { collection: 'locks', filter: { _id: listingLock(scope) } },
   ]
 }
 

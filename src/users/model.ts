@@ -1,6 +1,5 @@
 import { Schema } from 'mongoose'
 import { modelOf } from '../platform/mongo/collections.ts'
-import { indexKey } from '../platform/mongo/index-key.ts'
 
 export interface StoredUser {
   id: number
@@ -57,7 +56,4 @@ const schema = new Schema<StoredUser>({
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'user_id' })
 schema.index({ host_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
 
-export const userModel = modelOf<StoredUser>('users', schema, {
-  fill: ({ email }) => ({ email_key: indexKey(email) as string }),
-  retiredIndexes: ['user_email'],
-})
+export const userModel = modelOf<StoredUser>('users', schema)

@@ -91,8 +91,8 @@ test('the audit has each move of a partner once, and none that was refused, repl
     { ...partner, action: 'bookings confirm', target: `booking ${id}` },
   ])
   expect((await actor.send('POST', '/sandbox/bookings/5002/confirm')).status).toBe(200)
-  expect(await service.sandbox.db.collection('audit').countDocuments()).toBe(0)
-  expect(await db.collection('audit').countDocuments({ target: 'booking 5002', ...partner })).toBe(0)
+  expect(await service.sandbox.db.collection('host_audit').countDocuments()).toBe(0)
+  expect(await db.collection('host_audit').countDocuments({ target: 'booking 5002', ...partner })).toBe(0)
 })
 
 test('an Idempotency-Key belongs to one booking and one kind of move', async () => {

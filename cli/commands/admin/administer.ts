@@ -1,6 +1,6 @@
 import { recordAction } from '../../../src/admin/store.ts'
 import { type Clock, systemClock } from '../../../src/clock.ts'
-import { openDatabase } from '../../../src/compose.ts'
+import { type Opening, openDatabase } from '../../../src/compose.ts'
 import { type Config, readConfig } from '../../../src/config.ts'
 import { type IdSource, sequenceIds } from '../../../src/ids.ts'
 import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
@@ -17,10 +17,13 @@ export interface Administration {
 }
 
 /** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
-export async function withDatabase<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(
+  work: (administration: Administration) => Promise<T>,
+  opening: Opening = {},
+): Promise<T> {
   // Redis is only notified of changes, and few commands need the secret.
   const config = readConfig(process.env, ['MONGODB_URL'])
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, opening)
   try {
     return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
   } finally {
@@ -39,20 +42,22 @@ function requireSoundClock(skewSeconds: number): void {
 /** How the audit entry of a command is written. */
 export interface Recording {
   /**
-   * `with` the action, in one transaction that all its writes join; by the action `itself`, whose transaction calls
-   * `record`; `before` an action of many transactions.
+   * `with` the action, in one transaction that all its writes join; by the action `itself`, which calls `record` in its
+   * transaction, or `together`; `before` an action of many transactions.
    */
   record?: 'with' | 'itself' | 'before'
 }
 
 /** What a command that changes something works on. */
 export interface Act extends Administration {
-  /** Writes the audit entry in the action's own transaction. */
-  record(session: Session): Promise<void>
+  /** Writes the audit entry of an action on a host's data in the action's own transaction. */
+  record(session: Session, hostId: number): Promise<void>
+  /** Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it. */
+  together<T>(hostId: number, change: () => Promise<T>): Promise<T>
 }
 
 /**
- * {@link withDatabase} for a command that changes something: no action is without its audit entry, and no entry
+ * {@link withDatabase} for a command that changes something, of hosts and keys unless it says `itself`: no action is without its audit entry, and no entry
  * without its action (except that of `before`, whose action may then fail). `work` may run more than once, and prints nothing.
  */
 export async function administer<T>(
@@ -64,14 +69,16 @@ export async function administer<T>(
   return withDatabase(async (administration) => {
     const { db, clock } = administration
     requireSoundClock(await measureSkew(db))
-    const write = (session: Session | null) => recordAction(db, clock(), action, target, session)
-    const act: Act = { ...administration, record: write }
-    if (record === 'before') await write(null)
-    if (record !== 'with') return work(act)
-    return inAmbientTransaction(db, async (session) => {
-      const done = await work(act)
-      await write(session)
-      return done
-    })
+    const write = (session: Session | null, host_id: number | null) =>
+      recordAction(db, { host_id, at: clock(), action, target }, session)
+    const together = <R>(host_id: number | null, change: () => Promise<R>) =>
+      inAmbientTransaction(db, async (session) => {
+        const done = await change()
+        await write(session, host_id)
+        return done
+      })
+    const act: Act = { ...administration, record: write, together }
+    if (record === 'before') await write(null, null)
+    return record === 'with' ? together(null, () => work(act)) : work(act)
   })
 }

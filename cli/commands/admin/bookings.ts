@@ -48,7 +48,11 @@ function transition(
 ): Promise<StoredBooking> {
   const work = async (act: Act) => {
     const booking = await findBookingOfAnyHost(act.db, bookingId)
-    return transitionBooking(act, booking, { to, reason: why, also: act.record })
+    return transitionBooking(act, booking, {
+      to,
+      reason: why,
+      also: (session) => act.record(session, booking.host_id),
+    })
   }
   return administer(action, target, work, { record: 'itself' })
 }

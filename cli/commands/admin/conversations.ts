@@ -4,6 +4,7 @@ import { toTimestampOrNull } from '../../../src/clock.ts'
 import { replyAsGuest, setConversationClosed } from '../../../src/messages/conversation.ts'
 import { MessageCreate } from '../../../src/messages/schema.ts'
 import { serializeMessageItem } from '../../../src/messages/serialize.ts'
+import type { Session } from '../../../src/platform/mongo/connection.ts'
 import { normalize } from '../../../src/schema/normalize.ts'
 import { findProblems } from '../../../src/schema/problems.ts'
 import { command } from '../../command.ts'
@@ -19,8 +20,14 @@ function changing(name: 'close' | 'reopen', description: string) {
     args: { booking_id: { type: 'positional', required: true, description: 'Id of the booking' } },
     async run({ args }) {
       const id = parseId(args.booking_id)
-      const conversation = await administer(`conversations ${name}`, `booking ${id}`, (act) =>
-        setConversationClosed(act, id, name === 'close'),
+      const conversation = await administer(
+        `conversations ${name}`,
+        `booking ${id}`,
+        async (act) => {
+          const booking = await findBookingOfAnyHost(act.db, id)
+          return act.together(booking.host_id, () => setConversationClosed(act, booking, name === 'close'))
+        },
+        { record: 'itself' },
       )
       const { booking_id, host_id, closed_at } = conversation
       const state = closed_at ? 'closed' : 'open'
@@ -42,7 +49,11 @@ const reply = command({
     const message = await administer(
       'conversations reply',
       `booking ${id}`,
-      (act) => replyAsGuest(act, () => findBookingOfAnyHost(act.db, id), text, act.record),
+      async (act) => {
+        const booking = await findBookingOfAnyHost(act.db, id)
+        const record = (session: Session) => act.record(session, booking.host_id)
+        return replyAsGuest(act, async () => booking, text, record)
+      },
       { record: 'itself' },
     )
     print(args, serializeMessageItem(message), ({ is_seen, ...item }) => record(item))

@@ -1,13 +1,20 @@
 import { defineCommand } from 'citty'
 import { toTimestamp } from '../../../src/clock.ts'
 import { outboxTopics } from '../../../src/compose.ts'
-import { dropJob, type Job, listJobs, retryAllJobs, retryJob } from '../../../src/platform/outbox/outbox.ts'
+import {
+  dropJob,
+  findJob,
+  type Job,
+  listJobs,
+  retryAllJobs,
+  retryJob,
+} from '../../../src/platform/outbox/outbox.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'
 import { print, record, table } from '../../output.ts'
 import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'
-import { administer, withDatabase } from './administer.ts'
+import { type Act, administer, withDatabase } from './administer.ts'
 
 function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
   return {
@@ -19,6 +26,15 @@ function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at
     last_error,
     created_at: toTimestamp(created_at),
   }
+}
+
+/** Changes one job in a transaction with the audit entry. */
+function changeJob(action: string, id: string, change: (act: Act, found: Job) => Promise<Job>): Promise<Job> {
+  const work = async (act: Act) => {
+    const found = await findJob(act.db, id)
+    return act.together(found.host_id, () => change(act, found))
+  }
+  return administer(action, `job ${id}`, work, { record: 'itself' })
 }
 
 const list = command({
@@ -51,12 +67,11 @@ const retry = command({
     const { id, all } = args
     if (Boolean(id) === Boolean(all)) throw new UsageError('Give the id of a job, or use --all')
     if (id) {
-      const job = await administer('jobs retry', `job ${id}`, ({ db, clock }) => retryJob(db, clock(), id))
+      const job = await changeJob('jobs retry', id, ({ db, clock }, found) => retryJob(db, clock(), found))
       return print(args, toRecord(job), record)
     }
-    const retried = await administer('jobs retry', 'all parked jobs', ({ db, clock }) =>
-      retryAllJobs(db, clock()),
-    )
+    const retryAll = ({ db, clock }: Act) => retryAllJobs(db, clock())
+    const retried = await administer('jobs retry', 'all parked jobs', retryAll, { record: 'before' })
     print(args, { retried }, () => `${retried} jobs will be tried again`)
   },
 })
@@ -70,8 +85,8 @@ const drop = command({
   },
   async run({ args }) {
     await confirm(args, `Job ${args.id} will never run.`)
-    const job = await administer('jobs drop', `job ${args.id}`, (act) =>
-      dropJob(act.db, args.id, outboxTopics(act)),
+    const job = await changeJob('jobs drop', args.id, (act, found) =>
+      dropJob(act.db, found, outboxTopics(act)),
     )
     print(args, toRecord(job), record)
   },

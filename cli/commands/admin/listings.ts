@@ -1,7 +1,7 @@
 import { defineCommand } from 'citty'
 import { toTimestamp } from '../../../src/clock.ts'
 import { listingStatuses } from '../../../src/listings/schema.ts'
-import { setListingStatus } from '../../../src/listings/store.ts'
+import { findListingOfAnyHost, setListingStatus } from '../../../src/listings/store.ts'
 import { command } from '../../command.ts'
 import { print, record } from '../../output.ts'
 import { oneOf, parseId } from '../../values.ts'
@@ -17,8 +17,14 @@ const status = command({
   async run({ args }) {
     const id = parseId(args.id)
     const wanted = oneOf(listingStatuses, args.status)
-    const listing = await administer('listings status', `listing ${id} ${wanted}`, (act) =>
-      setListingStatus(act, { id }, wanted),
+    const listing = await administer(
+      'listings status',
+      `listing ${id} ${wanted}`,
+      async (act) => {
+        const { host_id } = await findListingOfAnyHost(act.db, id)
+        return act.together(host_id, () => setListingStatus(act, { id, host_id }, wanted))
+      },
+      { record: 'itself' },
     )
     const { host_id, listing_status, content, updated_at } = listing
     const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }

@@ -44,6 +44,7 @@ export async function withIdempotency<T, Envelope extends object>(
   if (idempotencyKey === undefined)
     return respond(context, toResponse(await carryOut(app.db, await prepare())))
   const claim: Claim = {
+    host_id: context.caller.hostId,
     key_id: context.caller.scope,
     endpoint: endpointOf(context),
     idempotency_key: idempotencyKey,

@@ -3,6 +3,7 @@ import { modelOf } from '../../platform/mongo/collections.ts'
 
 /** Identifies the request that a stored response answers: scoped to key and endpoint (decisions §11). */
 export interface Claim {
+  host_id: number
   key_id: number
   endpoint: string
   idempotency_key: string
@@ -18,6 +19,7 @@ export interface StoredResponse extends Claim {
 }
 
 const schema = new Schema<StoredResponse>({
+  host_id: { type: Number, required: true },
   key_id: { type: Number, required: true },
   endpoint: { type: String, required: true },
   idempotency_key: { type: String, required: true },
@@ -26,7 +28,10 @@ const schema = new Schema<StoredResponse>({
   body: { type: String, required: true },
   expires_at: { type: Date, required: true },
 })
-schema.index({ key_id: 1, endpoint: 1, idempotency_key: 1 }, { unique: true, name: 'answer_claim' })
+schema.index(
+  { host_id: 1, key_id: 1, endpoint: 1, idempotency_key: 1 },
+  { unique: true, name: 'response_claim' },
+)
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' })
 
 export const storedResponseModel = modelOf<StoredResponse>('idempotency_answers', schema)

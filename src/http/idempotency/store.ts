@@ -13,7 +13,10 @@ export async function findStoredResponse(
   readConcern: 'majority' | 'local' = 'majority',
 ): Promise<StoredResponse | null> {
   const options = { readConcern: { level: readConcern } }
-  const found = await storedResponseModel(db).collection.findOne<StoredResponse>({ ...claim }, options)
+  // Those of the version before name no host until they are migrated.
+  const host_id = { $in: [claim.host_id, null] }
+  const filter = { ...claim, host_id } as never
+  const found = await storedResponseModel(db).collection.findOne<StoredResponse>(filter, options)
   return found && found.expires_at > now ? found : null
 }
 
@@ -27,7 +30,7 @@ export async function saveResponse(
   response: StoredResponse,
   now: Date,
 ): Promise<void> {
-  const { key_id, endpoint, idempotency_key } = response
-  const expired = { key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
+  const { host_id, key_id, endpoint, idempotency_key } = response
+  const expired = { host_id, key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
   await storedResponseModel(db).collection.replaceOne(expired, { ...response }, { upsert: true, session })
 }

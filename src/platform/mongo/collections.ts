@@ -1,29 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
 import mongoose, { type Model, type Schema } from 'mongoose'
 import type { Db } from './connection.ts'
+import { isMissingNamespace } from './errors.ts'
 
 type Collection = mongoose.Collection
-
-/** What a collection written by an earlier version needs before it gets its new indexes. */
-export interface Upgrade<T> {
-  /** The fields missing from a document of an earlier version. */
-  fill(document: T): Partial<T>
-  /** Obsolete indexes, which would refuse what is now allowed. */
-  retiredIndexes: string[]
-}
-
-const upgrades = new WeakMap<object, Upgrade<mongoose.mongo.BSON.Document>>()
 
 /**
  * A function that returns the model of a collection on a connection, created once per connection. Where nothing is to
  * be cast, stores ask `model(db).collection`, the driver itself, at a third of the cost; only what goes through the
  * model joins an ambient transaction.
  */
-export function modelOf<T>(
-  collection: string,
-  schema: Schema<T>,
-  upgrade?: Upgrade<T>,
-): (db: Db) => Model<T> {
-  if (upgrade) upgrades.set(schema, upgrade as Upgrade<mongoose.mongo.BSON.Document>)
+export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
   schema.set('collection', collection)
   schema.set('versionKey', false)
   schema.set('minimize', false)
@@ -31,7 +18,7 @@ export function modelOf<T>(
   return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
 }
 
-/** What {@link prepareCollections} needs of a model. */
+/** A model as far as its collection and its indexes are concerned. */
 export interface Preparable {
   collection: Collection
   schema: { indexes(): unknown[] }
@@ -39,39 +26,72 @@ export interface Preparable {
   createIndexes(): Promise<unknown>
 }
 
-/**
- * Creates missing collections and indexes: a transaction may not create any. What exists is not touched, because even
- * a request to create it again would lock the database against running transactions.
- */
-export async function prepareCollections(db: Db, models: ((db: Db) => Preparable)[]): Promise<void> {
+/** Creates the collections that are missing: a transaction may not create any. */
+export async function createCollections(db: Db, models: Preparable[]): Promise<void> {
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
-  for (const model of models.map((of) => of(db))) {
-    if (!existing.has(model.collection.name)) await model.createCollection()
-    if ((await missingIndexes(model)).length === 0) continue
-    const upgrade = upgrades.get(model.schema)
-    if (upgrade) await upgradeCollection(model.collection, upgrade)
-    await model.createIndexes()
-  }
+  const missing = models.filter(({ collection }) => !existing.has(collection.name))
+  await Promise.all(missing.map((model) => model.createCollection()))
 }
 
-/** Runs before the indexes are built, and again if it was interrupted: they are built last. */
-async function upgradeCollection(
-  collection: Collection,
-  { fill, retiredIndexes }: Upgrade<mongoose.mongo.BSON.Document>,
-): Promise<void> {
-  const present = (await collection.indexes()).map(({ name }) => name as string)
-  for await (const document of collection.find())
-    await collection.updateOne({ _id: document._id }, { $set: fill(document) })
-  for (const name of retiredIndexes.filter((retired) => present.includes(retired)))
-    await collection.dropIndex(name)
+/**
+ * Creates the indexes that are missing. What exists is not touched, because even a request to create it again would
+ * lock the database against running transactions; so an index whose definition has changed stays as it is, too.
+ */
+export async function createIndexes(models: Preparable[]): Promise<void> {
+  for (const { model, missing } of await compareIndexes(models))
+    for (const { key, options } of missing) await model.collection.createIndex(key, options)
 }
 
-/** The names of the indexes that a collection should have but does not. */
-export async function missingIndexes(model: Preparable): Promise<string[]> {
-  const wanted = (model.schema.indexes() as [object, { name: string }][]).map(([, { name }]) => name)
-  const present = new Set((await model.collection.indexes()).map(({ name }) => name))
-  return wanted.filter((name) => !present.has(name))
+interface IndexDefinition {
+  key: Record<string, 1 | -1>
+  options: mongoose.mongo.CreateIndexesOptions & { name: string }
 }
+
+/** How the indexes of a collection differ from what its model defines. */
+export interface IndexDifference {
+  model: Preparable
+  missing: IndexDefinition[]
+  /** There is another one of the same name. */
+  changed: IndexDefinition[]
+}
+
+/** Compares the indexes of all collections with their definitions: keys, uniqueness, expiry, and what they leave out. */
+export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]> {
+  return Promise.all(
+    models.map(async (model) => {
+      const defined = (model.schema.indexes() as [IndexDefinition['key'], IndexDefinition['options']][]).map(
+        ([key, options]) => ({ key, options }),
+      )
+      const present = new Map((await indexesOf(model)).map((index) => [index.name, index]))
+      return {
+        model,
+        missing: defined.filter(({ options }) => !present.has(options.name)),
+        changed: defined.filter(({ key, options }) => {
+          const index = present.get(options.name)
+          return index && !isDeepStrictEqual(traitsOf(key, options), traitsOf(index.key, index))
+        }),
+      }
+    }),
+  )
+}
+
+/** The indexes of a collection; none where it does not exist. */
+async function indexesOf({ collection }: Preparable) {
+  return collection.indexes().catch((error) => {
+    if (isMissingNamespace(error)) return []
+    throw error
+  })
+}
+
+/** What two definitions of an index have in common when they are the same; the order of the keys counts. */
+function traitsOf(key: object, { unique, expireAfterSeconds, partialFilterExpression }: IndexTraits) {
+  return { keys: Object.entries(key), unique: Boolean(unique), expireAfterSeconds, partialFilterExpression }
+}
+
+type IndexTraits = Pick<
+  mongoose.mongo.CreateIndexesOptions,
+  'unique' | 'expireAfterSeconds' | 'partialFilterExpression'
+>
 
 /** The size of an object as a stored document. */
 export function documentBytes(value: object): number {

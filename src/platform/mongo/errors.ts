@@ -24,6 +24,11 @@ function isNamed(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name
 }
 
+/** True when a collection does not exist. */
+export function isMissingNamespace(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 26
+}
+
 /** True when a write violated a unique index. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 11000

@@ -1,26 +1,81 @@
 import { Schema } from 'mongoose'
 import { modelOf } from './collections.ts'
 import type { Db, Session } from './connection.ts'
+import { isDuplicate } from './errors.ts'
+import type { MigrationPart } from './migration.ts'
 
 interface Lock {
   _id: string
+  host_id: number
   taken: number
 }
 
-export const lockModel = modelOf<Lock>(
-  'locks',
-  new Schema<Lock>({ _id: { type: String, required: true }, taken: { type: Number, required: true } }),
-)
+const schema = new Schema<Lock>({
+  _id: { type: String, required: true },
+  host_id: { type: Number, required: true },
+  taken: { type: Number, required: true },
+})
+schema.index({ host_id: 1 }, { name: 'lock_host' })
+
+export const lockModel = modelOf<Lock>('locks', schema)
+
+/** A lock of one host. */
+export interface HostLock {
+  hostId: number
+  /** Also the name of the queue in which its takers wait within a process. */
+  name: string
+}
+
+/** The lock documents that exist, as this process knows: nobody removes them but with all of their host. */
+const ensured = new WeakMap<Db, Set<string>>()
+const mostRemembered = 100_000
+
+/** Makes sure that a lock can be taken. Call it before the transaction, in which two first takers would collide. */
+export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
+  const known = ensured.get(db) ?? new Set()
+  ensured.set(db, known)
+  if (known.has(_id)) return
+  const { collection } = lockModel(db)
+  try {
+    const fresh = { $setOnInsert: { taken: 0 } }
+    await collection.updateOne({ _id, host_id } as never, fresh, { upsert: true })
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+    // Made by another process just now; or by one of the version before, which did not store the host.
+    await collection.updateOne({ _id } as never, { $set: { host_id } })
+  }
+  if (known.size >= mostRemembered) known.clear()
+  known.add(_id)
+}
+
+/** Locks of the version before, which name their host only in their id. */
+export const upgradeLocks: MigrationPart = {
+  remaining: (db) => lockModel(db).countDocuments(hostless),
+  async run(db) {
+    for await (const { _id } of lockModel(db).find(hostless).lean().cursor()) {
+      const host_id = Number(_id.slice(_id.indexOf('/') + 1))
+      await lockModel(db).updateOne({ _id }, { $set: { host_id } })
+    }
+  },
+}
+
+const hostless = { host_id: { $exists: false } }
 
 /**
  * Serializes a transaction with all others that take the same lock, in any process: two of them cannot both commit on
  * one snapshot, so the second starts over and sees what the first wrote. Take it first, before anything is read.
  *
  * @returns the place of the transaction among all that took this lock
+ * @throws Error unless {@link ensureLock} was called
  */
-export async function takeLock(db: Db, session: Session, name: string): Promise<number> {
-  const options = { upsert: true, returnDocument: 'after', session } as const
-  const lock = { _id: name } as never
+export async function takeLock(
+  db: Db,
+  session: Session,
+  { hostId: host_id, name: _id }: HostLock,
+): Promise<number> {
+  const lock = { _id, host_id } as never
+  const options = { returnDocument: 'after', session } as const
   const taken = await lockModel(db).collection.findOneAndUpdate(lock, { $inc: { taken: 1 } }, options)
-  return taken?.taken
+  if (!taken) throw new Error(`There is no lock "${_id}"`)
+  return taken.taken
 }

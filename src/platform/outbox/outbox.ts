@@ -78,12 +78,26 @@ export async function listJobs(db: Db, limit: number): Promise<Job[]> {
 const retried = (now: Date) => ({ $set: { parked: false, attempts: 0, due_at: now, tried_since: now } })
 
 /**
+ * The job with this id.
+ *
+ * @throws DomainError `not_found`, also for anything that is not an id
+ */
+export async function findJob(db: Db, id: string): Promise<Job> {
+  const job = /^[0-9a-f]{24}$/.test(id) && (await jobModel(db).findById(id).lean())
+  if (!job) throw notFound('Job')
+  return job
+}
+
+/** What identifies a job: with its host, so that one shard is asked. */
+type JobId = Pick<Job, '_id' | 'host_id'>
+
+/**
  * Gives a parked job all its attempts again.
  *
- * @throws DomainError `not_found` unless such a job is parked
+ * @throws DomainError `not_found` unless it is parked
  */
-export async function retryJob(db: Db, now: Date, id: string): Promise<Job> {
-  const parked = { _id: toJobId(id), parked: true }
+export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Promise<Job> {
+  const parked = { _id, host_id, parked: true }
   const job = await jobModel(db).findOneAndUpdate(parked, retried(now), { new: true }).lean()
   if (!job) throw notFound('Parked job')
   return job
@@ -95,23 +109,50 @@ export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<n
   return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
 }
 
-/**
- * Drops a job, parked or not, together with what its topic keeps for it elsewhere.
- *
- * @throws DomainError `not_found`
- */
-export async function dropJob(db: Db, id: string, topics: Topics): Promise<Job> {
-  const job = await jobModel(db).findById(toJobId(id)).lean()
-  if (!job) throw notFound('Job')
+/** Drops a job, parked or not, together with what its topic keeps for it elsewhere. */
+export async function dropJob(db: Db, job: Job, topics: Topics): Promise<Job> {
   await topics[job.topic]?.drop?.(job.payload)
-  await jobModel(db).deleteOne({ _id: job._id })
+  await deleteJob(db, job)
   return job
 }
 
-/** @throws DomainError `not_found` for anything that is not an id */
-function toJobId(id: string): string {
-  if (!/^[0-9a-f]{24}$/.test(id)) throw notFound('Job')
-  return id
+/** Removes a job that is done. */
+export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> {
+  await jobModel(db).deleteOne({ _id, host_id })
+}
+
+/** Jobs looked at for one to claim: as many as processes may be looking at once. */
+const candidates = 10
+
+/**
+ * Claims the job of a topic that has been due for longest, unless there is none: nobody else sees it before
+ * `leaseEnd`. Looked up first and claimed by its host, so that one shard decides.
+ */
+export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {
+  for (;;) {
+    const due = await jobModel(db)
+      .find({ topic, parked: false, due_at: { $lte: now } }, { host_id: 1, due_at: 1 })
+      .sort({ due_at: 1 })
+      .limit(candidates)
+      .lean()
+    if (due.length === 0) return null
+    for (const { _id, host_id, due_at } of due) {
+      const claim = { $set: { due_at: leaseEnd }, $inc: { attempts: 1 } }
+      const job = await jobModel(db)
+        .findOneAndUpdate({ _id, host_id, due_at, parked: false }, claim, { new: true })
+        .lean()
+      if (job) return job
+    }
+  }
+}
+
+/** Changes when a job is due, and what became of it. */
+export async function rescheduleJob(
+  db: Db,
+  { _id, host_id, attempts }: JobId & Pick<Job, 'attempts'>,
+  change: Pick<Job, 'due_at'> & Partial<Pick<Job, 'parked' | 'last_error'>>,
+): Promise<void> {
+  await jobModel(db).updateOne({ _id, host_id, attempts }, { $set: change })
 }
 
 /** Handles a job's payload; throws when the job must be tried again. May see a job twice. */

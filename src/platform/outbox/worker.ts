@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../clock.ts'
 import type { Db } from '../mongo/connection.ts'
-import { type Job, type JobHandler, jobModel, type Topics } from './outbox.ts'
+import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
 const lookEveryMilliseconds = 500
 const leaseMilliseconds = 30_000
@@ -90,18 +90,12 @@ class Lane {
   }
 
   private async workOne(): Promise<boolean> {
-    const job = await jobModel(this.db)
-      .findOneAndUpdate(
-        { topic: this.topic, parked: false, due_at: { $lte: this.clock() } },
-        { $set: { due_at: this.leaseEnd() }, $inc: { attempts: 1 } },
-        { sort: { due_at: 1 }, new: true },
-      )
-      .lean()
+    const job = await claimJob(this.db, this.topic, this.clock(), this.leaseEnd())
     if (!job) return false
     const renewal = setInterval(() => this.renew(job), renewEveryMilliseconds)
     try {
       await this.run(job.payload)
-      await jobModel(this.db).deleteOne({ _id: job._id })
+      await deleteJob(this.db, job)
     } catch (error) {
       await this.putBack(job, error)
     } finally {
@@ -116,9 +110,7 @@ class Lane {
 
   /** A job that takes long is not picked up by another process. */
   private renew(job: Job): void {
-    jobModel(this.db)
-      .updateOne({ _id: job._id, attempts: job.attempts }, { $set: { due_at: this.leaseEnd() } })
-      .catch(() => {}) // A lease may run out: handlers may see a job twice.
+    rescheduleJob(this.db, job, { due_at: this.leaseEnd() }).catch(() => {}) // A lease may run out: handlers may see a job twice.
   }
 
   private async putBack(job: Job, error: unknown): Promise<void> {
@@ -128,6 +120,6 @@ class Lane {
     const { topic, attempts } = job
     this.log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
     const change = { parked, due_at: new Date(now + pause), last_error: String(error) }
-    await jobModel(this.db).updateOne({ _id: job._id }, { $set: change })
+    await rescheduleJob(this.db, job, change)
   }
 }

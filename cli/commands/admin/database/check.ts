@@ -1,0 +1,19 @@
+import { inspectDatabase } from '../../../../src/admin/inspection.ts'
+import { release } from '../../../../src/compose.ts'
+import { command } from '../../../command.ts'
+import { showFindings } from '../../../findings.ts'
+import { withDatabase } from '../administer.ts'
+
+export const check = command({
+  meta: { name: 'check', description: 'Check schema, indexes, members and clock of the database' },
+  examples: ['partnerctl db check'],
+  async run({ args }) {
+    await withDatabase(
+      async ({ db }) => {
+        const findings = await inspectDatabase(db, release)
+        showFindings(args, findings, () => 'The database is not ready for the service')
+      },
+      { asIs: true },
+    )
+  },
+})

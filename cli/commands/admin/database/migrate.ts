@@ -1,0 +1,67 @@
+import { recordAction } from '../../../../src/admin/store.ts'
+import { release } from '../../../../src/compose.ts'
+import type { Db } from '../../../../src/platform/mongo/connection.ts'
+import {
+  finishMigrations,
+  migrate as migrateDatabase,
+  type PlannedStep,
+  planMigration,
+  rebuildIndexes,
+} from '../../../../src/platform/mongo/migrations.ts'
+import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
+import { command } from '../../../command.ts'
+import { confirm, yesArgument } from '../../../confirm.ts'
+import { note, print, table } from '../../../output.ts'
+import { withDatabase } from '../administer.ts'
+
+type Plan = (PlannedStep & { database: string })[]
+
+async function planAll(databases: Db[], finish: boolean): Promise<Plan> {
+  const plans = databases.map(async (db) =>
+    (await planMigration(db, release, finish)).map((step) => ({ database: db.name, ...step })),
+  )
+  return (await Promise.all(plans)).flat()
+}
+
+function render(plan: Plan): string {
+  if (plan.length === 0) return 'There is nothing to do'
+  const rows = plan.map(({ database, step, what, documents }) => [database, step, what, documents])
+  return table(['DATABASE', 'STEP', 'WHAT', 'DOCUMENTS'], rows)
+}
+
+export const migrate = command({
+  meta: {
+    name: 'migrate',
+    description: 'Bring what is stored up to this release, while the release before goes on serving',
+  },
+  examples: ['partnerctl db migrate --dry-run', 'partnerctl db migrate', 'partnerctl db migrate --finish'],
+  args: {
+    'dry-run': { type: 'boolean', description: 'Show what would be done, and change nothing' },
+    finish: {
+      type: 'boolean',
+      description: 'Also remove what only earlier releases need, once no process of them is left',
+    },
+    ...yesArgument,
+  },
+  async run({ args }) {
+    const finish = Boolean(args.finish)
+    await withDatabase(
+      async ({ db, clock }) => {
+        const databases = [db, sandboxDatabase(db)]
+        const plan = await planAll(databases, finish)
+        if (args['dry-run']) return print(args, plan, render)
+        if (finish) await confirm(args, 'Earlier releases can no longer be started on this database.')
+        for (const database of databases) {
+          await migrateDatabase(database, release)
+          await rebuildIndexes(database, release)
+          if (finish) await finishMigrations(database, release)
+        }
+        const target = finish ? 'this release, finished' : 'this release'
+        await recordAction(db, { host_id: null, at: clock(), action: 'db migrate', target })
+        print(args, plan, render)
+        if (!finish) note('Once no process of an earlier release is left, run it again with --finish')
+      },
+      { asIs: true, isPatient: true },
+    )
+  },
+})

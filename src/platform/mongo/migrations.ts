@@ -1,0 +1,105 @@
+import { compareIndexes, createCollections, createIndexes, type Preparable } from './collections.ts'
+import type { Db } from './connection.ts'
+import { isMissingNamespace } from './errors.ts'
+import type { Migration } from './migration.ts'
+import { latestVersion, type Release, raiseSchemaVersion, readSchemaState } from './schema-version.ts'
+
+/** Something that {@link migrate} would do to a database. */
+export interface PlannedStep {
+  step: 'create collection' | 'create index' | 'rebuild index' | 'migrate' | 'drop index'
+  what: string
+  /** How many documents it concerns, where they are counted. */
+  documents: number | null
+}
+
+/**
+ * Brings a database up to this release, forward only: creates what is missing and carries out what migrations are
+ * outstanding. The release before goes on serving; {@link finishMigrations} removes what it needs.
+ */
+export async function migrate(db: Db, release: Release): Promise<void> {
+  const { version, oldest } = await readSchemaState(db, release)
+  const models = release.models.map((of) => of(db))
+  await createCollections(db, models)
+  const outstanding = release.migrations.filter((migration) => migration.version > version)
+  for (const migration of outstanding) await migration.run(db)
+  await createIndexes(models)
+  // Whoever migrates further has ended the release before the last one.
+  if (outstanding.length > 0 && version > oldest) await finishUpTo(db, release.migrations, version)
+  await raiseSchemaVersion(db, { version: Math.max(version, latestVersion(release.migrations)), oldest })
+}
+
+/**
+ * Ends the transition to this release: once no process of an earlier one is left, migrates what those have stored
+ * meanwhile and drops the indexes that only they needed. Earlier releases cannot be started from then on.
+ */
+export async function finishMigrations(db: Db, { migrations }: Release): Promise<void> {
+  await finishUpTo(db, migrations, latestVersion(migrations))
+}
+
+async function finishUpTo(db: Db, migrations: Migration[], version: number): Promise<void> {
+  const finished = migrations.filter((migration) => migration.version <= version)
+  for (const migration of finished) await migration.run(db)
+  for (const { collection, name } of await findRetired(db, finished))
+    await db.collection(collection).dropIndex(name)
+  await raiseSchemaVersion(db, { version, oldest: version })
+}
+
+/** Builds anew, in place, the indexes whose definition has changed. @throws Error for a unique one */
+export async function rebuildIndexes(db: Db, { models }: Release): Promise<void> {
+  for (const { model, changed } of await compareIndexes(models.map((of) => of(db))))
+    for (const { key, options } of changed) {
+      if (options.unique)
+        throw new Error(
+          `The unique index "${options.name}" of "${model.collection.name}" differs from its definition: nothing would be unique while it is rebuilt. Give the new definition a name of its own`,
+        )
+      await model.collection.dropIndex(options.name)
+      await model.collection.createIndex(key, options)
+    }
+}
+
+/** What {@link migrate} would do, and with `finish` {@link finishMigrations} after it. */
+export async function planMigration(db: Db, release: Release, finish: boolean): Promise<PlannedStep[]> {
+  const { version, oldest } = await readSchemaState(db, release)
+  const models = release.models.map((of) => of(db))
+  const existing = new Set((await db.listCollections()).map(({ name }) => name))
+  const collections = models.map(({ collection }) => collection.name).filter((name) => !existing.has(name))
+  const differences = await compareIndexes(models)
+  const nameIn = ({ collection }: Preparable, name: string) => `${name} of ${collection.name}`
+  const counted = release.migrations.filter((migration) => migration.version > (finish ? oldest : version))
+  const retired = finish ? await findRetired(db, release.migrations) : []
+  return [
+    ...collections.map((what) => ({ step: 'create collection', what, documents: null }) as const),
+    ...(await Promise.all(
+      counted.map(async (migration) => {
+        return { step: 'migrate', what: migration.name, documents: await migration.remaining(db) } as const
+      }),
+    )),
+    ...differences.flatMap(({ model, missing, changed }) => [
+      ...missing.map(({ options }) => stepOf('create index', nameIn(model, options.name))),
+      ...changed.map(({ options }) => stepOf('rebuild index', nameIn(model, options.name))),
+    ]),
+    ...retired.map(({ collection, name }) => stepOf('drop index', `${name} of ${collection}`)),
+  ]
+}
+
+function stepOf(step: PlannedStep['step'], what: string): PlannedStep {
+  return { step, what, documents: null }
+}
+
+/** The retired indexes that are still there. */
+async function findRetired(db: Db, migrations: Migration[]): Promise<{ collection: string; name: string }[]> {
+  const retired = migrations.flatMap(({ retiredIndexes }) => Object.entries(retiredIndexes))
+  const found = await Promise.all(
+    retired.map(async ([collection, names]) => {
+      const present = await db
+        .collection(collection)
+        .indexes()
+        .catch((error) => {
+          if (isMissingNamespace(error)) return []
+          throw error
+        })
+      return present.flatMap(({ name }) => (name && names.includes(name) ? [{ collection, name }] : []))
+    }),
+  )
+  return found.flat()
+}

@@ -1,0 +1,55 @@
+import type { CommandStartedEvent, Document } from 'mongodb'
+import type { Db } from '../../src/platform/mongo/connection.ts'
+
+/** A statement of a transaction: what it does to which collection, and the hosts that it names. */
+export interface Statement {
+  transaction: string
+  /** For example `insert bookings`. */
+  text: string
+  /** Host ids, one for each document or filter; undefined for one that names no single host. */
+  hosts: (number | undefined)[]
+}
+
+/** Where the host stands in what a command sends: in its documents, or in its filters. */
+const partsOf: Record<string, (command: Document) => Document[]> = {
+  insert: ({ documents }) => documents,
+  find: ({ filter }) => [filter],
+  count: ({ query }) => [query],
+  distinct: ({ query }) => [query],
+  aggregate: ({ pipeline }) => [pipeline[0].$match ?? {}],
+  update: ({ updates }) => updates.map(({ q }: Document) => q),
+  delete: ({ deletes }) => deletes.map(({ q }: Document) => q),
+  findAndModify: ({ query }) => [query],
+}
+/** What continues or ends what was begun names nothing. */
+const endings = new Set(['getMore', 'killCursors', 'commitTransaction', 'abortTransaction'])
+
+/**
+ * Collects every statement that is sent within a transaction, as the driver itself reports it; the connection string of
+ * the database must say `monitorCommands=true`.
+ */
+export function listenToTransactions(db: Db) {
+  const statements: Statement[] = []
+  const listen = ({ commandName, command }: CommandStartedEvent) => {
+    if (command.autocommit !== false || endings.has(commandName)) return
+    const collection = command[commandName] as string
+    const parts = partsOf[commandName]?.(command) ?? [{}]
+    statements.push({
+      transaction: `${command.lsid.id.toString('hex')}/${command.txnNumber}`,
+      text: `${commandName} ${collection}`,
+      hosts: parts.map((part) => hostOf(collection, part)),
+    })
+  }
+  const client = db.getClient()
+  client.on('commandStarted', listen)
+  return {
+    statements,
+    end: () => client.off('commandStarted', listen),
+  }
+}
+
+/** The clocks are found by the host itself. */
+function hostOf(collection: string, part: Document): number | undefined {
+  const host = collection === 'host_clocks' ? part._id : part.host_id
+  return typeof host === 'number' ? host : undefined
+}
