@@ -80,13 +80,18 @@ export interface CommandResult {
   stderr: string
 }
 
-/** Runs `partnerctl` to its end. */
+/**
+ * Runs `partnerctl` to its end.
+ *
+ * @param main a program in place of `cli/main.ts`
+ */
 export async function partnerctl(
   args: string[],
   environment: Record<string, string>,
   stdin?: string,
+  main = 'cli/main.ts',
 ): Promise<CommandResult> {
-  const child = Bun.spawn([process.execPath, 'cli/main.ts', ...args], {
+  const child = Bun.spawn([process.execPath, main, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
