@@ -29,7 +29,7 @@ import { sequenceModel } from './platform/ids/sequences.ts'
 import { openLog } from './platform/log.ts'
 import { ClockWatch } from './platform/mongo/clock-watch.ts'
 import { compareIndexes } from './platform/mongo/collections.ts'
-import { type Db, openMongo } from './platform/mongo/connection.ts'
+import { type Db, databaseNameOf, openMongo } from './platform/mongo/connection.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from './platform/mongo/embedded.ts'
 import { lockModel } from './platform/mongo/locks.ts'
 import { migrate } from './platform/mongo/migrations.ts'
@@ -148,12 +148,13 @@ async function reportChangedIndexes(db: Db, log: AppContext['log']): Promise<voi
       log.error({ index: options.name }, 'An index differs from its definition: run "partnerctl db migrate"')
 }
 
-/** Redis where it is configured, otherwise this process alone, with a warning. */
-export async function openRateLimiter(
-  config: Config,
-  namespace: string,
-  log?: AppContext['log'],
-): Promise<RateLimiter> {
+/**
+ * Redis where it is configured, otherwise this process alone, with a warning.
+ *
+ * @throws Error when Redis refuses this service
+ */
+export async function openRateLimiter(config: Config, log?: AppContext['log']): Promise<RateLimiter> {
+  const namespace = databaseNameOf(config.mongodbUrl ?? '')
   if (config.redisUrl) return new RedisRateLimiter(config.redisUrl, namespace, log).open()
   log?.warn('REDIS_URL is not set: rate limits are counted per process and not shared')
   return new MemoryRateLimiter()
@@ -185,9 +186,9 @@ export async function compose(
   wall?: () => number,
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
+  const rateLimiter = await openRateLimiter(config, log)
   const { db, close: closeDatabase } = await openDatabase(config)
   await reportChangedIndexes(db, log)
-  const rateLimiter = await openRateLimiter(config, db.name, log)
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import currencyCodes from 'currency-codes'
+import { parseRedisUrl } from './platform/redis/address.ts'
 
 /** The settings of decisions §14, checked. Durations and sizes carry their unit in the name. */
 export interface Config {
@@ -75,8 +76,12 @@ export function readConfig(environment: Environment, required = requiredInProduc
     port,
     publicUrl,
     previewUrl: read.text('PREVIEW_URL', `${publicUrl}/preview/listings/{id}`),
-    mongodbUrl: read.url('MONGODB_URL', ['mongodb:', 'mongodb+srv:']),
-    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
+    mongodbUrl: read.store('MONGODB', ['mongodb:', 'mongodb+srv:']),
+    redisUrl: read.store(
+      'REDIS',
+      ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'],
+      parseRedisUrl,
+    ),
     dataDir: resolve(read.text('DATA_DIR', './data')),
     secretKey: read.secret('SECRET_KEY', 32),
     secretKeyPrevious: read.secret('SECRET_KEY_PREVIOUS', 32),
@@ -110,6 +115,17 @@ export function readConfig(environment: Environment, required = requiredInProduc
   return config
 }
 
+/** A password put into an address; null where there is no place for one. An account of Redis may have no name. */
+function withPassword(url: string, password: string): string | null {
+  const {
+    scheme = '',
+    user,
+    rest,
+  } = /^(?<scheme>[a-z+]+:\/\/)(?:(?<user>[^:@/]*)@)?(?<rest>[^@]+)$/.exec(url)?.groups ?? {}
+  if (rest === undefined || (!user && scheme.startsWith('mongodb'))) return null
+  return `${scheme}${user ?? ''}:${encodeURIComponent(password)}@${rest}`
+}
+
 function reader(environment: Environment, problems: string[]) {
   const raw = (name: string) => environment[name]?.trim() || undefined
   return {
@@ -140,6 +156,21 @@ function reader(environment: Environment, problems: string[]) {
         )
       }
       return value
+    },
+
+    /** The address of a store, with the password that may be given apart from it, in any characters. */
+    store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
+      const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
+      const [url, password] = [this.url(name, protocols), environment[passwordName]]
+      if (!url || problems.some((problem) => problem.startsWith(name))) return url
+      const whole = password ? withPassword(url, password) : url
+      if (whole === null) problems.push(`${passwordName} needs a user name, and no password, in ${name}`)
+      try {
+        parse(whole ?? url)
+      } catch (error) {
+        problems.push(`${name} ${(error as Error).message}`)
+      }
+      return whole ?? url
     },
 
     secret(name: string, minimumLength: number): string | undefined {

@@ -55,7 +55,7 @@ export async function startService(
   const deadline = Date.now() + 30_000
   while (!(await isReady(service.url))) {
     if (child.exitCode !== null || Date.now() > deadline)
-      throw new Error(`The service did not start:\n${output}`)
+      throw new Error(`The service did not start (exit code ${child.exitCode}):\n${output}`)
     await Bun.sleep(30)
   }
   return service

@@ -6,7 +6,7 @@ import { permissions } from '../../../src/http/permissions.ts'
 import { rateLimitName } from '../../../src/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/keys/model.ts'
 import { findKey, listKeys, mintKey, revokeKey, rotateKey, setKeyActive } from '../../../src/keys/store.ts'
-import { databaseNameOf } from '../../../src/platform/mongo/connection.ts'
+import { isRefusal } from '../../../src/platform/redis/cause.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'
@@ -145,12 +145,11 @@ export const keys = defineCommand({
 async function invalidate(key: ApiKey): Promise<void> {
   const config = readConfig(process.env, ['MONGODB_URL'])
   if (!config.redisUrl) return
-  const rateLimiter = await openRateLimiter(config, databaseNameOf(config.mongodbUrl ?? ''))
   try {
-    await rateLimiter.invalidate(rateLimitName(key.id))
-  } catch {
-    note('Redis does not respond: running processes will notice within 5 s')
-  } finally {
-    await rateLimiter.close()
+    const rateLimiter = await openRateLimiter(config)
+    await rateLimiter.invalidate(rateLimitName(key.id)).finally(() => rateLimiter.close())
+  } catch (error) {
+    const why = isRefusal((error as Error).message) ? (error as Error).message : 'Redis does not respond'
+    note(`${why}: running processes will notice within 5 s`)
   }
 }

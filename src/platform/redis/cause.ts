@@ -1,9 +1,17 @@
-/** Causes that an operator can act on, by error code or by the first word of Redis's own reply. */
-const causes: Record<string, string> = {
+/** Causes that lie in what this service was told of Redis, or in the account that it was given. */
+const refusals: Record<string, string> = {
   WRONGPASS: 'Redis refuses the password',
   ERR_AUTH: 'Redis refuses the password',
   NOAUTH: 'Redis requires a password',
   NOPERM: 'Redis does not grant this account the commands that rate limits need',
+}
+const untrusted = 'The certificate of Redis is not trusted'
+
+/** Causes that an operator can act on, by error code or by the first word of Redis's own reply. */
+const causes: Record<string, string> = {
+  ...refusals,
+  MOVED: 'Redis is a cluster: name several of its nodes in REDIS_URL',
+  CLUSTERDOWN: 'A part of the Redis cluster is down',
   READONLY: 'Redis is a replica and accepts no writes',
   OOM: 'Redis is out of memory',
   LOADING: 'Redis is still loading its data',
@@ -21,8 +29,19 @@ const certificate = /CERT|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|SELF_SIGNED|^ERR
 
 /** Why Redis cannot be used, or null for an error that only follows from an earlier one. Contains no secret. */
 export function causeOf(error: unknown): string | null {
-  const { code, message } = error as { code?: string; message?: string }
-  if (code && certificate.test(code)) return 'The certificate of Redis is not trusted'
+  const { code, message, lastNodeError } = error as {
+    code?: string
+    message?: string
+    lastNodeError?: unknown
+  }
+  // A cluster of which no node responds.
+  if (lastNodeError) return causeOf(lastNodeError)
+  if (code && certificate.test(code)) return untrusted
   const word = code ?? (/^ERR AUTH/.test(message ?? '') ? 'ERR_AUTH' : message?.split(' ')[0])
   return causes[word ?? ''] ?? null
+}
+
+/** True for a cause that no later attempt would do away with. */
+export function isRefusal(cause: string): boolean {
+  return cause === untrusted || Object.values(refusals).includes(cause)
 }

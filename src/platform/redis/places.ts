@@ -1,21 +1,6 @@
-import type { Redis } from 'ioredis'
 import { MemoryPlaces, type Place, type Places } from '../places.ts'
 import { withTimeout } from '../timeout.ts'
-
-/** One round trip: drop places whose holder is gone, count, take one if there is one. By the clock of Redis. */
-export const takePlaceScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
-redis.call('ZADD', KEYS[1], now + tonumber(ARGV[3]), ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[3])
-return 1
-`
-
-export interface PlaceCommands {
-  takePlace(places: string, place: string, limit: number, milliseconds: number): Promise<0 | 1>
-}
+import type { RedisClient } from './connection.ts'
 
 const timeoutMilliseconds = 50
 /** A place that could not be freed is tried again this often, until its time is over anyway. */
@@ -30,7 +15,7 @@ export class RedisPlaces implements Places {
 
   /** @param isUp whether Redis responds, as last known */
   constructor(
-    private readonly redis: Redis & PlaceCommands,
+    private readonly redis: () => RedisClient,
     private readonly isUp: () => boolean,
   ) {}
 
@@ -42,7 +27,7 @@ export class RedisPlaces implements Places {
       own.free()
       this.release(key, place, performance.now() + milliseconds)
     }
-    const taken = this.redis.takePlace(key, place, limit, milliseconds)
+    const taken = this.redis().takePlace(key, place, limit, milliseconds)
     try {
       if ((await withTimeout(taken, timeoutMilliseconds)) === 1) return { free }
       own.free()
@@ -55,9 +40,11 @@ export class RedisPlaces implements Places {
   }
 
   private release(key: string, place: string, until: number): void {
-    this.redis.zrem(key, place).catch(() => {
-      if (performance.now() < until)
-        setTimeout(() => this.release(key, place, until), retryMilliseconds).unref()
-    })
+    this.redis()
+      .zrem(key, place)
+      .catch(() => {
+        if (performance.now() < until)
+          setTimeout(() => this.release(key, place, until), retryMilliseconds).unref()
+      })
   }
 }

@@ -1,55 +1,11 @@
-import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
 import { withTimeout } from '../timeout.ts'
-import { causeOf } from './cause.ts'
-import { type PlaceCommands, RedisPlaces, takePlaceScript } from './places.ts'
-
-/**
- * One round trip: drop what has left the window, count, take a place if there is one, read the version.
- * The list holds the microsecond of each hit by the clock of Redis, which all processes share.
- */
-export const hitScript = `
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-local limit = tonumber(ARGV[1])
-local takes = ARGV[3] == '1'
-local window = tonumber(ARGV[2]) * 1000
-local oldest = redis.call('LINDEX', KEYS[1], 0)
-while oldest and tonumber(oldest) <= now - window do
-  redis.call('LPOP', KEYS[1])
-  oldest = redis.call('LINDEX', KEYS[1], 0)
-end
--- Hits in the future were counted before the clock was set back.
-local newest = redis.call('LINDEX', KEYS[1], -1)
-while newest and tonumber(newest) > now do
-  redis.call('RPOP', KEYS[1])
-  newest = redis.call('LINDEX', KEYS[1], -1)
-end
-local count = redis.call('LLEN', KEYS[1])
-if not takes then
-  local free = newest and tonumber(newest) + window - now or 0
-  return {1, math.max(0, limit - count), math.ceil(free / 1000), '0'}
-end
-local version = redis.call('GET', KEYS[2]) or '0'
-if count < limit then
-  redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return {1, limit - count - 1, tonumber(ARGV[2]), version}
-end
-local freed = tonumber(redis.call('LINDEX', KEYS[1], count - limit))
-return {0, 0, math.ceil((freed + window - now) / 1000), version}
-`
-
-export interface RateLimitCommands {
-  hitWindow(
-    window: string,
-    version: string,
-    limit: number,
-    milliseconds: number,
-    takes: 0 | 1,
-  ): Promise<[number, number, number, string]>
-}
+import { parseRedisUrl, type RedisAddress } from './address.ts'
+import { causeOf, isRefusal } from './cause.ts'
+import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
+import { RedisPlaces } from './places.ts'
+import { versionKey, windowKey } from './scripts.ts'
 
 /** The longest a request waits for Redis (decisions §12: less than 100 ms added). */
 const hitTimeoutMilliseconds = 50
@@ -58,7 +14,6 @@ const pingTimeoutMilliseconds = 700
 const probeEveryMilliseconds = 500
 const probesKept = 10
 const unknownCause = 'Redis does not respond'
-const reconnectAfterMilliseconds = 200
 
 /**
  * Rate limits shared by all processes through Redis; while Redis is down, a {@link MemoryRateLimiter} takes over. It
@@ -66,44 +21,49 @@ const reconnectAfterMilliseconds = 200
  */
 export class RedisRateLimiter implements RateLimiter {
   readonly places: RedisPlaces
-  private readonly redis: Redis & RateLimitCommands & PlaceCommands
+  private readonly address: RedisAddress
+  private redis: RedisClient
   private readonly fallback = new MemoryRateLimiter()
   private readonly prober: ReturnType<typeof setInterval>
   private up = false
-  /** Causes logged since Redis last responded. */
-  private readonly logged = new Set<string>()
+  private isOpen = false
+  /** Causes since Redis last responded, each logged once, with an error. */
+  private readonly logged = new Map<string, unknown>()
   private usedFallbackAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
   private silentProbes = 0
 
+  /** @param namespace services with databases of their own may share one Redis */
   constructor(
     url: string,
-    namespace: string,
+    private readonly namespace: string,
     private readonly log?: Logger,
   ) {
-    this.redis = new Redis(url, {
-      // Services with databases of their own may share one Redis.
-      keyPrefix: `${namespace}:`,
-      lazyConnect: true,
-      connectTimeout: 1000,
-      maxRetriesPerRequest: 0,
-      enableOfflineQueue: false,
-      retryStrategy: () => reconnectAfterMilliseconds,
-      scripts: {
-        hitWindow: { lua: hitScript, numberOfKeys: 2 },
-        takePlace: { lua: takePlaceScript, numberOfKeys: 1 },
-      },
-    }) as Redis & RateLimitCommands & PlaceCommands
-    this.places = new RedisPlaces(this.redis, () => this.up)
-    this.redis.on('error', (error) => this.markDown(error))
+    this.address = parseRedisUrl(url)
+    this.redis = this.client(this.address)
+    this.places = new RedisPlaces(
+      () => this.redis,
+      () => this.up,
+    )
     this.prober = setInterval(() => this.probe(), probeEveryMilliseconds)
     this.prober.unref()
   }
 
-  /** Waits briefly for the first response: the service also starts without Redis. */
+  /**
+   * Waits briefly for the first response: the service also starts without Redis.
+   *
+   * @throws Error when Redis responds and refuses this service: no later attempt would go better
+   */
   async open(): Promise<this> {
     await this.redis.connect().catch((error) => this.markDown(error))
     await this.probe()
+    const refusal = [...this.logged.keys()].find(isRefusal)
+    if (refusal !== undefined) {
+      await this.close()
+      throw new Error(refusal)
+    }
+    this.isOpen = true
+    for (const [cause, error] of this.logged) this.warn(cause, error)
     return this
   }
 
@@ -115,7 +75,13 @@ export class RedisRateLimiter implements RateLimiter {
     if (carried?.allowed === false) return carried
     const sentAt = performance.now()
     try {
-      const hit = this.redis.hitWindow(`window:${name}`, `epoch:${record}`, limit, windowMilliseconds, 1)
+      const hit = this.redis.hitWindow(
+        windowKey(name, record),
+        versionKey(record),
+        limit,
+        windowMilliseconds,
+        1,
+      )
       const [allowed, remaining, waitMilliseconds, version] = await withTimeout(hit, hitTimeoutMilliseconds)
       if (allowed === 1 && !carried) this.fallback.note(name, limit, windowMilliseconds, sentAt)
       if (allowed !== 1 && carried) this.fallback.giveBack(name)
@@ -131,7 +97,7 @@ export class RedisRateLimiter implements RateLimiter {
     const local = await this.fallback.look(name, limit, windowMilliseconds)
     if (!this.up) return local
     try {
-      const look = this.redis.hitWindow(`window:${name}`, `epoch:${name}`, limit, windowMilliseconds, 0)
+      const look = this.redis.hitWindow(windowKey(name), versionKey(name), limit, windowMilliseconds, 0)
       const [, remaining, waitMilliseconds] = await withTimeout(look, hitTimeoutMilliseconds)
       if (!this.isCarrying(windowMilliseconds)) return { remaining, waitMilliseconds }
       return { remaining: Math.min(remaining, local.remaining), waitMilliseconds }
@@ -142,7 +108,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async invalidate(name: string): Promise<void> {
-    await withTimeout(this.redis.incr(`epoch:${name}`), pingTimeoutMilliseconds)
+    await withTimeout(this.redis.incr(versionKey(name)), pingTimeoutMilliseconds)
   }
 
   async ready(): Promise<boolean> {
@@ -167,8 +133,11 @@ export class RedisRateLimiter implements RateLimiter {
   private async probeOnce(): Promise<void> {
     try {
       // An account may have permission to connect and nothing else.
-      const probe = this.redis.hitWindow('window:probe', 'epoch:probe', probesKept, 1000, 1)
-      await withTimeout(probe, pingTimeoutMilliseconds)
+      if (!this.up) await withTimeout(this.joinCluster(), pingTimeoutMilliseconds)
+      const probes = probedRecords(this.redis).map((record) =>
+        this.redis.hitWindow(windowKey(record), versionKey(record), probesKept, 1000, 1),
+      )
+      await withTimeout(Promise.all(probes), pingTimeoutMilliseconds)
       if (!this.up) this.log?.info('Redis responds: rate limits are shared again')
       this.up = true
       this.logged.clear()
@@ -179,6 +148,24 @@ export class RedisRateLimiter implements RateLimiter {
       if (this.redis.status === 'ready') this.redis.disconnect(true)
       else if (this.redis.status === 'connect' && this.silentProbes % 2 === 0) this.redis.disconnect(true)
     }
+  }
+
+  /** One address may be that of a cluster: its other nodes are found through it. */
+  private async joinCluster(): Promise<void> {
+    if (!(await isClusterNode(this.redis))) return
+    this.redis.disconnect()
+    this.redis = this.client({ ...this.address, kind: 'cluster' })
+    await this.redis.connect()
+  }
+
+  private client(address: RedisAddress): RedisClient {
+    const client = redisClient(address, `${this.namespace}:`)
+    const note = (error: unknown) => {
+      if (client === this.redis) this.markDown(error)
+    }
+    // Of a cluster the second: a single node.
+    for (const event of ['error', 'node error']) client.on(event, note)
+    return client
   }
 
   private decideAlone(name: string, limit: number, windowMilliseconds: number): RateDecision {
@@ -196,7 +183,11 @@ export class RedisRateLimiter implements RateLimiter {
     this.up = false
     const cause = causeOf(error)
     if (this.logged.has(cause ?? unknownCause) || (cause === null && this.logged.size > 0)) return
-    this.logged.add(cause ?? unknownCause)
-    this.log?.warn({ error: String(error) }, `${cause ?? unknownCause}: rate limits are counted per process`)
+    this.logged.set(cause ?? unknownCause, error)
+    if (this.isOpen) this.warn(cause ?? unknownCause, error)
+  }
+
+  private warn(cause: string, error: unknown): void {
+    this.log?.warn({ error: String(error) }, `${cause}: rate limits are counted per process`)
   }
 }

@@ -10,7 +10,7 @@ import { startRedis } from '../../support/redis.ts'
 
 const password = 'the-right-password'
 const folder = await mkdtemp(join(tmpdir(), 'partner-redis-'))
-const [tlsPort, silentPort] = [await freePort(), await freePort()]
+const tlsPort = await freePort()
 const key = join(folder, 'key.pem')
 const certificate = join(folder, 'certificate.pem')
 await Bun.$`openssl req -x509 -newkey rsa:2048 -nodes -keyout ${key} -out ${certificate} -days 1 -subj /CN=localhost`.quiet()
@@ -41,24 +41,42 @@ test.concurrent.each([
     `rediss://:${password}@127.0.0.1:${tlsPort}`,
     'The certificate of Redis is not trusted',
   ],
-  [
-    'no server at the address',
-    `redis://:a-wrong-secret@127.0.0.1:${silentPort}`,
-    'Redis refuses the connection',
-  ],
 ])(
-  'a service with %s for Redis is degraded and logs the cause once, without any secret',
+  'a service with %s for Redis does not start and says why in one line, without any secret',
   async (_, REDIS_URL, why) => {
-    const service = await startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
-    // Long enough for several retries.
-    await Bun.sleep(2500)
-    const { body } = await sender(fetch, service.url)('GET', '/readyz')
-    expect(body).toEqual({ status: 'degraded', failing: ['throttle_store'] })
-    await service.end('SIGKILL')
-    const lines = service.output().split('\n')
-    expect(lines.filter((line) => line.includes('rate limits are counted per process'))).toHaveLength(1)
-    expect(lines.filter((line) => line.includes(why))).toHaveLength(1)
-    for (const secret of ['a-wrong-secret', 'its-password', password])
-      expect(service.output()).not.toContain(secret)
+    const started = startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
+    const { message } = (await started.then(
+      (service) => service.stop().then(() => new Error('It started')),
+      (error) => error,
+    )) as Error
+    expect(message).toMatch(
+      new RegExp(`^The service did not start \\(exit code 1\\):\nCannot start: ${why}[^\n]*\n$`),
+    )
+    for (const secret of ['a-wrong-secret', 'its-password', password]) expect(message).not.toContain(secret)
   },
 )
+
+/** Waits until the service says this of itself. */
+const untilStatus = (url: string, status: string) =>
+  expect
+    .poll(async () => (await sender(fetch, url)('GET', '/readyz')).body.status, { timeout: 10_000 })
+    .toBe(status)
+
+test('a service whose Redis is away, and then refuses its password, is degraded and logs each cause once', async () => {
+  const later = await freePort()
+  const REDIS_URL = `redis://:a-wrong-secret@127.0.0.1:${later}`
+  const service = await startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
+  // Long enough for several attempts.
+  await Bun.sleep(1500)
+  const guarded = await startRedis(later, ['--requirepass', password])
+  await expect.poll(() => service.output()).toContain('refuses the password')
+  await Bun.sleep(1000)
+  await untilStatus(service.url, 'degraded')
+  await service.end('SIGKILL')
+  await guarded.stop()
+  const lines = service.output().split('\n')
+  expect(lines.filter((line) => line.includes('rate limits are counted per process'))).toHaveLength(2)
+  for (const why of ['Redis refuses the connection', 'Redis refuses the password'])
+    expect(lines.filter((line) => line.includes(why))).toHaveLength(1)
+  expect(service.output()).not.toContain('a-wrong-secret')
+})

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+
+/** Where Redis is, and how to log in. */
+export interface RedisAddress {
+  /** One server, the nodes of a cluster, or sentinels that know which server is the master. */
+  kind: 'server' | 'cluster' | 'sentinel'
+  nodes: { host: string; port: number }[]
+  username?: string
+  password?: string
+  db?: number
+  /** Name of the master that the sentinels watch. */
+  masterName?: string
+  sentinelPassword?: string
+  /** Absent without TLS. Certificates and keys are the content of PEM files. */
+  tls?: { ca?: string; cert?: string; key?: string }
+}
+
+const pattern =
+  /^redis(?<tls>s?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^@/]*)@)?(?<nodes>[^@/?]+)(?:\/(?<path>[^/?]*))?(?:\?(?<options>.*))?$/
+const ports = { server: 6379, cluster: 6379, sentinel: 26379 } as const
+const optionNames = ['tlsCAFile', 'tlsCertificateKeyFile', 'sentinelPassword']
+
+/**
+ * Reads `REDIS_URL`: `redis://user:password@host:6379/0` for one server, with several hosts separated by commas for a
+ * cluster, `redis+sentinel://user:password@sentinel1,sentinel2/name` for a master behind sentinels; `rediss` for TLS, with
+ * the options `tlsCAFile` and `tlsCertificateKeyFile` of MongoDB's connection strings. User name and password are
+ * percent-encoded.
+ *
+ * @throws Error that says what is wrong, without the address
+ */
+export function parseRedisUrl(url: string): RedisAddress {
+  const { tls, sentinel, login, nodes = '', path = '', options = '' } = pattern.exec(url)?.groups ?? {}
+  if (nodes === '') throw new Error('must be an address of Redis whose password is percent-encoded')
+  const kind = sentinel ? 'sentinel' : nodes.includes(',') ? 'cluster' : 'server'
+  if (kind === 'sentinel' && path === '') throw new Error('must end with / and the name of the master')
+  if (kind !== 'sentinel' && !/^\d*$/.test(path))
+    throw new Error('must end with the number of a database, if any')
+  if (kind === 'cluster' && Number(path) !== 0)
+    throw new Error('must not name a database: a cluster has only one')
+  const query = new URLSearchParams(options)
+  const unknown = [...query.keys()].find((name) => !optionNames.includes(name))
+  if (unknown) throw new Error(`has the unknown option "${unknown}"`)
+  const sentinelPassword = query.get('sentinelPassword')
+  return {
+    kind,
+    nodes: nodes.split(',').map((node) => parseNode(node, ports[kind])),
+    ...parseLogin(login),
+    ...(kind === 'server' ? { db: Number(path) } : {}),
+    ...(kind === 'sentinel' ? { masterName: decode(path) } : {}),
+    ...(sentinelPassword ? { sentinelPassword } : {}),
+    ...(tls ? { tls: readCertificates(query) } : {}),
+  }
+}
+
+function parseNode(node: string, defaultPort: number): RedisAddress['nodes'][number] {
+  const { v6, name, port } =
+    /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::(?<port>\d+))?$/.exec(node)?.groups ?? {}
+  const host = v6 ?? name
+  if (!host) throw new Error('must name its hosts as host:port, separated by commas')
+  return { host, port: port === undefined ? defaultPort : Number(port) }
+}
+
+function parseLogin(login: string | undefined): Pick<RedisAddress, 'username' | 'password'> {
+  if (!login) return {}
+  const [username = '', password] = login.split(':').map(decode)
+  return { ...(username ? { username } : {}), ...(password ? { password } : {}) }
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw new Error('must be an address of Redis whose password is percent-encoded')
+  }
+}
+
+function readCertificates(query: URLSearchParams): NonNullable<RedisAddress['tls']> {
+  const read = (name: string) => {
+    const file = query.get(name)
+    if (!file) return undefined
+    try {
+      return readFileSync(file, 'utf8')
+    } catch {
+      throw new Error(`names a file in "${name}" that cannot be read`)
+    }
+  }
+  const [ca, own] = [read('tlsCAFile'), read('tlsCertificateKeyFile')]
+  return { ...(ca ? { ca } : {}), ...(own ? { cert: own, key: own } : {}) }
+}

@@ -1,0 +1,73 @@
+/**
+ * One round trip: drop what has left the window, count, take a place if there is one, read the version.
+ * The list holds the microsecond of each hit by the clock of Redis, which all processes share.
+ */
+export const hitScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local limit = tonumber(ARGV[1])
+local takes = ARGV[3] == '1'
+local window = tonumber(ARGV[2]) * 1000
+local oldest = redis.call('LINDEX', KEYS[1], 0)
+while oldest and tonumber(oldest) <= now - window do
+  redis.call('LPOP', KEYS[1])
+  oldest = redis.call('LINDEX', KEYS[1], 0)
+end
+-- Hits in the future were counted before the clock was set back.
+local newest = redis.call('LINDEX', KEYS[1], -1)
+while newest and tonumber(newest) > now do
+  redis.call('RPOP', KEYS[1])
+  newest = redis.call('LINDEX', KEYS[1], -1)
+end
+local count = redis.call('LLEN', KEYS[1])
+if not takes then
+  local free = newest and tonumber(newest) + window - now or 0
+  return {1, math.max(0, limit - count), math.ceil(free / 1000), '0'}
+end
+local version = redis.call('GET', KEYS[2]) or '0'
+if count < limit then
+  redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
+  redis.call('PEXPIRE', KEYS[1], ARGV[2])
+  return {1, limit - count - 1, tonumber(ARGV[2]), version}
+end
+local freed = tonumber(redis.call('LINDEX', KEYS[1], count - limit))
+return {0, 0, math.ceil((freed + window - now) / 1000), version}
+`
+
+export interface RateLimitCommands {
+  hitWindow(
+    window: string,
+    version: string,
+    limit: number,
+    milliseconds: number,
+    takes: 0 | 1,
+  ): Promise<[number, number, number, string]>
+}
+
+/** One round trip: drop places whose holder is gone, count, take one if there is one. By the clock of Redis. */
+export const takePlaceScript = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('ZADD', KEYS[1], now + tonumber(ARGV[3]), ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return 1
+`
+
+export interface PlaceCommands {
+  takePlace(places: string, place: string, limit: number, milliseconds: number): Promise<0 | 1>
+}
+
+/**
+ * The key of a window. What is in braces decides on which node of a cluster it is: that of the record whose version is
+ * read in the same round trip.
+ */
+export function windowKey(name: string, record = name): string {
+  return `window:{${record}}:${name}`
+}
+
+/** The key of the version of a record. */
+export function versionKey(record: string): string {
+  return `version:{${record}}`
+}

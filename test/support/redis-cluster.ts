@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { freePort } from '../../src/platform/free-port.ts'
+
+/** How long a server must be silent before another one takes its place. */
+const failoverMilliseconds = 1000
+const slots = 16_384
+
+interface Node {
+  port: number
+  process: Bun.Subprocess
+  redis: Redis
+}
+
+/** Real `redis-server` processes of which some take over for others. */
+export interface RedisGroup {
+  url: string
+  /** The address of one of them. */
+  oneUrl: string
+  /** Kills a master with SIGKILL. */
+  killMaster(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts a cluster of three masters, each with a replica. */
+export async function startRedisCluster(): Promise<RedisGroup> {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-redis-cluster-'))
+  const nodes = await Promise.all(Array.from({ length: 6 }, (_, index) => startClusterNode(folder, index)))
+  const masters = nodes.slice(0, 3) as [Node, Node, Node]
+  const [first] = masters
+  await Promise.all(
+    masters.map(({ redis }, index) => {
+      const [from, to] = [0, 1].map((step) => Math.floor(((index + step) * slots) / masters.length)) as [
+        number,
+        number,
+      ]
+      return redis.call('CLUSTER', 'ADDSLOTSRANGE', from, to - 1)
+    }),
+  )
+  await Promise.all(nodes.map(({ redis }, index) => redis.call('CLUSTER', 'SET-CONFIG-EPOCH', index + 1)))
+  for (const { port } of nodes.slice(1))
+    await first.redis.call('CLUSTER', 'MEET', '127.0.0.1', port, port + busOffset)
+  await Promise.all(nodes.map(({ redis }) => untilInfo(redis, `cluster_known_nodes:${nodes.length}`)))
+  for (const [index, { redis }] of nodes.slice(3).entries()) {
+    const id = await (masters[index] as Node).redis.call('CLUSTER', 'MYID')
+    await redis.call('CLUSTER', 'REPLICATE', String(id))
+  }
+  await Promise.all(nodes.map(({ redis }) => untilInfo(redis, 'cluster_state:ok')))
+  for (const { redis } of nodes.slice(3))
+    await until(async () => (await redis.info('replication')).includes('master_link_status:up'))
+  return {
+    url: `redis://${masters.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    oneUrl: `redis://127.0.0.1:${first.port}`,
+    killMaster: () => kill(masters[1]),
+    stop: () => stopAll(nodes, folder),
+  }
+}
+
+/** Where the nodes of a cluster talk to each other. */
+const busOffset = 10_000
+
+async function startClusterNode(folder: string, index: number): Promise<Node> {
+  let port = await freePort()
+  while (port + busOffset > 65_535) port = await freePort()
+  const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(failoverMilliseconds)]
+  return startNode(folder, port, [...cluster, '--cluster-config-file', `nodes-${index}.conf`])
+}
+
+/** Starts a master with a replica, and three sentinels that watch them. */
+export async function startSentinels(): Promise<RedisGroup> {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-redis-sentinels-'))
+  const master = await startNode(folder, await freePort())
+  const replica = await startNode(folder, await freePort(), ['--replicaof', '127.0.0.1', String(master.port)])
+  await until(async () => (await replica.redis.info('replication')).includes('master_link_status:up'))
+  const sentinels = await Promise.all(
+    [1, 2, 3].map(async (index) => {
+      const port = await freePort()
+      const file = join(folder, `sentinel-${index}.conf`)
+      await Bun.write(
+        file,
+        `port ${port}
+bind 127.0.0.1
+dir ${folder}
+sentinel monitor partner 127.0.0.1 ${master.port} 2
+sentinel down-after-milliseconds partner ${failoverMilliseconds}
+sentinel failover-timeout partner 3000
+`,
+      )
+      return connected(port, ['redis-server', file, '--sentinel'])
+    }),
+  )
+  // Each must know of the others and of the replica before it can take part in a failover.
+  for (const { redis } of sentinels)
+    await until(async () => (await redis.info('sentinel')).includes('slaves=1,sentinels=3'))
+  const [{ port: onePort }] = sentinels as [Node]
+  return {
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/partner`,
+    oneUrl: `redis+sentinel://127.0.0.1:${onePort}/partner`,
+    killMaster: () => kill(master),
+    stop: () => stopAll([master, replica, ...sentinels], folder),
+  }
+}
+
+function startNode(folder: string, port: number, options: string[] = []): Promise<Node> {
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
+  return connected(port, ['redis-server', ...place, '--save', '', '--appendonly', 'no', ...options])
+}
+
+async function connected(port: number, command: string[]): Promise<Node> {
+  const process = Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
+  const redis = new Redis(port, {
+    retryStrategy: () => 50,
+    maxRetriesPerRequest: null,
+    enableReadyCheck: false,
+  })
+  redis.on('error', () => {})
+  await redis.ping()
+  return { port, process, redis }
+}
+
+async function kill({ process, redis }: Node): Promise<void> {
+  redis.disconnect()
+  process.kill('SIGKILL')
+  await process.exited
+}
+
+async function stopAll(nodes: Node[], folder: string): Promise<void> {
+  await Promise.all(nodes.map(kill))
+  await rm(folder, { recursive: true, force: true })
+}
+
+function untilInfo(redis: Redis, line: string): Promise<void> {
+  return until(async () => String(await redis.call('CLUSTER', 'INFO')).includes(line))
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error('The servers of Redis did not settle')
+    await Bun.sleep(50)
+  }
+}
