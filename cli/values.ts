@@ -38,6 +38,18 @@ export function parseDuration(text: string): number {
   return Number(amount) * (units[unit] as number)
 }
 
+/**
+ * A whole number from 1 to `maximum`, given as the option `name`.
+ *
+ * @throws UsageError for anything else
+ */
+export function parseCount(text: string, name: string, maximum: number): number {
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > maximum)
+    throw new UsageError(`Option --${name} must be an integer from 1 to ${maximum}`)
+  return count
+}
+
 const maximumListed = 1000
 
 /** How many entries a list shows at most; a note on standard error says when there are more. */
@@ -59,10 +71,7 @@ export function afterArgument(what: string) {
  * @throws UsageError unless it is an integer from 1 to 1,000
  */
 export function parseLimit(text: string): number {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (limit < 1 || limit > maximumListed)
-    throw new UsageError(`Option --limit must be an integer from 1 to ${maximumListed}`)
-  return limit
+  return parseCount(text, 'limit', maximumListed)
 }
 
 /** The first `limit` of entries that were queried with one more; a note says when there are more. */

@@ -40,7 +40,9 @@ import { MemoryRateLimiter, type RateLimiter } from './platform/rate-limiter.ts'
 import { RedisRateLimiter } from './platform/redis/rate-limiter.ts'
 import { developmentSecret, developmentSecretModel } from './platform/secrets/development-secret.ts'
 import { SecretBox } from './platform/secrets/secret-box.ts'
+import { requireRightSecret, secretCheckModel } from './platform/secrets/secret-check.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
+import { hasKeysUnderOthers } from './provider-keys/store.ts'
 import { rateJobs } from './rates/jobs.ts'
 import { RequestJournal } from './requests/journal.ts'
 import { requestBucketModel, requestCountsModel } from './requests/model.ts'
@@ -76,6 +78,7 @@ export const models = [
   requestCountsModel,
   sandboxModel,
   schemaVersionModel,
+  secretCheckModel,
   sequenceModel,
   storedResponseModel,
   userModel,
@@ -160,9 +163,18 @@ export async function openRateLimiter(config: Config, log?: AppContext['log']): 
   return new MemoryRateLimiter()
 }
 
-/** Encryption under `SECRET_KEY`, or under the development secret when it is not set. */
-export async function openSecrets({ secretKey, secretKeyPrevious }: Config, db: Db): Promise<SecretBox> {
-  return new SecretBox(secretKey ?? (await developmentSecret(db)), secretKeyPrevious)
+/**
+ * Encryption under `SECRET_KEY`, or under the development secret when it is not set.
+ *
+ * @throws Error for a `SECRET_KEY` that the database is not used with
+ */
+export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
+  const { secretKey, secretKeyNext, secretKeyPrevious } = config
+  const others = [secretKeyNext, secretKeyPrevious].filter((secret) => secret !== undefined)
+  const secrets = new SecretBox(secretKey ?? (await developmentSecret(db)), others)
+  if (secretKey !== undefined)
+    await requireRightSecret(db, secrets, () => hasKeysUnderOthers(db, secrets.ids))
+  return secrets
 }
 
 /** What a service process runs on: live data and, beside it, the sandbox. */

@@ -15,7 +15,8 @@ export interface Config {
   redisUrl: string | undefined
   dataDir: string
   secretKey: string | undefined
-  /** The previous secret, while it is being rotated. */
+  /** The next and the previous secret, while it is being rotated. */
+  secretKeyNext: string | undefined
   secretKeyPrevious: string | undefined
   messageDedupSeconds: number
   logLevel: string
@@ -84,6 +85,7 @@ export function readConfig(environment: Environment, required = requiredInProduc
     ),
     dataDir: resolve(read.text('DATA_DIR', './data')),
     secretKey: read.secret('SECRET_KEY', 32),
+    secretKeyNext: read.secret('SECRET_KEY_NEXT', 32),
     secretKeyPrevious: read.secret('SECRET_KEY_PREVIOUS', 32),
     messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),
     logLevel: read.oneOf('LOG_LEVEL', logLevels, 'info'),

@@ -98,6 +98,27 @@ export async function startHostClock(
   await hostClockModel(db).create({ _id: hostId, ...start, sequence: 0 })
 }
 
+/**
+ * Moves the clocks of all hosts ahead, for what was lost in a restore.
+ *
+ * @returns how many there are, and what all of them are at least at
+ */
+export async function moveClocksAhead(
+  db: Db,
+  now: Date,
+  seconds: number,
+): Promise<{ clocks: number; last: Date }> {
+  const { collection } = hostClockModel(db)
+  const present = Math.floor(now.getTime() / 1000)
+  // A host whose messages have no versions yet has no such counter, and must not get one here.
+  const counted = { messages_last: { $exists: true } }
+  await collection.updateMany({}, { $max: { last: present } })
+  await collection.updateMany(counted, { $max: { messages_last: present } })
+  const { matchedCount: clocks } = await collection.updateMany({}, { $inc: { last: seconds } })
+  await collection.updateMany(counted, { $inc: { messages_last: seconds } })
+  return { clocks, last: new Date((present + seconds) * 1000) }
+}
+
 interface Advance {
   counters: Counter[]
   /** How far the sequence moves. */

@@ -74,6 +74,11 @@ function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 
+/** True when keys are stored under other secrets than these. */
+export async function hasKeysUnderOthers(db: Db, secretIds: string[]): Promise<boolean> {
+  return (await providerKeyModel(db).exists({ secret_id: { $nin: secretIds } })) !== null
+}
+
 /** Re-encrypts every stored key that is not under the current secret; returns how many there were. */
 export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
   let count = 0

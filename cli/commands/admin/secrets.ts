@@ -1,5 +1,6 @@
 import { defineCommand } from 'citty'
 import { openSecrets } from '../../../src/compose.ts'
+import { moveSecretCheck } from '../../../src/platform/secrets/secret-check.ts'
 import { reencryptProviderKeys } from '../../../src/provider-keys/store.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
@@ -16,8 +17,12 @@ const rotate = command({
     if (!process.env.SECRET_KEY || !process.env.SECRET_KEY_PREVIOUS) {
       throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the previous one')
     }
-    const rotateAll = async ({ db, clock, config }: Act) =>
-      reencryptProviderKeys(db, clock, await openSecrets(config, db))
+    const rotateAll = async ({ db, clock, config }: Act) => {
+      const secrets = await openSecrets(config, db)
+      const count = await reencryptProviderKeys(db, clock, secrets)
+      await moveSecretCheck(db, secrets)
+      return count
+    }
     const reencrypted = await administer('secrets rotate', 'provider keys', rotateAll, { record: 'before' })
     print(args, { reencrypted }, () => `${reencrypted} provider keys were re-encrypted`)
   },

@@ -27,6 +27,18 @@ export async function nextIds(db: Db, name: string, amount = 1): Promise<number>
   return value - amount + 1
 }
 
+/** Leaves out `amount` ids of each sequence; returns the last one left out, by sequence. */
+export async function moveSequencesAhead(
+  db: Db,
+  names: readonly string[],
+  amount: number,
+): Promise<Record<string, number>> {
+  const ends = await Promise.all(
+    names.map(async (name) => [name, (await nextIds(db, name, amount)) + amount - 1] as const),
+  )
+  return Object.fromEntries(ends)
+}
+
 /** Raises sequences to at least `value`. */
 export async function raiseSequences(db: Db, names: readonly string[], value: number): Promise<void> {
   await Promise.all(

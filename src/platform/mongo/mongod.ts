@@ -71,12 +71,12 @@ async function promote(client: mongo.MongoClient, host: string): Promise<boolean
   const admin = client.db('admin')
   const hello = await admin.command({ isMaster: 1 })
   if (hello.ismaster) return true
-  if (hello.setName) return false
-  const config = await admin.command({ replSetGetConfig: 1 }).catch(() => null)
   const members = [{ _id: 0, host }]
+  const { config } = await admin.command({ replSetGetConfig: 1 }).catch(() => ({ config: null }))
   if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
-  else {
-    const moved = { ...config.config, members, version: config.config.version + 1 }
+  // Moved to another port, or a copy, which still knows the server it was copied from.
+  else if (config.members.length > 1 || config.members[0].host !== host) {
+    const moved = { ...config, members, version: config.version + 1 }
     await admin.command({ replSetReconfig: moved, force: true })
   }
   return false

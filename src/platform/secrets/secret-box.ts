@@ -17,16 +17,27 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts and fingerprints under `SECRET_KEY`. While the secret is being rotated, values under the previous one can
- * still be decrypted and recognized.
+ * Encrypts and fingerprints under `SECRET_KEY`. While the secret is being rotated, values under the previous one, and
+ * those that other processes already encrypt under the next one, can be decrypted and recognized.
  */
 export class SecretBox {
   private readonly current: Keys
   private readonly all: Keys[]
 
-  constructor(secret: string, previous?: string) {
+  /** @param others the previous secret or the next one, while it is being rotated */
+  constructor(secret: string, others: string[] = []) {
     this.current = deriveKeys(secret)
-    this.all = [this.current, ...(previous === undefined ? [] : [deriveKeys(previous)])]
+    this.all = [this.current, ...others.map(deriveKeys)]
+  }
+
+  /** True for a value encrypted under one of the secrets. */
+  knows({ secret_id }: Pick<Sealed, 'secret_id'>): boolean {
+    return this.ids.includes(secret_id)
+  }
+
+  /** What the secrets are told apart by, in stored values. */
+  get ids(): string[] {
+    return this.all.map(({ id }) => id)
   }
 
   /** True for a value encrypted under the current secret. */
@@ -65,7 +76,7 @@ export class SecretBox {
     return fingerprintUnder(this.current, text)
   }
 
-  /** The fingerprints that a value may be stored with: under the current and the previous secret. */
+  /** The fingerprints that a value may be stored with: under each of the secrets. */
   fingerprints(text: string): string[] {
     return this.all.map((keys) => fingerprintUnder(keys, text))
   }

@@ -1,0 +1,65 @@
+import { type Distance, type MovedAhead, moveAhead } from '../../../../src/admin/after-restore.ts'
+import { toTimestamp } from '../../../../src/clock.ts'
+import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
+import { command } from '../../../command.ts'
+import { UsageError } from '../../../errors.ts'
+import { note, print, record } from '../../../output.ts'
+import { parseCount, parseDuration } from '../../../values.ts'
+import { type Act, administer } from '../administer.ts'
+
+/** How far ahead, unless told otherwise. */
+export const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
+
+const furthestSeconds = 365 * 86_400
+/** Ids stay far below 2^53, however often a database is restored. */
+const mostIds = 1_000_000_000
+
+/** Moves both databases ahead; the sandbox's pollers and ids matter as much to who tries them. */
+export async function moveAllAhead({ db, clock }: Act, distance: Distance): Promise<MovedAhead> {
+  await moveAhead(sandboxDatabase(db), clock, distance)
+  return moveAhead(db, clock, distance)
+}
+
+/** What is shown of it. */
+export function toRecord({ clocks, versions_after, sequences }: MovedAhead) {
+  const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
+  return { hosts: clocks, versions_after: toTimestamp(versions_after), ...ids }
+}
+
+/** What the database cannot know, and the operator must look after. */
+export function adviseOperator(): void {
+  note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
+  note('Partners read the whole feed once more and compare: see "After a restore" in the documentation')
+}
+
+export const afterRestore = command({
+  meta: {
+    name: 'after-restore',
+    description: 'Make a database restored from a backup safe to serve: moves versions and ids ahead',
+  },
+  examples: ['partnerctl db after-restore', 'partnerctl db after-restore --ahead 7d'],
+  args: {
+    ahead: {
+      type: 'string',
+      default: `${defaultDistance.seconds}s`,
+      description:
+        'How far versions go ahead of the clock: in seconds, more than a host has changes since the backup',
+    },
+    ids: {
+      type: 'string',
+      default: String(defaultDistance.ids),
+      description: 'How many ids of each kind are left out: more than were given out since the backup',
+    },
+  },
+  async run({ args }) {
+    const seconds = Math.ceil(parseDuration(args.ahead))
+    if (seconds > furthestSeconds) throw new UsageError('Option --ahead must be at most 365d')
+    const ids = parseCount(args.ids, 'ids', mostIds)
+    const move = (act: Act) => moveAllAhead(act, { seconds, ids })
+    const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
+      record: 'before',
+    })
+    print(args, toRecord(moved), record)
+    adviseOperator()
+  },
+})

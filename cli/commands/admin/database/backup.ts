@@ -1,0 +1,44 @@
+import { resolve } from 'node:path'
+import { release } from '../../../../src/compose.ts'
+import { readConfig } from '../../../../src/config.ts'
+import { backUpEmbedded } from '../../../../src/platform/mongo/embedded-backup.ts'
+import { readSchemaState } from '../../../../src/platform/mongo/schema-version.ts'
+import { command } from '../../../command.ts'
+import { UsageError } from '../../../errors.ts'
+import { print, record } from '../../../output.ts'
+import { type Act, administer } from '../administer.ts'
+
+/** @throws UsageError where the service does not run its own MongoDB */
+export function requireEmbedded(): { dataDir: string } {
+  const { mongodbUrl, dataDir } = readConfig(process.env, [])
+  if (mongodbUrl)
+    throw new UsageError(
+      'MONGODB_URL is set: use the tools of MongoDB, as docs/operations.md says under "Backups"',
+    )
+  return { dataDir }
+}
+
+export const backup = command({
+  meta: {
+    name: 'backup',
+    description: 'Copy the data of the embedded database into a new folder, while it serves',
+  },
+  examples: ['partnerctl db backup ./backups/monday'],
+  args: {
+    folder: {
+      type: 'positional',
+      required: true,
+      description: 'Folder that does not exist yet, or is empty',
+    },
+  },
+  async run({ args }) {
+    requireEmbedded()
+    const folder = resolve(args.folder)
+    const copy = async ({ db }: Act) => {
+      const { oldest } = await readSchemaState(db, release)
+      return backUpEmbedded(db, folder, oldest)
+    }
+    const { completed_at } = await administer('db backup', folder, copy, { record: 'before' })
+    print(args, { folder, completed_at }, record)
+  },
+})

@@ -1,0 +1,60 @@
+import { Schema } from 'mongoose'
+import { modelOf } from '../mongo/collections.ts'
+import type { Db } from '../mongo/connection.ts'
+import { retryDuplicate } from '../mongo/errors.ts'
+import type { Sealed, SecretBox } from './secret-box.ts'
+
+/** A value that is known, encrypted: tells whether a process has the secret that the database is used with. */
+interface SecretCheck extends Sealed {
+  _id: 'secret'
+}
+
+export const secretCheckModel = modelOf<SecretCheck>(
+  'secret_check',
+  new Schema<SecretCheck>({
+    _id: { type: String, required: true } as never,
+    secret_id: { type: String, required: true },
+    sealed: { type: String, required: true },
+  }),
+)
+
+const checkedText = 'The secret is the right one'
+
+/**
+ * Refuses a secret that is not the database's. The first process to ask decides which one is.
+ *
+ * @param isUsed tells whether the database already holds values under other secrets than these
+ * @throws Error that names the settings
+ */
+export async function requireRightSecret(
+  db: Db,
+  secrets: SecretBox,
+  isUsed: () => Promise<boolean>,
+): Promise<void> {
+  const known = await secretCheckModel(db).findById('secret').lean()
+  if (!known && (await isUsed())) throw wrongSecret()
+  const check =
+    known ??
+    (await retryDuplicate(() =>
+      secretCheckModel(db)
+        .findByIdAndUpdate('secret', { $setOnInsert: secrets.seal(checkedText) }, { upsert: true, new: true })
+        .lean()
+        .orFail(),
+    ))
+  if (!secrets.knows(check) || secrets.open(check) !== checkedText) throw wrongSecret()
+}
+
+/** Makes the current secret the one that is asked for. */
+export async function moveSecretCheck(db: Db, secrets: SecretBox): Promise<void> {
+  await secretCheckModel(db).updateOne(
+    { _id: 'secret' },
+    { $set: secrets.seal(checkedText) },
+    { upsert: true },
+  )
+}
+
+function wrongSecret(): Error {
+  return new Error(
+    'SECRET_KEY is not the secret that this database is used with: set the right one, or during a rotation SECRET_KEY_PREVIOUS as well',
+  )
+}
