@@ -1,4 +1,5 @@
 import { costs } from './costs.ts'
+import { machines } from './machines.ts'
 import { reads } from './reads.ts'
 import { scale } from './scale.ts'
 import { withServers } from './servers.ts'
@@ -15,6 +16,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   walks: () => withServers(walks),
   help,
   costs: () => withServers(costs),
+  machines,
   scale,
   waiting,
 }

@@ -3,8 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mongoose, { type Connection } from 'mongoose'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../../src/platform/free-port.ts'
+import { restoreEmbedded } from '../../src/platform/mongo/embedded-backup.ts'
 import { sender } from '../support/app.ts'
 import { KeyedLoad } from '../support/keyed-load.ts'
 import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
@@ -60,7 +61,9 @@ function checkMoment(copy: State, original: State): void {
     expect(copy.get(name)).toEqual(original.get(name))
 }
 
-test('a backup made under load, put back an hour too late, is one moment of the original, and no poller misses a change after it', async () => {
+test.concurrent('a backup made under load, restored elsewhere, is one moment of the original, and no poller misses a change after it', async ({
+  onTestFinished,
+}) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
   const [dataDir, elsewhere, backup] = ['data', 'elsewhere', 'backup'].map((name) => join(folder, name)) as [
     string,
@@ -131,25 +134,18 @@ test('a backup made under load, put back an hour too late, is one moment of the 
   const original = await readState(dataDir)
   await end()
 
-  // Elsewhere, for the comparison; then in its place.
-  const copied = await administer(elsewhere, 'db', 'restore', backup)
-  expect(copied.code).toBe(0)
+  const restored = await administer(elsewhere, 'db', 'restore', backup)
+  expect([restored.code, restored.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^Keys and hosts .*\nPartners .*\n$/),
+  ])
+  expect(Date.parse(JSON.parse(restored.stdout).versions_after)).toBeGreaterThan(Date.now() + 86_000_000)
   await start(elsewhere)
   const copy = await readState(elsewhere)
-  await end()
   checkMoment(copy, original)
   const restoredIds = new Set(bookingIds(copy))
   expect([...before].filter((id) => !restoredIds.has(id))).toEqual([])
   expect(restoredIds.size).toBeLessThan(bookingIds(original).length)
-
-  const restored = await administer(dataDir, 'db', 'restore', backup)
-  expect(restored.code).toBe(0)
-  expect(restored.stderr).toMatch(
-    /^The data of before is in .*mongodb\.before-[^\n]*\nKeys and hosts [^\n]*\nPartners [^\n]*\n$/,
-  )
-  const shown = JSON.parse(restored.stdout)
-  expect(Date.parse(shown.versions_after)).toBeGreaterThan(Date.now() + 86_000_000)
-  await start(dataDir)
 
   // What happens from now on reaches all of them, and has ids that nobody has seen.
   const created = await Promise.all([1, 2, 3].map(() => send('POST', '/bookings', stay)))
@@ -166,7 +162,24 @@ test('a backup made under load, put back an hour too late, is one moment of the 
   expect(idsOf(await readAll('consumer=sync'))).toEqual(expected)
 }, 120_000)
 
-test('db backup and db restore say what they cannot do, and leave everything as it is', async () => {
+test.concurrent('db restore keeps the data that it replaces', async ({ onTestFinished }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
+  await Bun.write(join(dataDir, 'mongodb', 'old'), 'what was there')
+  await Bun.write(join(backup, 'mongodb', 'new'), 'what is put back')
+  await Bun.write(join(backup, 'backup.json'), '{}')
+  const aside = (await restoreEmbedded(backup, dataDir, new Date())) as string
+  expect(await readFile(join(aside, 'old'), 'utf8')).toBe('what was there')
+  expect(await readdir(join(dataDir, 'mongodb'))).toEqual(['new'])
+  await Bun.write(join(dataDir, 'mongod.json'), JSON.stringify({ pid: process.pid }))
+  const refused = restoreEmbedded(backup, dataDir, new Date())
+  await expect(refused).rejects.toThrow(/^A server runs on .*: stop the service first$/)
+})
+
+test.concurrent('db backup and db restore say what they cannot do, and leave everything as it is', async ({
+  onTestFinished,
+}) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   const dataDir = join(folder, 'data')

@@ -50,7 +50,10 @@ test('a secret is rotated over several processes, one after the other, and no re
       processes[index] = await start(step)
       await retryAcross(processes)
     }
-  const rotated = await partnerctl(['secrets', 'rotate', '--json'], environmentOf(steps[1] as Record<string, string>))
+  const rotated = await partnerctl(
+    ['secrets', 'rotate', '--json'],
+    environmentOf(steps[1] as Record<string, string>),
+  )
   expect(JSON.parse(rotated.stdout)).toEqual({ reencrypted: 1 })
   await retryAcross(processes)
   await processes[0]?.stop()

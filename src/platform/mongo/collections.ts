@@ -23,7 +23,6 @@ export interface Preparable {
   collection: Collection
   schema: { indexes(): unknown[] }
   createCollection(): Promise<unknown>
-  createIndexes(): Promise<unknown>
 }
 
 /** Creates the collections that are missing: a transaction may not create any. */
@@ -38,8 +37,12 @@ export async function createCollections(db: Db, models: Preparable[]): Promise<v
  * lock the database against running transactions; so an index whose definition has changed stays as it is, too.
  */
 export async function createIndexes(models: Preparable[]): Promise<void> {
-  for (const { model, missing } of await compareIndexes(models))
-    for (const { key, options } of missing) await model.collection.createIndex(key, options)
+  const incomplete = (await compareIndexes(models)).filter(({ missing }) => missing.length > 0)
+  await Promise.all(
+    incomplete.map(({ model, missing }) =>
+      model.collection.createIndexes(missing.map(({ key, options }) => ({ key, ...options }))),
+    ),
+  )
 }
 
 interface IndexDefinition {

@@ -30,8 +30,7 @@ export async function backUpEmbedded(
   folder: string,
   oldest_schema_version: number,
 ): Promise<BackupRecord> {
-  if (existsSync(folder) && (await readdir(folder)).length > 0)
-    throw new Error(`The folder ${folder} is not empty: name a new one`)
+  await requireEmptyFolder(folder)
   await mkdir(join(folder, 'mongodb'), { recursive: true })
   const admin = db.getClient().db('admin')
   const port = await freePort()
@@ -49,6 +48,12 @@ export async function backUpEmbedded(
     if (child.pid !== undefined && isAlive(child.pid)) process.kill(child.pid, 'SIGKILL')
     await setCopy(admin, null)
   }
+}
+
+/** @throws Error for a folder that holds something */
+export async function requireEmptyFolder(folder: string): Promise<void> {
+  if (existsSync(folder) && (await readdir(folder)).length > 0)
+    throw new Error(`The folder ${folder} is not empty: name a new one`)
 }
 
 type Admin = mongoose.mongo.Db

@@ -1,36 +1,53 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/platform/process.ts'
 import { sender } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
-let dataDir: string
-let running: ServiceProcess[]
-
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
-  running = []
-})
-
-afterEach(async () => {
-  await Promise.all(running.map((service) => service.end('SIGTERM')))
-  await rm(dataDir, { recursive: true, force: true })
-})
-
-async function start(more: Record<string, string> = {}): Promise<ServiceProcess> {
-  const service = await startService({ DATA_DIR: dataDir, ...more })
-  while (!service.output().includes('is up at')) await Bun.sleep(10)
-  running.push(service)
-  return service
+/** A data directory of its own for each test, because they run side by side, and what is started on it. */
+async function newPlace(onTestFinished: (end: () => Promise<void>) => void) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
+  const running: ServiceProcess[] = []
+  onTestFinished(async () => {
+    await Promise.all(running.map((service) => service.end('SIGTERM')))
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  return {
+    dataDir,
+    async start(): Promise<ServiceProcess> {
+      const service = await startService({ DATA_DIR: dataDir })
+      while (!service.output().includes('is up at')) await Bun.sleep(10)
+      running.push(service)
+      return service
+    },
+    /** Starts the service without waiting until it is ready. */
+    startHastily: () =>
+      Bun.spawn([process.execPath, 'src/main.ts'], {
+        cwd: new URL('../../..', import.meta.url).pathname,
+        env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
+        stdout: 'ignore',
+        stderr: 'ignore',
+      }),
+    async mongodPid(): Promise<number> {
+      return JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid
+    },
+    /** All `mongod` processes on the data directory, recorded or not. */
+    async serversOnDisk(): Promise<number[]> {
+      const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
+      return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
+    },
+  }
 }
 
-const mongodPid = async () => JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid as number
 const keyIn = (output: string) => /pis_[0-9A-Za-z]{38}/.exec(output)?.[0]
 
-test('the first start prints three commands that work with a demo host, and later starts print no secret', async () => {
+test.concurrent('the first start prints three commands that work with a demo host, and later starts print no secret', async ({
+  onTestFinished,
+}) => {
+  const { dataDir, start } = await newPlace(onTestFinished)
   const first = await start()
   const commands = first
     .output()
@@ -54,7 +71,10 @@ test('the first start prints three commands that work with a demo host, and late
   expect(keyIn((await start()).output())).toBeUndefined()
 })
 
-test('acknowledged writes survive kill -9 of the service and of mongod', async () => {
+test.concurrent('acknowledged writes survive kill -9 of the service and of mongod', async ({
+  onTestFinished,
+}) => {
+  const { start, mongodPid } = await newPlace(onTestFinished)
   const first = await start()
   const key = keyIn(first.output()) as string
   const send = sender(fetch, first.url)
@@ -84,7 +104,10 @@ test('acknowledged writes survive kill -9 of the service and of mongod', async (
   }
 })
 
-test('a second process and partnerctl join the running mongod, and the last one to leave stops it', async () => {
+test.concurrent('a second process and partnerctl join the running mongod, and the last one to leave stops it', async ({
+  onTestFinished,
+}) => {
+  const { dataDir, start, mongodPid } = await newPlace(onTestFinished)
   const first = await start()
   const second = await start()
   const pid = await mongodPid()
@@ -99,7 +122,10 @@ test('a second process and partnerctl join the running mongod, and the last one 
   expect(isAlive(pid)).toBe(false)
 })
 
-test('after kill -9 of the service alone the next start takes over its mongod', async () => {
+test.concurrent('after kill -9 of the service alone the next start takes over its mongod', async ({
+  onTestFinished,
+}) => {
+  const { start, mongodPid } = await newPlace(onTestFinished)
   const first = await start()
   const pid = await mongodPid()
   await first.end('SIGKILL')
@@ -110,29 +136,19 @@ test('after kill -9 of the service alone the next start takes over its mongod', 
   expect(isAlive(pid)).toBe(false)
 })
 
-test('partnerctl without a running service starts and stops mongod by itself', async () => {
+test.concurrent('partnerctl without a running service starts and stops mongod by itself', async ({
+  onTestFinished,
+}) => {
+  const { dataDir, mongodPid } = await newPlace(onTestFinished)
   const { code, stdout } = await partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
   expect([code, JSON.parse(stdout)]).toEqual([0, []])
   expect(isAlive(await mongodPid())).toBe(false)
 })
 
-/** All `mongod` processes on the data directory, recorded or not. */
-async function serversOnDisk(): Promise<number[]> {
-  const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
-  return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
-}
-
-/** Starts the service without waiting until it is ready. */
-function startHastily() {
-  return Bun.spawn([process.execPath, 'src/main.ts'], {
-    cwd: new URL('../../..', import.meta.url).pathname,
-    env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent' },
-    stdout: 'ignore',
-    stderr: 'ignore',
-  })
-}
-
-test('a service stopped or killed during its first start leaves nothing that prevents the next start', async () => {
+test.concurrent('a service stopped or killed during its first start leaves nothing that prevents the next start', async ({
+  onTestFinished,
+}) => {
+  const { dataDir, start, startHastily, mongodPid, serversOnDisk } = await newPlace(onTestFinished)
   const asked = startHastily()
   while ((await serversOnDisk()).length === 0) await Bun.sleep(20)
   asked.kill('SIGTERM')
@@ -150,7 +166,10 @@ test('a service stopped or killed during its first start leaves nothing that pre
   expect(await serversOnDisk()).toEqual([])
 })
 
-test('a killed mongod that two services use is restarted, and the last one to leave stops the new one', async () => {
+test.concurrent('a killed mongod that two services use is restarted, and the last one to leave stops the new one', async ({
+  onTestFinished,
+}) => {
+  const { start, mongodPid, serversOnDisk } = await newPlace(onTestFinished)
   const [first, second] = [await start(), await start()]
   const old = await mongodPid()
   process.kill(old, 'SIGKILL')

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { release } from '../../../../src/compose.ts'
 import { readConfig } from '../../../../src/config.ts'
-import { backUpEmbedded } from '../../../../src/platform/mongo/embedded-backup.ts'
+import { backUpEmbedded, requireEmptyFolder } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { readSchemaState } from '../../../../src/platform/mongo/schema-version.ts'
 import { command } from '../../../command.ts'
 import { UsageError } from '../../../errors.ts'
@@ -34,6 +34,7 @@ export const backup = command({
   async run({ args }) {
     requireEmbedded()
     const folder = resolve(args.folder)
+    await requireEmptyFolder(folder)
     const copy = async ({ db }: Act) => {
       const { oldest } = await readSchemaState(db, release)
       return backUpEmbedded(db, folder, oldest)

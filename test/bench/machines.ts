@@ -1,0 +1,154 @@
+import { join } from 'node:path'
+import { systemClock } from '../../src/clock.ts'
+import { openDatabase } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { type Actor, makeActor, seedBooking, sender } from '../support/app.ts'
+import { type ServiceProcess, startService } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
+import { cpuSeconds } from './load.ts'
+import { withDataDir } from './measure.ts'
+import type { Row } from './table.ts'
+
+/** A host that bookings are created for. */
+type Creator = Actor & { stay: object }
+
+const processCounts = [1, 2, 4, 8]
+const hostCounts = [1, 4, 64]
+const connections = 64
+const milliseconds = 6000
+const warmUpMilliseconds = 8000
+
+/** How many bookings a second several processes create for several hosts, and what each costs. */
+interface Outcome {
+  perSecond: number
+  /** Transactions for each booking: one, and those that met a write of another process and began again. */
+  attempts: number
+  p99: number
+  /** Microseconds of CPU for each booking: of the services, and of the database. */
+  service: number
+  database: number
+}
+
+/** Keyed bookings by 1 to 8 processes, each a machine of its own, for 1 to 64 hosts over 64 connections. */
+export function machines(): Promise<Row[]> {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()
+    const settings = { MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url }
+    const { db, close } = await openDatabase(readConfig(settings))
+    const services: ServiceProcess[] = []
+    const rows: Row[] = []
+    const first = new Map<number, number>()
+    let creators: Creator[] | undefined
+    for (const count of processCounts) {
+      const fresh: ServiceProcess[] = []
+      while (services.length + fresh.length < count) fresh.push(await startService(settings))
+      services.push(...fresh)
+      const { url } = services[0] as ServiceProcess
+      creators ??= await Promise.all(
+        Array.from({ length: Math.max(...hostCounts) }, async (): Promise<Creator> => {
+          const options = { rateLimit: 1_000_000_000 }
+          const actor = await makeActor({ db, clock: systemClock }, sender(fetch, url), options)
+          const { user_id, listing_id, room_type_id } = await seedBooking(actor)
+          const stay = {
+            user_id,
+            listing_id,
+            room_type_id,
+            checkin_at: '2031-01-01',
+            checkout_at: '2031-02-01',
+          }
+          return { ...actor, stay }
+        }),
+      )
+      // Each by itself: code that is not compiled yet costs several times as much.
+      for (const service of fresh) await create(db, [service], creators, pid, warmUpMilliseconds)
+      for (const hosts of hostCounts) {
+        const of = creators.slice(0, hosts)
+        const outcome = await create(db, services, of, pid, milliseconds)
+        const one = first.get(hosts) ?? outcome.perSecond
+        first.set(hosts, one)
+        rows.push(rowOf(`${count} processes, ${hosts} hosts`, outcome, one))
+        if (count === 1 || hosts === 1) continue
+        const pinned = await create(db, services, of, pid, milliseconds, true)
+        rows.push(rowOf(`${count} processes, ${hosts} hosts, each at one process`, pinned, one))
+      }
+    }
+    await Promise.all(services.map((service) => service.stop()))
+    await close()
+    await mongod.close()
+    await redis.stop()
+    return rows
+  })
+}
+
+function rowOf(what: string, outcome: Outcome, one: number): Row {
+  const { perSecond, attempts, p99, service, database } = outcome
+  const times = (perSecond / one).toFixed(2)
+  return {
+    work: `keyed booking, ${what}`,
+    connections,
+    result: `${perSecond.toFixed(0)}/s, ${times} × one process; p99 ${p99.toFixed(0)} ms; ${attempts.toFixed(2)} attempts; CPU ${service.toFixed(0)} + ${database.toFixed(0)} µs`,
+  }
+}
+
+/** How many transactions the server has begun so far. */
+async function transactions(db: Db): Promise<number> {
+  const status = await db.getClient().db('admin').command({ serverStatus: 1 })
+  return Number(status.transactions.totalStarted)
+}
+
+/**
+ * Creates bookings for a while; a conflict is tried again with the same key, as partners do.
+ *
+ * @param isPinned all requests of a host go to the same process, as a proxy can arrange
+ */
+async function create(
+  db: Db,
+  services: ServiceProcess[],
+  of: Creator[],
+  database: number,
+  duration: number,
+  isPinned = false,
+): Promise<Outcome> {
+  const pids = services.map(({ pid }) => pid)
+  const times: number[] = []
+  let sent = 0
+  const begunBefore = await transactions(db)
+  const [own, stores, start] = [await cpuSeconds(pids), await cpuSeconds([database]), performance.now()]
+  const send = async (number: number): Promise<void> => {
+    const { key, stay } = of[number % of.length] as Creator
+    const headers = {
+      ...{ 'x-api-key': key, 'content-type': 'application/json' },
+      'idempotency-key': crypto.randomUUID(),
+    }
+    const begun = performance.now()
+    for (;;) {
+      const chosen = isPinned ? number % of.length : Math.floor(Math.random() * services.length)
+      const { url } = services[chosen % services.length] as ServiceProcess
+      const response = await fetch(`${url}/v1/bookings`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(stay),
+      })
+      const text = await response.text()
+      if (response.status === 201) break
+      if (response.status !== 409) throw new Error(`${response.status}: ${text}`)
+    }
+    times.push(performance.now() - begun)
+  }
+  const client = async () => {
+    while (performance.now() - start < duration) await send(sent++)
+  }
+  await Promise.all(Array.from({ length: connections }, client))
+  const seconds = (performance.now() - start) / 1000
+  times.sort((a, b) => a - b)
+  return {
+    perSecond: times.length / seconds,
+    attempts: ((await transactions(db)) - begunBefore) / times.length,
+    p99: times[Math.floor(times.length * 0.99)] as number,
+    service: (((await cpuSeconds(pids)) - own) / times.length) * 1e6,
+    database: (((await cpuSeconds([database])) - stores) / times.length) * 1e6,
+  }
+}
