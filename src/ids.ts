@@ -19,27 +19,42 @@ export type SequenceName = (typeof sequenceNames)[number]
 /** Gives the first of `amount` consecutive ids. */
 export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
 
-/** Of these many are created; nothing depends on whether an id of one process is above that of another. */
-const inBlocks: ReadonlySet<SequenceName> = new Set(['booking', 'message', 'user', 'rate_job'])
-const blockSize = 32
+/**
+ * Of these many are created, and nothing depends on whether an id of one process is above that of another: so many are
+ * taken at once.
+ */
+const blockSizes: Partial<Record<SequenceName, number>> = {
+  booking: 32,
+  message: 32,
+  user: 32,
+  rate_job: 32,
+  availability_row: 2000,
+}
+
+/** Ids that a process has taken and not given yet. */
+interface Block {
+  next: number
+  end: number
+}
 
 /** Ids from the sequences of a database. Some are taken in blocks; a process that ends leaves the rest as gaps. */
 export function sequenceIds(db: Db): IdSource {
-  const left = new Map<SequenceName, number[]>()
+  const blocks = new Map<SequenceName, Block>()
   const refills = new Map<SequenceName, Promise<void>>()
-  const refill = async (name: SequenceName) => {
-    const first = await nextIdsOf(db, name, blockSize)
-    left.set(
-      name,
-      Array.from({ length: blockSize }, (_, index) => first + index),
-    )
+  const refill = async (name: SequenceName, size: number) => {
+    const next = await nextIdsOf(db, name, size)
+    blocks.set(name, { next, end: next + size })
   }
-  return async (name, amount) => {
-    if (amount !== undefined || !inBlocks.has(name)) return nextIdsOf(db, name, amount)
+  return async (name, amount = 1) => {
+    const size = blockSizes[name] ?? 0
+    if (amount > size) return nextIdsOf(db, name, amount)
     for (;;) {
-      const id = left.get(name)?.shift()
-      if (id !== undefined) return id
-      const refilling = refills.get(name) ?? refill(name).finally(() => refills.delete(name))
+      const block = blocks.get(name)
+      if (block && block.end - block.next >= amount) {
+        block.next += amount
+        return block.next - amount
+      }
+      const refilling = refills.get(name) ?? refill(name, size).finally(() => refills.delete(name))
       refills.set(name, refilling)
       await refilling
     }

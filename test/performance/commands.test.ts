@@ -105,7 +105,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
   ],
   [
     'POST of availability',
-    8,
+    7,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
   ],
 ]

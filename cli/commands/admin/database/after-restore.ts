@@ -1,6 +1,6 @@
-import { type Distance, type MovedAhead, moveAhead } from '../../../../src/admin/after-restore.ts'
 import { toTimestamp } from '../../../../src/clock.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
+import { type Distance, type MovedAhead, moveAhead } from '../../../../src/server/after-restore.ts'
 import { command } from '../../../command.ts'
 import { UsageError } from '../../../errors.ts'
 import { note, print, record } from '../../../output.ts'
