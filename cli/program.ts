@@ -47,6 +47,10 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Follow the messages of all conversations',
     load: () => import('./commands/partner/messages.ts').then((file) => file.messages),
   },
+  listen: {
+    description: 'Deliver signed hints of changes to a program on this machine',
+    load: () => import('./commands/partner/listen.ts').then((file) => file.listen),
+  },
   nights: {
     description: 'Draw how many units of a listing are left on each night',
     load: () => import('./commands/partner/nights.ts').then((file) => file.nights),
@@ -84,7 +88,7 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     load: () => import('./commands/admin/sandbox.ts').then((file) => file.sandbox),
   },
   db: {
-    description: 'Check the database (administrator)',
+    description: 'Check, migrate, back up and restore the database (administrator)',
     load: () => import('./commands/admin/db.ts').then((file) => file.db),
   },
   audit: {

@@ -24,16 +24,28 @@ export function outputFor<T extends Item>(
   }
 }
 
-/** One JSON document: a list that stays open until the poll ends, however it ends. */
-function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
+/** One JSON document, a list that stays open until the command ends, however it ends. */
+export function openList() {
   let isFirst = true
+  return {
+    /** Prints another element. */
+    async add(element: unknown): Promise<void> {
+      const opening = isFirst ? '[' : ','
+      isFirst = false
+      await write(opening + JSON.stringify(element))
+    },
+    end: () => write(isFirst ? '[]' : ']'),
+  }
+}
+
+function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
+  const list = openList()
   return {
     async handle(item) {
       await first(item)
-      await write(`${isFirst ? '[' : ','}${JSON.stringify(item)}`)
-      isFirst = false
+      await list.add(item)
     },
-    end: () => write(isFirst ? '[]' : ']'),
+    end: list.end,
   }
 }
 
@@ -69,7 +81,7 @@ function visible(cell: string): string {
 }
 
 /** Waits until the reader has taken the line: a change that was not delivered must not be checkpointed. */
-function write(line: string): Promise<void> {
+export function write(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
   })

@@ -50,8 +50,8 @@ async function unitsOf(hostId: number): Promise<Record<string, number>> {
   )
 }
 
-test('of fifty concurrent bookings of three units over two processes three succeed, ten times over', async () => {
-  for (let round = 0; round < 10; round += 1) {
+test('of fifty concurrent bookings of three units over two processes three succeed, six times over', async () => {
+  for (let round = 0; round < Number(process.env.ROUNDS ?? 6); round += 1) {
     const owner = await service.actor()
     const [pair] = await portfolio(owner, 1)
     const user = await owner.send('POST', '/v1/users', {
@@ -92,12 +92,12 @@ test('two concurrent bulk writes of 1,000 items to the same room types end as if
   }
 })
 
-test('kill -9 in the middle of a bulk write leaves all of it or nothing, ten times over', async () => {
+test('kill -9 in the middle of a bulk write leaves all of it or nothing, six times over', async () => {
   const owner = await service.actor()
   const pairs = await portfolio(owner, 50)
   let acknowledged = 0
   await owner.send('POST', path, { body: bulk(pairs, acknowledged) })
-  for (let attempt = 1; attempt <= 10; attempt += 1) {
+  for (let attempt = 1; attempt <= Number(process.env.KILLS ?? 6); attempt += 1) {
     const victim = await startService(environment)
     const request = sender(fetch, victim.url)('POST', path, {
       key: owner.key,

@@ -20,7 +20,7 @@ function trickle(url: string, key: string) {
   return new Promise<void>((resolve) => socket.on('close', () => resolve()))
 }
 
-test.each(['1', '2'])(
+test.concurrent.each(['1', '2'])(
   'a shutdown of %s worker(s) is not ready at once, finishes the requests in flight and ends in time despite a trickling client',
   async (WORKERS) => {
     const { key, hostId } = await observer.actor()
@@ -68,7 +68,7 @@ function keepConnection(url: string) {
   }
 }
 
-test('during a shutdown an open connection gets one more response, with "Connection: close", and new ones are refused', async () => {
+test.concurrent('during a shutdown an open connection gets one more response, with "Connection: close", and new ones are refused', async () => {
   const service = await startService(testEnvironment())
   const connections = Array.from({ length: 5 }, () => keepConnection(service.url))
   for (const { request } of connections) expect(await request()).toMatch(/^HTTP\/1.1 401/)
@@ -83,7 +83,7 @@ test('during a shutdown an open connection gets one more response, with "Connect
   for (const { end } of connections) end()
 })
 
-test('workers end after their supervisor is killed, and release the port', async () => {
+test.concurrent('workers end after their supervisor is killed, and release the port', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
   const workers = await workersOf(service.pid)

@@ -3,10 +3,12 @@ import { isAlive } from '../../src/platform/process.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService, workersOf } from '../support/processes.ts'
 
-test('a rolling restart of two workers under load fails no request, and a killed worker is replaced', {
+const observer = await testApp()
+
+test.concurrent('a rolling restart of two workers under load fails no request, and a killed worker is replaced', {
   timeout: 120_000,
 }, async () => {
-  const { key } = await (await testApp()).actor()
+  const { key } = await observer.actor()
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   let isOver = false
   let served = 0
@@ -43,10 +45,10 @@ test('a rolling restart of two workers under load fails no request, and a killed
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test('SIGTERM in the middle of a rolling restart leaves no worker behind', {
+test.concurrent('SIGTERM in the middle of a rolling restart leaves no worker behind', {
   timeout: 60_000,
 }, async () => {
-  for (const pause of [50, 400, 900]) {
+  const stopAfter = async (pause: number) => {
     const service = await startService({ ...testEnvironment(), WORKERS: '2' })
     while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
     process.kill(service.pid, 'SIGHUP')
@@ -56,9 +58,10 @@ test('SIGTERM in the middle of a rolling restart leaves no worker behind', {
     expect(living.filter(isAlive)).toEqual([])
     await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
   }
+  await Promise.all([50, 400, 900].map(stopAfter))
 })
 
-test('a new worker that dies before it listens leaves the old one in place, and the next restart works', {
+test.concurrent('a new worker that dies before it listens leaves the old one in place, and the next restart works', {
   timeout: 60_000,
 }, async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })

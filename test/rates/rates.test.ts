@@ -118,6 +118,8 @@ test('rates accepted before three kills of the service are applied in order', {
     await victim.end('SIGKILL')
     await sending
   }
+  // A killed process holds its job until the lease is over.
+  await jobModel(apart.live.db).updateMany({}, { $set: { due_at: new Date() } })
   const survivor = await startService(environment)
   while (await waitingRatesModel(apart.live.db).exists({})) await Bun.sleep(50)
   await survivor.stop()

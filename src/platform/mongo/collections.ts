@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import mongoose, { type Model, type Schema } from 'mongoose'
 import type { Db } from './connection.ts'
-import { isMissingNamespace } from './errors.ts'
+import { isMissingIndex, isMissingNamespace } from './errors.ts'
 
 type Collection = mongoose.Collection
 
@@ -95,6 +95,13 @@ type IndexTraits = Pick<
   mongoose.mongo.CreateIndexesOptions,
   'unique' | 'expireAfterSeconds' | 'partialFilterExpression'
 >
+
+/** Drops an index, unless another process was faster. */
+export async function dropIndex(collection: Collection, name: string): Promise<void> {
+  await collection.dropIndex(name).catch((error) => {
+    if (!isMissingIndex(error)) throw error
+  })
+}
 
 /** The size of an object as a stored document. */
 export function documentBytes(value: object): number {

@@ -29,6 +29,11 @@ export function isMissingNamespace(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 26
 }
 
+/** True when an index does not exist. */
+export function isMissingIndex(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 27
+}
+
 /** True when a write violated a unique index. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 11000

@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose'
+import { dropIndex } from './collections.ts'
 import type { Db } from './connection.ts'
 
 /** A step from one version of what is stored to the next. */
@@ -54,7 +55,7 @@ export function fillMissing<T>(
       for await (const document of collection.find(without))
         await collection.updateOne({ _id: document._id }, { $set: fill(document as T) })
       const present = (await collection.indexes()).flatMap(({ name }) => name ?? [])
-      for (const name of obsolete.filter((one) => present.includes(one))) await collection.dropIndex(name)
+      for (const name of obsolete.filter((one) => present.includes(one))) await dropIndex(collection, name)
     },
   }
 }

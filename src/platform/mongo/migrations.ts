@@ -1,4 +1,10 @@
-import { compareIndexes, createCollections, createIndexes, type Preparable } from './collections.ts'
+import {
+  compareIndexes,
+  createCollections,
+  createIndexes,
+  dropIndex,
+  type Preparable,
+} from './collections.ts'
 import type { Db } from './connection.ts'
 import { isMissingNamespace } from './errors.ts'
 import type { Migration } from './migration.ts'
@@ -40,7 +46,7 @@ async function finishUpTo(db: Db, migrations: Migration[], version: number): Pro
   const finished = migrations.filter((migration) => migration.version <= version)
   for (const migration of finished) await migration.run(db)
   for (const { collection, name } of await findRetired(db, finished))
-    await db.collection(collection).dropIndex(name)
+    await dropIndex(db.collection(collection), name)
   await raiseSchemaVersion(db, { version, oldest: version })
 }
 
@@ -52,7 +58,7 @@ export async function rebuildIndexes(db: Db, { models }: Release): Promise<void>
         throw new Error(
           `The unique index "${options.name}" of "${model.collection.name}" differs from its definition: nothing would be unique while it is rebuilt. Give the new definition a name of its own`,
         )
-      await model.collection.dropIndex(options.name)
+      await dropIndex(model.collection, options.name)
       await model.collection.createIndex(key, options)
     }
 }

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises'
+import { isFeedTime } from '../../../src/schema/formats.ts'
+import { type HintEvent, hintBody, hintEvents } from '../../../src/webhooks/hint.ts'
+import { isWebhookSecret, makeWebhookSecret } from '../../../src/webhooks/signature.ts'
+import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
+import { command } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { type Delivery, forward, type Receiver } from '../../listen/forward.ts'
+import { bookings, fleetingCheckpoint, latestVersion, messages, type Source } from '../../listen/sources.ts'
+import { note } from '../../output.ts'
+import type { Item } from '../../poll/feeds.ts'
+import { openList, write } from '../../poll/handlers.ts'
+import { stopOnSignal, withRetries } from '../../poll/patience.ts'
+import { poll } from '../../poll/poller.ts'
+import { openProgress } from '../../poll/progress.ts'
+import { oneOf } from '../../values.ts'
+
+/** How long to pause where the service does not hold a request. */
+const pauseSeconds = 5
+
+/** @throws UsageError for anything but an http address without a login */
+function readTarget(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw new UsageError(`"${text}" is not an address that starts with http:// or https://`)
+  return url.href
+}
+
+/** @throws UsageError for an event that does not exist */
+function readEvents(text: string | undefined): HintEvent[] {
+  return text === undefined ? [...hintEvents] : text.split(',').map((word) => oneOf(hintEvents, word.trim()))
+}
+
+/** The secret of the environment or of a file, or one that is made up and shown. */
+async function readSecret(file: string | undefined): Promise<string> {
+  const given = file === undefined ? process.env.PARTNER_WEBHOOK_SECRET : await readFile(file, 'utf8')
+  if (given === undefined) {
+    const made = makeWebhookSecret()
+    note(`Signed with ${made}`)
+    return made
+  }
+  if (!isWebhookSecret(given.trim()))
+    throw new UsageError('The secret must be "whsec_" with 24 to 64 bytes in base64')
+  return given.trim()
+}
+
+function describe({ event, booking_id, status, attempts, response_status, milliseconds }: Delivery): string {
+  const response = response_status === null ? 'no response' : `responded ${response_status}`
+  return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
+}
+
+export const listen = command({
+  examples: [
+    'partnerctl listen --forward-to http://localhost:4000/hooks',
+    'partnerctl listen --forward-to http://localhost:4000/hooks --events message.created --since "2026-11-20 12:00:05"',
+  ],
+  args: {
+    'forward-to': {
+      type: 'string',
+      required: true,
+      description: 'Address of a program on this machine',
+      valueHint: 'url',
+    },
+    events: { type: 'string', description: `Only these, separated by commas: ${hintEvents.join(', ')}` },
+    since: { type: 'string', description: 'Also what came after this version; only what is new otherwise' },
+    'secret-file': {
+      type: 'string',
+      description: 'File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)',
+      valueHint: 'path',
+    },
+    ...clientArgs,
+  },
+  async run({ args }) {
+    const url = readTarget(args['forward-to'])
+    const events = readEvents(args.events)
+    if (args.since !== undefined && !isFeedTime(args.since))
+      throw new UsageError(`"${args.since}" is not a valid version`)
+    const secret = await readSecret(args['secret-file'])
+    const client = await openClient(args)
+    const stop = stopOnSignal()
+    const receiver = { url, secret, sleep: stop.sleep, signal: stop.signal }
+    const list = args.json ? openList() : null
+    const show = (delivery: Delivery) => (list ? list.add(delivery) : write(describe(delivery)))
+    const follow = <T extends Item>(source: Source<T>) =>
+      followSource(client, source, args.since, receiver, show, stop)
+    const followers: Record<HintEvent, () => Promise<void>> = {
+      'booking.changed': () => follow(bookings),
+      'message.created': () => follow(messages),
+    }
+    try {
+      await Promise.all(events.map((event) => followers[event]()))
+    } finally {
+      await list?.end()
+    }
+  },
+})
+
+/** Delivers a hint for each change of a feed until the command is stopped. */
+async function followSource<T extends Item>(
+  client: PartnerClient,
+  { event, feed, dataOf }: Source<T>,
+  since: string | undefined,
+  receiver: Receiver,
+  show: (delivery: Delivery) => Promise<void>,
+  stop: ReturnType<typeof stopOnSignal>,
+): Promise<void> {
+  const start = since ?? (await withRetries(() => latestVersion(client, feed), stop)) ?? undefined
+  if (stop.requested) return
+  note(`Listening for ${event}${start ? ` after ${start}` : ''}`)
+  await poll({
+    client,
+    feed,
+    filters: {},
+    checkpoint: fleetingCheckpoint(start),
+    async handle(item) {
+      const data = dataOf(item)
+      await show(await forward(receiver, event, data.booking_id, hintBody(event, data)))
+    },
+    atTheEnd: { end: 'follow', seconds: pauseSeconds },
+    progress: openProgress(false, feed.name),
+    stop,
+  })
+}

@@ -1,0 +1,73 @@
+import type { HintEvent } from '../../src/webhooks/hint.ts'
+import { signatureHeaders } from '../../src/webhooks/signature.ts'
+
+/** What became of a hint. */
+export interface Delivery {
+  id: string
+  event: HintEvent
+  booking_id: number
+  status: 'delivered' | 'failed'
+  attempts: number
+  /** Of the last try; null where there was no response. */
+  response_status: number | null
+  /** Of the last try. */
+  milliseconds: number
+}
+
+const attempts = 3
+const firstPauseSeconds = 1
+const timeoutMilliseconds = 15_000
+
+/** Where hints go, and what they are signed with. */
+export interface Receiver {
+  url: string
+  secret: string
+  /** Sleeps, unless the command is stopped. */
+  sleep(seconds: number): Promise<void>
+  signal: AbortSignal
+}
+
+/** Delivers a hint: up to three times, a second and then three apart; only 2xx is success. */
+export async function forward(
+  receiver: Receiver,
+  event: HintEvent,
+  bookingId: number,
+  body: string,
+): Promise<Delivery> {
+  const id = `msg_${crypto.randomUUID()}`
+  for (let attempt = 1; ; attempt += 1) {
+    const { status, milliseconds } = await send(receiver, id, body)
+    const isDelivered = status !== null && status >= 200 && status < 300
+    if (isDelivered || attempt === attempts || receiver.signal.aborted)
+      return {
+        ...{ id, event, booking_id: bookingId, status: isDelivered ? 'delivered' : 'failed' },
+        ...{ attempts: attempt, response_status: status, milliseconds },
+      }
+    await receiver.sleep(firstPauseSeconds * 3 ** (attempt - 1))
+  }
+}
+
+async function send({ url, secret, signal }: Receiver, id: string, body: string) {
+  const start = performance.now()
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'partnerctl',
+    ...signatureHeaders({ id, at: new Date(), body }, [secret]),
+  }
+  const timeout = AbortSignal.timeout(timeoutMilliseconds)
+  const init = {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, timeout]),
+  } as const
+  const status = await fetch(url, init).then(
+    async (response) => {
+      await response.body?.cancel()
+      return response.status
+    },
+    () => null,
+  )
+  return { status, milliseconds: Math.round(performance.now() - start) }
+}

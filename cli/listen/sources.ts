@@ -1,0 +1,44 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { FeedItem } from '../../src/feed/schema.ts'
+import type { MessageItem } from '../../src/messages/schema.ts'
+import type { HintData, HintEvent } from '../../src/webhooks/hint.ts'
+import type { PartnerClient } from '../client/client.ts'
+import type { Checkpoint } from '../poll/checkpoint.ts'
+import { bookingFeed, type Feed, type Item, messageFeed } from '../poll/feeds.ts'
+
+/** An event, and the feed that it is made from. */
+export interface Source<T extends Item> {
+  event: HintEvent
+  feed: Feed<T>
+  dataOf(item: T): HintData
+}
+
+export const bookings: Source<FeedItem> = {
+  event: 'booking.changed',
+  feed: bookingFeed,
+  dataOf: ({ booking_id, listing_id, version }) => ({ booking_id, listing_id, version }),
+}
+
+export const messages: Source<MessageItem> = {
+  event: 'message.created',
+  feed: messageFeed,
+  dataOf: ({ id, booking_id, listing_id, version }) => ({ booking_id, listing_id, version, message_id: id }),
+}
+
+/** The version of the latest change of a feed, or undefined where there is none: what comes after it is new. */
+export async function latestVersion<T extends Item>(
+  client: PartnerClient,
+  feed: Feed<T>,
+): Promise<string | undefined> {
+  const read = (page: number) =>
+    client.send('GET', feed.path, { query: { per_page: 1, page }, expects: feed.data as TSchema })
+  const { meta } = await read(1)
+  const last = meta.pagination?.last_page ?? 1
+  const { data } = await read(last)
+  return feed.itemsOf(data).at(-1)?.version
+}
+
+/** A place in a feed that nothing keeps: a hint that was missed is in the feed. */
+export function fleetingCheckpoint(version: string | undefined): Checkpoint {
+  return { version, save() {}, async sync() {}, async close() {} }
+}

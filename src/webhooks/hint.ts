@@ -1,0 +1,23 @@
+/** What a hint can be of. */
+export const hintEvents = ['booking.changed', 'message.created'] as const
+export type HintEvent = (typeof hintEvents)[number]
+
+/** Which booking changed, or has a new message; everything else is in the feeds. */
+export interface HintData {
+  booking_id: number
+  listing_id: number
+  /** Of the change, or of the message: its place in the feed. */
+  version: string
+  message_id?: number
+}
+
+/**
+ * The body of a hint (decisions §21): thin, because a hint is never the truth.
+ *
+ * @param data with a version as the contract writes it, `Y-m-d H:i:s` in UTC
+ */
+export function hintBody(type: HintEvent, { booking_id, listing_id, version, message_id }: HintData): string {
+  const timestamp = `${version.replace(' ', 'T')}Z`
+  const data = { booking_id, listing_id, version, ...(message_id === undefined ? {} : { message_id }) }
+  return JSON.stringify({ type, timestamp, data })
+}
