@@ -1,0 +1,203 @@
+import { readFile } from 'node:fs/promises'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { makeWebhookSecret } from '../../src/webhooks/signature.ts'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl, startService } from '../support/processes.ts'
+
+const service = await testApp()
+const server = await startService(testEnvironment())
+afterAll(() => server.stop())
+
+interface Received {
+  headers: Record<string, string>
+  body: string
+}
+
+/** A program that receives hints; what it responds to each is decided by its number. */
+function startReceiver(respond: (count: number) => Response = () => new Response()) {
+  const received: Received[] = []
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      received.push({ headers: request.headers.toJSON(), body: await request.text() })
+      return respond(received.length)
+    },
+  })
+  onTestFinished(() => receiver.stop(true))
+  return { url: `http://127.0.0.1:${receiver.port}/hooks?of=me`, received }
+}
+
+/** Runs `listen` for a partner with a booking, until it is ended. */
+async function listen(url: string, args: string[] = [], secret?: string) {
+  const actor = await service.actor()
+  const { booking_id, listing_id } = await seedBooking(actor)
+  const child = Bun.spawn([process.execPath, 'cli/main.ts', 'listen', '--forward-to', url, ...args], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      PARTNER_BASE_URL: server.url,
+      PARTNER_API_KEY: actor.key,
+      ...(secret ? { PARTNER_WEBHOOK_SECRET: secret } : {}),
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  onTestFinished(() => child.kill('SIGKILL'))
+  let notes = ''
+  child.stderr.pipeThrough(new TextDecoderStream()).pipeTo(
+    new WritableStream({
+      write(text) {
+        notes += text
+      },
+    }),
+  )
+  return {
+    ...{ actor, booking_id, listing_id },
+    notes: () => notes,
+    untilListening: (feeds: number) =>
+      expect.poll(() => notes.split('Listening for').length - 1, { timeout: 10_000 }).toBe(feeds),
+    message: (text: string) =>
+      actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text } } }),
+    move: (to: 'confirm' | 'cancel') => actor.send('POST', `/v1/bookings/${booking_id}/${to}`),
+    async end(): Promise<{ code: number; stdout: string }> {
+      child.kill('SIGINT')
+      return { stdout: await new Response(child.stdout).text(), code: await child.exited }
+    },
+  }
+}
+
+const eventsOf = (received: Received[]) => received.map(({ body }) => JSON.parse(body).type).sort()
+
+/** The functions of the guide that verify a signature, each run as it stands there. */
+async function verifiers() {
+  const guides = await readFile(new URL('../../src/docs/guides.md', import.meta.url), 'utf8')
+  const [, section = ''] = guides.split('## Signed hints\n')
+  const [javascript = '', python = '', shell = ''] = [...section.matchAll(/```\n([\s\S]*?)```/g)].map(
+    ([, code]) => code,
+  )
+  const run = async (command: string[], stdin: object) => {
+    const child = Bun.spawn(command, {
+      stdin: new Blob([JSON.stringify(stdin)]),
+      stdout: 'pipe',
+      stderr: 'inherit',
+    })
+    return (await new Response(child.stdout).text()).trim()
+  }
+  return {
+    javascript: (hint: Received, secret: string) => {
+      const read = `const hint = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))`
+      const call = `console.log(verify(hint.headers, hint.body, hint.secret) ? 'genuine' : 'forged')`
+      return run(['node', '-e', `${javascript}\n${read}\n${call}`], { ...hint, secret })
+    },
+    python: (hint: Received, secret: string) => {
+      const read = 'import json, sys\nhint = json.load(sys.stdin)'
+      const call = `print('genuine' if verify(hint['headers'], hint['body'].encode(), hint['secret']) else 'forged')`
+      return run(['python3', '-c', `${python}\n${read}\n${call}`], { ...hint, secret })
+    },
+    shell: async ({ headers, body }: Received, secret: string) => {
+      const values = {
+        SECRET: secret,
+        ID: headers['webhook-id'],
+        TIMESTAMP: headers['webhook-timestamp'],
+        BODY: body,
+      }
+      const child = Bun.spawn(['sh', '-c', shell], {
+        env: { PATH: process.env.PATH ?? '', ...values },
+        stdout: 'pipe',
+      })
+      const made = (await new Response(child.stdout).text()).trim()
+      return headers['webhook-signature'] === `v1,${made}` ? 'genuine' : 'forged'
+    },
+  }
+}
+
+test('listen posts a hint for each change from now on, signed so that everybody can verify it', async () => {
+  const secret = makeWebhookSecret()
+  const { url, received } = startReceiver()
+  const partner = await listen(url, [], secret)
+  await partner.untilListening(2)
+  expect(received).toEqual([])
+  await partner.message('Welcome')
+  await partner.move('confirm')
+  await expect
+    .poll(() => eventsOf(received), { timeout: 5000 })
+    .toEqual(['booking.changed', 'message.created'])
+  const { booking_id, listing_id } = partner
+  const feed = '/v1/integrations/provider_one'
+  const [change] = (await partner.actor.send('GET', `${feed}/bookings`)).body.data.Bookings.slice(-1)
+  const [message] = (await partner.actor.send('GET', `${feed}/messages`)).body.data.messages.slice(-1)
+  const hint = (type: string) => JSON.parse(received.find(({ body }) => body.includes(type))?.body ?? '')
+  const iso = (version: string) => `${version.replace(' ', 'T')}Z`
+  expect(hint('booking.changed')).toEqual({
+    type: 'booking.changed',
+    timestamp: iso(change.version),
+    data: { booking_id, listing_id, version: change.version },
+  })
+  expect(hint('message.created')).toEqual({
+    type: 'message.created',
+    timestamp: iso(message.version),
+    data: { booking_id, listing_id, version: message.version, message_id: message.id },
+  })
+
+  const verify = await verifiers()
+  for (const one of received) {
+    expect(one.headers['webhook-id']).toMatch(/^msg_/)
+    expect(new Webhook(secret).verify(one.body, one.headers)).toEqual(JSON.parse(one.body))
+    const forged = { ...one, body: one.body.replace('"version":"2', '"version":"3') }
+    expect(() => new Webhook(secret).verify(forged.body, forged.headers)).toThrow()
+    for (const check of Object.values(verify))
+      expect([await check(one, secret), await check(forged, secret)]).toEqual(['genuine', 'forged'])
+  }
+  const { code, stdout } = await partner.end()
+  expect(code).toBe(0)
+  expect(stdout.split('\n').sort().filter(Boolean)).toEqual([
+    expect.stringMatching(`^booking.changed of booking ${booking_id}: delivered, responded 200 in \\d+ ms$`),
+    expect.stringMatching(`^message.created of booking ${booking_id}: delivered, responded 200 in \\d+ ms$`),
+  ])
+})
+
+test('listen tries three times under one id, follows no redirect, and goes on with what comes next', async () => {
+  const answers = [500, 302, 200, 302, 404, 410, 204]
+  const { url, received } = startReceiver((count) => {
+    const status = answers[count - 1] as number
+    return new Response(null, { status, headers: status === 302 ? { location: '/elsewhere' } : {} })
+  })
+  const partner = await listen(url, ['--events', 'message.created', '--json'])
+  await partner.untilListening(1)
+  const [, secret = ''] = /^Signed with (whsec_\S+)$/m.exec(partner.notes()) ?? []
+  for (const text of ['one', 'two', 'three']) await partner.message(text)
+  await partner.move('cancel')
+  await expect.poll(() => received.length, { timeout: 20_000 }).toBe(answers.length)
+  const ids = received.map(({ headers }) => headers['webhook-id'])
+  expect(new Set(ids).size).toBe(3)
+  expect(ids[0]).toBe(ids[2])
+  for (const { headers, body } of received) new Webhook(secret).verify(body, headers)
+  const { code, stdout } = await partner.end()
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject([
+    { event: 'message.created', status: 'delivered', attempts: 3, response_status: 200 },
+    { event: 'message.created', status: 'failed', attempts: 3, response_status: 410 },
+    { event: 'message.created', status: 'delivered', attempts: 1, response_status: 204 },
+  ])
+}, 30_000)
+
+test('listen --since goes back, and wrong arguments are refused before anything is sent', async () => {
+  const { url, received } = startReceiver()
+  const partner = await listen(url, ['--since', '2020-01-01 00:00:00'])
+  await expect
+    .poll(() => eventsOf(received), { timeout: 10_000 })
+    .toEqual(['booking.changed', 'message.created'])
+  await partner.end()
+  const refused = async (args: string[], more: Record<string, string> = {}) => {
+    const { code, stderr } = await partnerctl(['listen', ...args], { PARTNER_API_KEY: 'x', ...more })
+    expect(code).toBe(2)
+    return stderr.split('\n')[0]
+  }
+  expect(await refused(['--forward-to', 'ftp://localhost'])).toContain('is not an address that starts with')
+  expect(await refused(['--forward-to', 'http://me:secret@localhost'])).toContain('is not an address')
+  expect(await refused(['--forward-to', url, '--events', 'booking.created'])).toContain('is not one of')
+  expect(await refused(['--forward-to', url, '--since', 'yesterday'])).toContain('is not a valid version')
+  const wrong = await refused(['--forward-to', url], { PARTNER_WEBHOOK_SECRET: 'whsec_dG9vIHNob3J0' })
+  expect(wrong).toBe('The secret must be "whsec_" with 24 to 64 bytes in base64')
+})
