@@ -38,9 +38,13 @@ import { jobModel, type Topics } from './platform/outbox/outbox.ts'
 import { OutboxWorker } from './platform/outbox/worker.ts'
 import { MemoryRateLimiter, type RateLimiter } from './platform/rate-limiter.ts'
 import { RedisRateLimiter } from './platform/redis/rate-limiter.ts'
-import { developmentSecret, developmentSecretModel } from './platform/secrets/development-secret.ts'
+import {
+  developmentSecret,
+  developmentSecretModel,
+  storedDevelopmentSecret,
+} from './platform/secrets/development-secret.ts'
 import { SecretBox } from './platform/secrets/secret-box.ts'
-import { requireRightSecret, secretCheckModel } from './platform/secrets/secret-check.ts'
+import { requireNoSecret, requireRightSecret, secretCheckModel } from './platform/secrets/secret-check.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
 import { hasKeysUnderOthers } from './provider-keys/store.ts'
 import { rateJobs } from './rates/jobs.ts'
@@ -166,14 +170,22 @@ export async function openRateLimiter(config: Config, log?: AppContext['log']): 
 /**
  * Encryption under `SECRET_KEY`, or under the development secret when it is not set.
  *
- * @throws Error for a `SECRET_KEY` that the database is not used with
+ * @throws Error for a `SECRET_KEY` that the database is not used with, also for none
  */
 export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
   const { secretKey, secretKeyNext, secretKeyPrevious } = config
-  const others = [secretKeyNext, secretKeyPrevious].filter((secret) => secret !== undefined)
-  const secrets = new SecretBox(secretKey ?? (await developmentSecret(db)), others)
-  if (secretKey !== undefined)
-    await requireRightSecret(db, secrets, () => hasKeysUnderOthers(db, secrets.ids))
+  if (secretKey === undefined) {
+    await requireNoSecret(db)
+    return new SecretBox(await developmentSecret(db))
+  }
+  // A database that was used without a secret before has values under that of its development.
+  const earlier = await storedDevelopmentSecret(db)
+  const others = [secretKeyNext, secretKeyPrevious, earlier ?? undefined]
+  const secrets = new SecretBox(
+    secretKey,
+    others.filter((secret) => secret !== undefined),
+  )
+  await requireRightSecret(db, secrets, () => hasKeysUnderOthers(db, secrets.ids))
   return secrets
 }
 

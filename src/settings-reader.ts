@@ -55,6 +55,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
     store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
       const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
       const [url, password] = [this.url(name, protocols), environment[passwordName]]
+      if (!url && password) problems.push(`${passwordName} needs ${name}`)
       if (!url || problems.some((problem) => problem.startsWith(name))) return url
       const whole = password ? withPassword(url, password) : url
       if (whole === null) problems.push(`${passwordName} needs a user name, and no password, in ${name}`)

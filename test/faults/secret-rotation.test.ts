@@ -68,4 +68,23 @@ test('a secret is rotated over several processes, one after the other, and no re
 
   expect(await refusal({ SECRET_KEY: oldSecret })).toMatch(wrong)
   expect(await refusal({ SECRET_KEY: 'a secret of some other database, no' })).toMatch(wrong)
+  expect(await refusal({})).toBe(
+    'Cannot start: SECRET_KEY is not set, and this database is used with one: set it\n',
+  )
+})
+
+test('a database that was used without a secret takes one, and goes on without the development secret', async () => {
+  const MONGODB_URL = mongodbUrlOf(`rotation_${crypto.randomUUID().slice(0, 8)}`)
+  const before = await testApp({ MONGODB_URL })
+  const host = await before.actor()
+  const path = '/v1/integrations/provider_one/provider-key'
+  await host.send('POST', path, { body: providerKey })
+  const after = await testApp({ MONGODB_URL, SECRET_KEY: newSecret })
+  const again = { key: host.key, body: providerKey }
+  expect((await after.send('POST', path, again)).body.data.status).toBe('unchanged')
+  const environment = testEnvironment({ MONGODB_URL, SECRET_KEY: newSecret })
+  expect(JSON.parse((await partnerctl(['secrets', 'rotate', '--json'], environment)).stdout)).toEqual({
+    reencrypted: 1,
+  })
+  expect((await after.send('POST', path, again)).body.data.status).toBe('unchanged')
 })

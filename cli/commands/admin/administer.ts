@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { recordAction } from '../../../src/admin/store.ts'
 import { type Clock, systemClock } from '../../../src/clock.ts'
 import { type Opening, openDatabase } from '../../../src/compose.ts'
@@ -23,12 +25,19 @@ export async function withDatabase<T>(
 ): Promise<T> {
   // Redis is only notified of changes, and few commands need the secret.
   const config = readConfig(process.env, ['MONGODB_URL'])
+  if (!config.mongodbUrl) requireData(config.dataDir)
   const database = await openDatabase(config, opening)
   try {
     return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
   } finally {
     await database.close()
   }
+}
+
+/** @throws Error for a folder without a database: the command would make an empty one there, and not see the service's */
+function requireData(dataDir: string): void {
+  if (!existsSync(join(dataDir, 'mongodb')))
+    throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
 }
 
 /** @throws Error when this machine would write wrong dates */

@@ -14,9 +14,8 @@ const rotate = command({
   },
   examples: ['SECRET_KEY=… SECRET_KEY_PREVIOUS=… partnerctl secrets rotate'],
   async run({ args }) {
-    if (!process.env.SECRET_KEY || !process.env.SECRET_KEY_PREVIOUS) {
+    if (!process.env.SECRET_KEY)
       throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the previous one')
-    }
     const rotateAll = async ({ db, clock, config }: Act) => {
       const secrets = await openSecrets(config, db)
       const count = await reencryptProviderKeys(db, clock, secrets)

@@ -122,7 +122,8 @@ export async function readBackupRecord(folder: string): Promise<BackupRecord> {
   }
 }
 
-async function isServed(dataDir: string): Promise<boolean> {
+/** True while a server runs on the embedded database of a folder. */
+export async function isServed(dataDir: string): Promise<boolean> {
   const running = await readFile(join(dataDir, 'mongod.json'), 'utf8').catch(() => '{}')
   const { pid } = JSON.parse(running) as { pid?: number }
   return pid !== undefined && isAlive(pid)

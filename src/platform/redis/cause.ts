@@ -16,7 +16,7 @@ const causes: Record<string, string> = {
   OOM: 'Redis is out of memory',
   LOADING: 'Redis is still loading its data',
   MISCONF: 'Redis accepts no writes because it cannot save them',
-  ECONNREFUSED: 'Redis refuses the connection',
+  ECONNREFUSED: 'Nothing listens at the address of Redis',
   ECONNRESET: 'Redis closes the connection',
   ETIMEDOUT: 'Redis does not respond',
   EHOSTUNREACH: 'The host of Redis cannot be reached',

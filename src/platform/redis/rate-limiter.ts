@@ -138,7 +138,7 @@ export class RedisRateLimiter implements RateLimiter {
         this.redis.hitWindow(windowKey(record), versionKey(record), probesKept, 1000, 1),
       )
       await withTimeout(Promise.all(probes), pingTimeoutMilliseconds)
-      if (!this.up) this.log?.info('Redis responds: rate limits are shared again')
+      if (!this.up && this.isOpen) this.log?.info('Redis responds: rate limits are shared again')
       this.up = true
       this.logged.clear()
       this.silentProbes = 0

@@ -14,6 +14,11 @@ export const developmentSecretModel = modelOf<Secret>(
   new Schema<Secret>({ _id: { type: String, required: true }, value: { type: String, required: true } }),
 )
 
+/** The development secret of a database that was used with one, or null. */
+export async function storedDevelopmentSecret(db: Db): Promise<string | null> {
+  return (await developmentSecretModel(db).findById('SECRET_KEY').lean())?.value ?? null
+}
+
 /**
  * The secret of a development service without `SECRET_KEY`: created once and kept in the database, so that all its
  * processes share it. Production requires `SECRET_KEY` and never uses this.

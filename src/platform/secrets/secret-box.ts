@@ -62,7 +62,9 @@ export class SecretBox {
   open({ secret_id, sealed }: Sealed): string {
     const keys = this.all.find(({ id }) => id === secret_id)
     if (!keys)
-      throw new Error(`The value was encrypted under another secret (${secret_id}); set SECRET_KEY_PREVIOUS`)
+      throw new Error(
+        `A stored value is under another secret (${secret_id}) than those given: give it as SECRET_KEY_PREVIOUS`,
+      )
     const bytes = Buffer.from(sealed, 'base64')
     const decipher = createDecipheriv('aes-256-gcm', keys.encryption, bytes.subarray(0, nonceBytes))
     decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))

@@ -44,6 +44,16 @@ export async function requireRightSecret(
   if (!secrets.knows(check) || secrets.open(check) !== checkedText) throw wrongSecret()
 }
 
+/**
+ * Refuses to go on without a secret where the database is used with one.
+ *
+ * @throws Error that names the setting
+ */
+export async function requireNoSecret(db: Db): Promise<void> {
+  if (await secretCheckModel(db).exists({ _id: 'secret' }))
+    throw new Error('SECRET_KEY is not set, and this database is used with one: set it')
+}
+
 /** Makes the current secret the one that is asked for. */
 export async function moveSecretCheck(db: Db, secrets: SecretBox): Promise<void> {
   await secretCheckModel(db).updateOne(

@@ -1,7 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openEmbeddedMongod } from '../../../src/platform/mongo/embedded.ts'
 import { isAlive } from '../../../src/platform/process.ts'
 import { sender } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
@@ -136,12 +137,18 @@ test.concurrent('after kill -9 of the service alone the next start takes over it
   expect(isAlive(pid)).toBe(false)
 })
 
-test.concurrent('partnerctl without a running service starts and stops mongod by itself', async ({
+test.concurrent('partnerctl without a running service starts and stops mongod by itself, but makes no database', async ({
   onTestFinished,
 }) => {
   const { dataDir, mongodPid } = await newPlace(onTestFinished)
-  const { code, stdout } = await partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
-  expect([code, JSON.parse(stdout)]).toEqual([0, []])
+  const list = () => partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
+  const refused = `There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service\n`
+  const { code, stderr } = await list()
+  expect([code, stderr]).toEqual([1, refused])
+  expect(await readdir(dataDir)).toEqual([])
+  await (await openEmbeddedMongod(dataDir)).close()
+  const { stdout } = await list()
+  expect(JSON.parse(stdout)).toEqual([])
   expect(isAlive(await mongodPid())).toBe(false)
 })
 

@@ -76,7 +76,7 @@ test('a service whose Redis is away, and then refuses its password, is degraded 
   await guarded.stop()
   const lines = service.output().split('\n')
   expect(lines.filter((line) => line.includes('rate limits are counted per process'))).toHaveLength(2)
-  for (const why of ['Redis refuses the connection', 'Redis refuses the password'])
+  for (const why of ['Nothing listens at the address of Redis', 'Redis refuses the password'])
     expect(lines.filter((line) => line.includes(why))).toHaveLength(1)
   expect(service.output()).not.toContain('a-wrong-secret')
 })

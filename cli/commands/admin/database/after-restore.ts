@@ -1,7 +1,10 @@
 import { toTimestamp } from '../../../../src/clock.ts'
+import { readConfig } from '../../../../src/config.ts'
+import { isServed } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import { type Distance, type MovedAhead, moveAhead } from '../../../../src/server/after-restore.ts'
 import { command } from '../../../command.ts'
+import { confirm, yesArgument } from '../../../confirm.ts'
 import { UsageError } from '../../../errors.ts'
 import { note, print, record } from '../../../output.ts'
 import { parseCount, parseDuration } from '../../../values.ts'
@@ -24,6 +27,13 @@ export async function moveAllAhead({ db, clock }: Act, distance: Distance): Prom
 export function toRecord({ clocks, versions_after, sequences }: MovedAhead) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
   return { hosts: clocks, versions_after: toTimestamp(versions_after), ...ids }
+}
+
+/** @throws Error where a service runs on the embedded database: it has ids and clocks in mind */
+async function requireUnserved(): Promise<void> {
+  const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
+  if (!mongodbUrl && (await isServed(dataDir)))
+    throw new Error(`A server runs on ${dataDir}: stop the service first`)
 }
 
 /** What the database cannot know, and the operator must look after. */
@@ -50,11 +60,14 @@ export const afterRestore = command({
       default: String(defaultDistance.ids),
       description: 'How many ids of each kind are left out: more than were given out since the backup',
     },
+    ...yesArgument,
   },
   async run({ args }) {
     const seconds = Math.ceil(parseDuration(args.ahead))
     if (seconds > furthestSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', mostIds)
+    await requireUnserved()
+    await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
     const move = (act: Act) => moveAllAhead(act, { seconds, ids })
     const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
       record: 'before',

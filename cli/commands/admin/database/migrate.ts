@@ -8,6 +8,7 @@ import {
   planMigration,
   rebuildIndexes,
 } from '../../../../src/platform/mongo/migrations.ts'
+import { readSchemaState } from '../../../../src/platform/mongo/schema-version.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
@@ -21,6 +22,12 @@ async function planAll(databases: Db[], finish: boolean): Promise<Plan> {
     (await planMigration(db, release, finish)).map((step) => ({ database: db.name, ...step })),
   )
   return (await Promise.all(plans)).flat()
+}
+
+/** True while an earlier release could still serve. */
+async function isUnfinished(databases: Db[]): Promise<boolean> {
+  const states = await Promise.all(databases.map((db) => readSchemaState(db, release)))
+  return states.some(({ version, oldest }) => oldest < version)
 }
 
 function render(plan: Plan): string {
@@ -59,7 +66,8 @@ export const migrate = command({
         const target = finish ? 'this release, finished' : 'this release'
         await recordAction(db, { host_id: null, at: clock(), action: 'db migrate', target })
         print(args, plan, render)
-        if (!finish) note('Once no process of an earlier release is left, run it again with --finish')
+        if (await isUnfinished(databases))
+          note('Once no process of an earlier release is left, run it again with --finish')
       },
       { asIs: true, isPatient: true },
     )
