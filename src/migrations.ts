@@ -15,7 +15,7 @@ async function hostOfKey(db: Db, keyId: number): Promise<number> {
 
 /**
  * Every change of what is stored, oldest first. A release adds one where it stores something in another way, and never
- * changes or removes one that was released (CONTRIBUTING, "Changing what is stored").
+ * changes or removes one that was released (CONTRIBUTING, "Change what is stored").
  */
 export const migrations: Migration[] = [
   {
