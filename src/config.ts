@@ -107,7 +107,7 @@ export function readConfig(environment: Environment, required = requiredInProduc
   }
   if (production) {
     for (const name of required) {
-      if (!environment[name]) problems.push(`${name} is required when NODE_ENV is "production"`)
+      if (!environment[name]?.trim()) problems.push(`${name} is required when NODE_ENV is "production"`)
     }
   }
   if (!config.previewUrl.includes('{id}')) problems.push('PREVIEW_URL must contain "{id}"')

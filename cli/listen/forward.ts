@@ -38,12 +38,13 @@ export async function forward(
   for (let attempt = 1; ; attempt += 1) {
     const { status, milliseconds } = await send(receiver, id, body)
     const isDelivered = status !== null && status >= 200 && status < 300
-    if (isDelivered || attempt === attempts || receiver.signal.aborted)
-      return {
-        ...{ id, event, booking_id: bookingId, status: isDelivered ? 'delivered' : 'failed' },
-        ...{ attempts: attempt, response_status: status, milliseconds },
-      }
+    const tried: Delivery = {
+      ...{ id, event, booking_id: bookingId, status: isDelivered ? 'delivered' : 'failed' },
+      ...{ attempts: attempt, response_status: status, milliseconds },
+    }
+    if (isDelivered || attempt === attempts) return tried
     await receiver.sleep(firstPauseSeconds * 3 ** (attempt - 1))
+    if (receiver.signal.aborted) return tried
   }
 }
 

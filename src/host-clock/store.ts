@@ -101,22 +101,24 @@ export async function startHostClock(
 /**
  * Moves the clocks of all hosts ahead, for what was lost in a restore.
  *
+ * @param from where they go on at least, before they are moved
  * @returns how many there are, and what all of them are at least at
  */
 export async function moveClocksAhead(
   db: Db,
-  now: Date,
+  from: Date,
   seconds: number,
 ): Promise<{ clocks: number; last: Date }> {
   const { collection } = hostClockModel(db)
-  const present = Math.floor(now.getTime() / 1000)
+  const present = Math.floor(from.getTime() / 1000)
   // A host whose messages have no versions yet has no such counter, and must not get one here.
   const counted = { messages_last: { $exists: true } }
   await collection.updateMany({}, { $max: { last: present } })
   await collection.updateMany(counted, { $max: { messages_last: present } })
   const { matchedCount: clocks } = await collection.updateMany({}, { $inc: { last: seconds } })
   await collection.updateMany(counted, { $inc: { messages_last: seconds } })
-  return { clocks, last: new Date((present + seconds) * 1000) }
+  const first = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: 1 }).lean()
+  return { clocks, last: versionOf(first ?? { last: present + seconds }, 'last') }
 }
 
 interface Advance {

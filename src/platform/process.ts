@@ -6,3 +6,8 @@ export function isAlive(pid: number): boolean {
     return false
   }
 }
+
+/** The command line of a process; empty where it has ended. */
+export async function commandOf(pid: number): Promise<string> {
+  return (await Bun.$`ps -o args= -p ${pid}`.quiet().nothrow()).stdout.toString().trim()
+}

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
-import { moveClocksAhead } from '../host-clock/store.ts'
+import { moveClocksAhead, readLatestVersion } from '../host-clock/store.ts'
 import { sequenceNames } from '../ids.ts'
-import { moveSequencesAhead } from '../platform/ids/sequences.ts'
+import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 
 /** How far a restored database is moved ahead. */
@@ -10,6 +10,19 @@ export interface Distance {
   seconds: number
   /** Ids left out of each sequence: more than can have been given out since the backup. */
   ids: number
+}
+
+/** What the database that is replaced has given out. */
+export interface GivenOut {
+  /** The latest version of any host. */
+  version: Date
+  /** The last id of each sequence. */
+  ids: Record<string, number>
+}
+
+/** What a database has given out so far. */
+export async function readGivenOut(db: Db): Promise<GivenOut> {
+  return { version: await readLatestVersion(db), ids: await readSequences(db) }
 }
 
 /** What was moved ahead. */
@@ -26,13 +39,17 @@ export interface MovedAhead {
  * Makes a database that was restored from a backup safe to serve: what was written after the backup is gone, but its ids
  * and versions are known to partners. No id is given out again, and every change from now on comes after all that a
  * poller can have seen, so that none passes over it. Run it before the first process is started.
+ *
+ * @param before what the replaced database has given out, where that is known
  */
-export async function moveAhead(db: Db, clock: Clock, { seconds, ids }: Distance): Promise<MovedAhead> {
-  const now = clock()
-  const { clocks, last } = await moveClocksAhead(db, now, seconds)
-  return {
-    clocks,
-    versions_after: last,
-    sequences: await moveSequencesAhead(db, sequenceNames, ids),
-  }
+export async function moveAhead(
+  db: Db,
+  clock: Clock,
+  { seconds, ids }: Distance,
+  before?: GivenOut,
+): Promise<MovedAhead> {
+  const from = new Date(Math.max(clock().getTime(), before?.version.getTime() ?? 0))
+  const { clocks, last } = await moveClocksAhead(db, from, seconds)
+  if (before) await raiseSequences(db, sequenceNames, before.ids)
+  return { clocks, versions_after: last, sequences: await moveSequencesAhead(db, sequenceNames, ids) }
 }

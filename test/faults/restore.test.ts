@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import mongoose, { type Connection } from 'mongoose'
 import { expect, test } from 'vitest'
 import { freePort } from '../../src/platform/free-port.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
 import { restoreEmbedded } from '../../src/platform/mongo/embedded-backup.ts'
 import { sender } from '../support/app.ts'
 import { KeyedLoad } from '../support/keyed-load.ts'
@@ -147,10 +148,16 @@ test.concurrent('a backup made under load, restored elsewhere, is one moment of 
   expect([...before].filter((id) => !restoredIds.has(id))).toEqual([])
   expect(restoredIds.size).toBeLessThan(bookingIds(original).length)
 
+  // Put back once more: what was given out in between is not given out again.
+  const between = (await send('POST', '/bookings', stay)).body.data.booking_id as number
+  await end()
+  expect((await administer(elsewhere, 'db', 'restore', backup)).code).toBe(0)
+  await start(elsewhere)
+
   // What happens from now on reaches all of them, and has ids that nobody has seen.
   const created = await Promise.all([1, 2, 3].map(() => send('POST', '/bookings', stay)))
   const newIds = created.map(({ body }) => body.data.booking_id as number)
-  expect(Math.min(...newIds)).toBeGreaterThan(Math.max(...bookingIds(original)))
+  expect(Math.min(...newIds)).toBeGreaterThan(Math.max(between, ...bookingIds(original)))
   const old = [...restoredIds].slice(0, 2)
   for (const id of old) expect((await send('POST', `/bookings/${id}/cancel`)).status).toBe(200)
   const expected = [...newIds, ...old].sort()
@@ -168,11 +175,18 @@ test.concurrent('db restore keeps the data that it replaces', async ({ onTestFin
   const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
   await Bun.write(join(dataDir, 'mongodb', 'old'), 'what was there')
   await Bun.write(join(backup, 'mongodb', 'new'), 'what is put back')
-  await Bun.write(join(backup, 'backup.json'), '{}')
+  const record = { completed_at: 'now', oldest_schema_version: 0, files: { new: 16 } }
+  await Bun.write(join(backup, 'backup.json'), JSON.stringify(record))
   const aside = (await restoreEmbedded(backup, dataDir, new Date())) as string
   expect(await readFile(join(aside, 'old'), 'utf8')).toBe('what was there')
   expect(await readdir(join(dataDir, 'mongodb'))).toEqual(['new'])
-  await Bun.write(join(dataDir, 'mongod.json'), JSON.stringify({ pid: process.pid }))
+  await Bun.write(join(backup, 'mongodb', 'new'), 'what is')
+  const cut = restoreEmbedded(backup, dataDir, new Date())
+  await expect(cut).rejects.toThrow(/ is not complete: mongodb\/new is missing or cut short$/)
+  await Bun.write(join(backup, 'mongodb', 'new'), 'what is put back')
+  await rename(join(dataDir, 'mongodb'), join(dataDir, 'mongodb.restoring'))
+  await expect(openEmbeddedMongod(dataDir)).rejects.toThrow(/^A restore of .* was cut short: run /)
+  await Bun.write(join(dataDir, 'users', String(process.pid)), '')
   const refused = restoreEmbedded(backup, dataDir, new Date())
   await expect(refused).rejects.toThrow(/^A server runs on .*: stop the service first$/)
 })
@@ -198,7 +212,8 @@ test.concurrent('db backup and db restore say what they cannot do, and leave eve
   const why = 'MONGODB_URL is set: use the tools of MongoDB, as docs/operations.md says under "Backups"'
   for (const command of ['backup', 'restore'])
     expect(await outcome([command, full], foreign)).toEqual([2, why])
-  await Bun.write(join(full, 'backup.json'), JSON.stringify({ completed_at: 'x', oldest_schema_version: 99 }))
+  const future = { completed_at: 'x', oldest_schema_version: 99, files: {} }
+  await Bun.write(join(full, 'backup.json'), JSON.stringify(future))
   expect(await outcome(['restore', full])).toEqual([
     1,
     'The database has schema version 99, and this release knows versions up to 2: start a later release',

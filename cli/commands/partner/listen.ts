@@ -22,13 +22,17 @@ const pauseSeconds = 5
 function readTarget(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
-    throw new UsageError(`"${text}" is not an address that starts with http:// or https://`)
+    throw new UsageError(
+      'Option --forward-to must be an address that starts with http:// or https://, without a login',
+    )
   return url.href
 }
 
 /** @throws UsageError for an event that does not exist */
 function readEvents(text: string | undefined): HintEvent[] {
-  return text === undefined ? [...hintEvents] : text.split(',').map((word) => oneOf(hintEvents, word.trim()))
+  return text === undefined
+    ? [...hintEvents]
+    : [...new Set(text.split(',').map((word) => oneOf(hintEvents, word.trim())))]
 }
 
 /** The secret of the environment or of a file, or one that is made up and shown. */

@@ -27,6 +27,12 @@ export async function nextIds(db: Db, name: string, amount = 1): Promise<number>
   return value - amount + 1
 }
 
+/** The last id given out of each sequence. */
+export async function readSequences(db: Db): Promise<Record<string, number>> {
+  const sequences = await sequenceModel(db).find().lean()
+  return Object.fromEntries(sequences.map(({ _id, value }) => [_id, value]))
+}
+
 /** Leaves out `amount` ids of each sequence; returns the last one left out, by sequence. */
 export async function moveSequencesAhead(
   db: Db,
@@ -39,12 +45,22 @@ export async function moveSequencesAhead(
   return Object.fromEntries(ends)
 }
 
-/** Raises sequences to at least `value`. */
-export async function raiseSequences(db: Db, names: readonly string[], value: number): Promise<void> {
+/** Raises sequences to at least `value`, for all or by sequence. */
+export async function raiseSequences(
+  db: Db,
+  names: readonly string[],
+  value: number | Record<string, number>,
+): Promise<void> {
   await Promise.all(
     names.map((name) =>
       retryDuplicate(() =>
-        sequenceModel(db).updateOne({ _id: name }, { $max: { value } }, { upsert: true }).exec(),
+        sequenceModel(db)
+          .updateOne(
+            { _id: name },
+            { $max: { value: typeof value === 'number' ? value : (value[name] ?? 0) } },
+            { upsert: true },
+          )
+          .exec(),
       ),
     ),
   )

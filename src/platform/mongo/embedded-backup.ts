@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import type mongoose from 'mongoose'
 import { freePort } from '../free-port.ts'
-import { isAlive } from '../process.ts'
+import { commandOf, isAlive } from '../process.ts'
 import type { Db } from './connection.ts'
+import { restoringFolder } from './embedded.ts'
 import { findMongod, launch, shutDown } from './mongod.ts'
 
 /** What is known of a backup, in `backup.json` beside the data. */
@@ -13,6 +14,8 @@ export interface BackupRecord {
   completed_at: string
   /** The earliest release that can serve it, by its schema version. */
   oldest_schema_version: number
+  /** The size of each file below `mongodb`, in bytes: a copy that lacks something is not put back. */
+  files: Record<string, number>
 }
 
 const syncTimeoutMilliseconds = 600_000
@@ -27,27 +30,78 @@ const lookEveryMilliseconds = 200
  */
 export async function backUpEmbedded(
   db: Db,
+  dataDir: string,
   folder: string,
   oldest_schema_version: number,
 ): Promise<BackupRecord> {
   await requireEmptyFolder(folder)
   await mkdir(join(folder, 'mongodb'), { recursive: true })
+  await endAbandonedCopy(dataDir)
   const admin = db.getClient().db('admin')
   const port = await freePort()
+  const note = (more: object, flag: string) =>
+    writeFile(runningPath(dataDir), JSON.stringify({ pid: process.pid, folder, ...more }), { flag })
+  await note({}, 'wx').catch(() => {
+    throw new Error(backupRuns)
+  })
   const child = launch(findMongod(), folder, port)
+  await note({ mongod: child.pid }, 'w')
   try {
     await setCopy(admin, port)
     const completed = await untilCaughtUp(admin, port)
     await shutDown(port)
     while (child.pid !== undefined && isAlive(child.pid)) await Bun.sleep(20)
-    const record = { completed_at: completed.toISOString(), oldest_schema_version }
-    await writeFile(recordPath(folder), `${JSON.stringify(record, null, 2)}\n`)
     await rm(join(folder, 'mongod.log'), { force: true })
+    const files = await sizesBelow(join(folder, 'mongodb'))
+    const record = { completed_at: completed.toISOString(), oldest_schema_version, files }
+    await writeFile(recordPath(folder), `${JSON.stringify(record, null, 2)}\n`)
     return record
   } finally {
     if (child.pid !== undefined && isAlive(child.pid)) process.kill(child.pid, 'SIGKILL')
     await setCopy(admin, null)
+    await rm(runningPath(dataDir), { force: true })
   }
+}
+
+const backupRuns = 'Another backup is being made'
+
+function runningPath(dataDir: string): string {
+  return join(dataDir, 'backup-running.json')
+}
+
+/**
+ * Ends the server of a backup whose command was killed.
+ *
+ * @throws Error while a backup is being made
+ */
+async function endAbandonedCopy(dataDir: string): Promise<void> {
+  const { pid, mongod, folder } = await readJson(runningPath(dataDir))
+  if (isAlive(Number(pid))) throw new Error(backupRuns)
+  const program = isAlive(Number(mongod)) ? await commandOf(Number(mongod)) : ''
+  if (program.includes(`--dbpath ${folder}/`)) process.kill(Number(mongod), 'SIGKILL')
+  await rm(runningPath(dataDir), { force: true })
+}
+
+/** The fields of an object in a JSON file; none where there is no such file. */
+async function readJson(path: string): Promise<Record<string, unknown>> {
+  const text = await readFile(path, 'utf8').catch(() => '{}')
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return {}
+  }
+}
+
+/** The size of each file in a folder, by its path below it. */
+async function sizesBelow(folder: string): Promise<Record<string, number>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  const sizes = await Promise.all(
+    files.map(async (file) => [relative(folder, file), (await stat(file)).size] as const),
+  )
+  return Object.fromEntries(sizes)
 }
 
 /** @throws Error for a folder that holds something */
@@ -104,7 +158,7 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
   const hadData = existsSync(data) && (await readdir(data)).length > 0
   await mkdir(dataDir, { recursive: true })
   // Copied beside it first: what is there stays in place until the copy is complete.
-  const draft = `${data}.restoring`
+  const draft = join(dataDir, restoringFolder)
   await rm(draft, { recursive: true, force: true })
   await cp(join(folder, 'mongodb'), draft, { recursive: true })
   if (hadData) await rename(data, aside)
@@ -115,18 +169,25 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
 
 /** @throws Error for a folder that is no backup, or an incomplete one */
 export async function readBackupRecord(folder: string): Promise<BackupRecord> {
-  try {
-    return JSON.parse(await readFile(recordPath(folder), 'utf8'))
-  } catch {
-    throw new Error(`There is no complete backup in ${folder}`)
-  }
+  const record = (await readJson(recordPath(folder))) as Partial<BackupRecord>
+  const { completed_at, oldest_schema_version, files } = record
+  if (!completed_at || !Number.isInteger(oldest_schema_version) || !files) throw noBackup(folder)
+  const present = await sizesBelow(join(folder, 'mongodb')).catch(() => ({}) as Record<string, number>)
+  const wrong = Object.entries(files).find(([name, size]) => present[name] !== size)
+  if (wrong)
+    throw new Error(`The backup in ${folder} is not complete: mongodb/${wrong[0]} is missing or cut short`)
+  return record as BackupRecord
 }
 
-/** True while a server runs on the embedded database of a folder. */
+function noBackup(folder: string): Error {
+  return new Error(`There is no complete backup in ${folder}`)
+}
+
+/** True while a service, or a command, uses the embedded database of a folder, whether or not its server is alive. */
 export async function isServed(dataDir: string): Promise<boolean> {
-  const running = await readFile(join(dataDir, 'mongod.json'), 'utf8').catch(() => '{}')
-  const { pid } = JSON.parse(running) as { pid?: number }
-  return pid !== undefined && isAlive(pid)
+  const users = await readdir(join(dataDir, 'users')).catch(() => [])
+  const { pid } = await readJson(join(dataDir, 'mongod.json'))
+  return [pid, ...users].some((one) => isAlive(Number(one)))
 }
 
 function recordPath(folder: string): string {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
-import { isAlive } from '../process.ts'
+import { commandOf, isAlive } from '../process.ts'
 import { becomePrimary, findMongod, launch, shutDown, urlOf } from './mongod.ts'
 
 /** A MongoDB server of our own, joined or started on a data directory. */
@@ -20,6 +20,8 @@ interface Running {
   program: string
 }
 
+/** Where a restore copies the data to before it takes the place of what is there. */
+export const restoringFolder = 'mongodb.restoring'
 const startTimeoutMilliseconds = 60_000
 const stopTimeoutMilliseconds = 20_000
 const reviveEveryMilliseconds = 1000
@@ -28,17 +30,19 @@ const reviveEveryMilliseconds = 1000
  * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free loopback
  * port. The journal recovers the data of a killed server.
  *
- * @throws Error when there is no `mongod`, or it does not come up
+ * @throws Error when there is no `mongod`, or it does not come up, or a restore was cut short
  */
 export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongod> {
   const users = join(dataDir, 'users')
+  if (existsSync(join(dataDir, restoringFolder)) && !existsSync(join(dataDir, 'mongodb')))
+    throw new Error(`A restore of ${dataDir} was cut short: run "partnerctl db restore" again`)
   await mkdir(join(dataDir, 'mongodb'), { recursive: true })
   await mkdir(users, { recursive: true })
   const mark = join(users, String(process.pid))
   await writeFile(mark, '')
   const deadline = Date.now() + startTimeoutMilliseconds
   for (;;) {
-    const running = (await joinRunning(dataDir)) ?? (await start(dataDir))
+    const running = (await joinRunning(dataDir)) ?? (await adopt(dataDir)) ?? (await start(dataDir))
     if (running) {
       const guard = guardServer(dataDir)
       return {
@@ -99,6 +103,24 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
   return record && isAlive(record.pid) && (await becomePrimary(record.port, 3000)) ? record : null
 }
 
+/** Takes over a server whose starter was killed before it had noted it: the lock on the data says which it is. */
+async function adopt(dataDir: string): Promise<Running | null> {
+  const holder = await lockHolder(dataDir)
+  if (!isAlive(holder) || (await readRecord(dataDir))?.pid === holder) return null
+  const command = await commandOf(holder)
+  const port = Number(/ --port (\d+) /.exec(command)?.[1])
+  if (!command.includes(`--dbpath ${join(dataDir, 'mongodb')} `) || !(await becomePrimary(port, 3000)))
+    return null
+  const running = { pid: holder, port, program: command.split(' ', 1)[0] as string }
+  await writeRecord(dataDir, running)
+  return running
+}
+
+/** The process that holds the lock on the data; NaN or one that has ended where nobody does. */
+async function lockHolder(dataDir: string): Promise<number> {
+  return Number.parseInt(await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => ''), 10)
+}
+
 /**
  * Null when another process was faster: its server holds the lock on the data. The holder is recorded before it is
  * up, so that the next process finds a server whose starter was killed.
@@ -120,8 +142,7 @@ async function start(dataDir: string): Promise<Running | null> {
 /** A server writes its process id into the lock file of its data, which only one can hold. */
 async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   while (isAlive(pid)) {
-    const holder = await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => '')
-    if (Number(holder) === pid) return true
+    if ((await lockHolder(dataDir)) === pid) return true
     await Bun.sleep(20)
   }
   return false

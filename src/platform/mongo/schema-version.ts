@@ -47,8 +47,13 @@ export type SchemaState = Pick<SchemaVersion, 'version' | 'oldest'>
  * @throws FutureSchemaError when this release cannot serve it
  */
 export async function readSchemaState(db: Db, { models, migrations }: Release): Promise<SchemaState> {
-  const stored = await schemaVersionModel(db).findById('schema').lean()
+  // Not through the model, which would cast what is damaged.
+  const stored = await schemaVersionModel(db).collection.findOne<SchemaVersion>({ _id: 'schema' } as never)
   const known = latestVersion(migrations)
+  if (stored && ![stored.version, stored.oldest].every((number) => Number.isInteger(number) && number >= 0))
+    throw new Error(
+      'The document of the collection "schema_version" is damaged: two whole numbers are needed',
+    )
   if (stored && stored.oldest > known) throw new FutureSchemaError(stored.oldest, known)
   if (stored) return stored
   return (await isNew(db, models)) ? { version: known, oldest: known } : { version: 0, oldest: 0 }

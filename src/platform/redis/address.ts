@@ -39,8 +39,9 @@ export function parseRedisUrl(url: string): RedisAddress {
   if (kind === 'cluster' && Number(path) !== 0)
     throw new Error('must not name a database: a cluster has only one')
   const query = new URLSearchParams(options)
-  const unknown = [...query.keys()].find((name) => !optionNames.includes(name))
-  if (unknown) throw new Error(`has the unknown option "${unknown}"`)
+  // Not named, because it may be a part of the password.
+  if ([...query.keys()].some((name) => !optionNames.includes(name)))
+    throw new Error(`has an option other than ${optionNames.join(', ')}; ${encodeHint}`)
   const sentinelPassword = query.get('sentinelPassword')
   return {
     kind,
@@ -57,13 +58,16 @@ function parseNode(node: string, defaultPort: number): RedisAddress['nodes'][num
   const { v6, name, port } =
     /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:]+))(?::(?<port>\d+))?$/.exec(node)?.groups ?? {}
   const host = v6 ?? name
-  if (!host) throw new Error('must name its hosts as host:port, separated by commas')
-  return { host, port: port === undefined ? defaultPort : Number(port) }
+  const number = port === undefined ? defaultPort : Number(port)
+  if (!host || number < 1 || number > 65_535)
+    throw new Error('must name its hosts as host:port, separated by commas')
+  return { host, port: number }
 }
 
 function parseLogin(login: string | undefined): Pick<RedisAddress, 'username' | 'password'> {
   if (!login) return {}
-  const [username = '', password] = login.split(':').map(decode)
+  const end = login.includes(':') ? login.indexOf(':') : login.length
+  const [username, password] = [decode(login.slice(0, end)), decode(login.slice(end + 1))]
   return { ...(username ? { username } : {}), ...(password ? { password } : {}) }
 }
 

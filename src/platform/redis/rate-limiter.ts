@@ -11,6 +11,7 @@ import { versionKey, windowKey } from './scripts.ts'
 const hitTimeoutMilliseconds = 50
 /** On a busy machine a response may be slow although the connection is alive. */
 const pingTimeoutMilliseconds = 700
+const connectTimeoutMilliseconds = 2000
 const probeEveryMilliseconds = 500
 const probesKept = 10
 const unknownCause = 'Redis does not respond'
@@ -55,7 +56,8 @@ export class RedisRateLimiter implements RateLimiter {
    * @throws Error when Redis responds and refuses this service: no later attempt would go better
    */
   async open(): Promise<this> {
-    await this.redis.connect().catch((error) => this.markDown(error))
+    // Sentinels are asked again and again: only so long is waited for.
+    await withTimeout(this.redis.connect(), connectTimeoutMilliseconds).catch((error) => this.markDown(error))
     await this.probe()
     const refusal = [...this.logged.keys()].find(isRefusal)
     if (refusal !== undefined) {

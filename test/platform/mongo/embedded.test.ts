@@ -185,3 +185,17 @@ test.concurrent('a killed mongod that two services use is restarted, and the las
   expect(await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')])).toEqual([0, 0])
   expect(await serversOnDisk()).toEqual([])
 })
+
+test.concurrent('a server whose starter was killed before it had noted it is taken over', async ({
+  onTestFinished,
+}) => {
+  const { dataDir, mongodPid } = await newPlace(onTestFinished)
+  const first = await openEmbeddedMongod(dataDir)
+  const pid = await mongodPid()
+  await rm(join(dataDir, 'mongod.json'))
+  const second = await openEmbeddedMongod(dataDir)
+  expect([second.url, await mongodPid()]).toEqual([first.url, pid])
+  await second.close()
+  await first.close()
+  expect(isAlive(pid)).toBe(false)
+})

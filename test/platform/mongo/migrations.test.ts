@@ -100,4 +100,10 @@ test('a database that only a later release can serve is left alone, in one line'
       'The database has schema version 8, and this release knows versions up to 2: start a later release\n'
     expect([code, stderr]).toEqual([1, line])
   }
+  await state.updateOne({ _id: 'schema' }, { $set: { version: 'x' } })
+  const damaged = await administer('check')
+  expect([damaged.code, damaged.stderr]).toEqual([
+    1,
+    'The document of the collection "schema_version" is damaged: two whole numbers are needed\n',
+  ])
 })

@@ -2,7 +2,12 @@ import { toTimestamp } from '../../../../src/clock.ts'
 import { readConfig } from '../../../../src/config.ts'
 import { isServed } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
-import { type Distance, type MovedAhead, moveAhead } from '../../../../src/server/after-restore.ts'
+import {
+  type Distance,
+  type GivenOut,
+  type MovedAhead,
+  moveAhead,
+} from '../../../../src/server/after-restore.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
 import { UsageError } from '../../../errors.ts'
@@ -18,9 +23,13 @@ const furthestSeconds = 365 * 86_400
 const mostIds = 1_000_000_000
 
 /** Moves both databases ahead; the sandbox's pollers and ids matter as much to who tries them. */
-export async function moveAllAhead({ db, clock }: Act, distance: Distance): Promise<MovedAhead> {
-  await moveAhead(sandboxDatabase(db), clock, distance)
-  return moveAhead(db, clock, distance)
+export async function moveAllAhead(
+  { db, clock }: Act,
+  distance: Distance,
+  before?: { live: GivenOut; sandbox: GivenOut },
+): Promise<MovedAhead> {
+  await moveAhead(sandboxDatabase(db), clock, distance, before?.sandbox)
+  return moveAhead(db, clock, distance, before?.live)
 }
 
 /** What is shown of it. */

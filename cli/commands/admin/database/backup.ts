@@ -18,6 +18,12 @@ export function requireEmbedded(): { dataDir: string } {
   return { dataDir }
 }
 
+/** @throws UsageError for a blank one, which would be the current folder */
+export function readFolder(text: string): string {
+  if (text.trim() === '') throw new UsageError('Name a folder')
+  return resolve(text)
+}
+
 export const backup = command({
   meta: {
     name: 'backup',
@@ -32,12 +38,12 @@ export const backup = command({
     },
   },
   async run({ args }) {
-    requireEmbedded()
-    const folder = resolve(args.folder)
+    const { dataDir } = requireEmbedded()
+    const folder = readFolder(args.folder)
     await requireEmptyFolder(folder)
     const copy = async ({ db }: Act) => {
       const { oldest } = await readSchemaState(db, release)
-      return backUpEmbedded(db, folder, oldest)
+      return backUpEmbedded(db, dataDir, folder, oldest)
     }
     const { completed_at } = await administer('db backup', folder, copy, { record: 'before' })
     print(args, { folder, completed_at }, record)

@@ -1,13 +1,27 @@
-import { resolve } from 'node:path'
 import { migrations } from '../../../../src/migrations.ts'
-import { readBackupRecord, restoreEmbedded } from '../../../../src/platform/mongo/embedded-backup.ts'
+import {
+  isServed,
+  readBackupRecord,
+  restoreEmbedded,
+} from '../../../../src/platform/mongo/embedded-backup.ts'
 import { FutureSchemaError, latestVersion } from '../../../../src/platform/mongo/schema-version.ts'
+import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
+import { readGivenOut } from '../../../../src/server/after-restore.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
 import { note, print, record } from '../../../output.ts'
-import { type Act, administer } from '../administer.ts'
+import { type Act, type Administration, administer, withDatabase } from '../administer.ts'
 import { adviseOperator, defaultDistance, moveAllAhead, toRecord } from './after-restore.ts'
-import { requireEmbedded } from './backup.ts'
+import { readFolder, requireEmbedded } from './backup.ts'
+
+/** What the data that is replaced has given out; undefined where there is none, or it cannot be read. */
+function readBefore() {
+  const read = async ({ db }: Administration) => ({
+    live: await readGivenOut(db),
+    sandbox: await readGivenOut(sandboxDatabase(db)),
+  })
+  return withDatabase(read, { asIs: true }).catch(() => undefined)
+}
 
 export const restore = command({
   meta: {
@@ -22,14 +36,17 @@ export const restore = command({
   },
   async run({ args }) {
     const { dataDir } = requireEmbedded()
-    const folder = resolve(args.folder)
+    const folder = readFolder(args.folder)
     const { completed_at, oldest_schema_version: oldest } = await readBackupRecord(folder)
     const known = latestVersion(migrations)
     if (oldest > known) throw new FutureSchemaError(oldest, known)
     await confirm(args, `What was stored since ${completed_at} will not be served any more.`)
+    if (await isServed(dataDir)) throw new Error(`A server runs on ${dataDir}: stop the service first`)
+    const before = await readBefore()
     const aside = await restoreEmbedded(folder, dataDir, new Date())
     if (aside) note(`The data of before is in ${aside}`)
-    const move = (act: Act) => moveAllAhead(act, defaultDistance)
+    if (aside && !before) note('It could not be read: ids and versions go on from those of the backup')
+    const move = (act: Act) => moveAllAhead(act, defaultDistance, before)
     const moved = await administer('db restore', folder, move, { record: 'before' })
     print(args, { folder, completed_at, ...toRecord(moved) }, record)
     adviseOperator()
