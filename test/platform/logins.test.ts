@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { Redis } from 'ioredis'
 import mongoose from 'mongoose'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../src/platform/free-port.ts'
 import { becomePrimary, findMongod } from '../../src/platform/mongo/mongod.ts'
 import { RedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts'
@@ -119,6 +119,7 @@ test.each([
   ['apart from them', apart],
 ])('a service logs in to both stores over TLS, with passwords %s', async (_, environment) => {
   const service = await startService(environment)
+  onTestFinished(service.stop)
   const { body } = await sender(fetch, service.url)('GET', '/readyz')
   expect(body).toEqual({ status: 'ready', failing: [] })
   const { stdout } = await partnerctl(['seed', '--json'], environment)
@@ -132,7 +133,6 @@ test.each([
   const check = await partnerctl(['db', 'check'], environment)
   expect([check.code, check.stderr]).toEqual([0, ''])
   expect(service.output()).not.toContain('"level"')
-  await service.stop()
 })
 
 test.each([
