@@ -28,7 +28,6 @@ import { migrations } from './migrations.ts'
 import { sequenceModel } from './platform/ids/sequences.ts'
 import { openLog } from './platform/log.ts'
 import { ClockWatch } from './platform/mongo/clock-watch.ts'
-import { compareIndexes } from './platform/mongo/collections.ts'
 import { type Db, databaseNameOf, openMongo } from './platform/mongo/connection.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from './platform/mongo/embedded.ts'
 import { lockModel } from './platform/mongo/locks.ts'
@@ -100,6 +99,8 @@ export function outboxTopics(context: Pick<AppContext, 'db' | 'clock' | 'config'
 /** The database alone, as the administrators' commands need it. */
 export interface OpenDatabase {
   db: Db
+  /** Names of indexes that differ from their definition, as far as that was looked at. */
+  changedIndexes: string[]
   close(): Promise<void>
 }
 
@@ -123,10 +124,11 @@ export async function openDatabase(
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
     const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
-    if (!asIs) await prepareDatabase(url)
+    const changedIndexes = asIs ? [] : await prepareDatabase(url)
     const db = await openMongo(url, isPatient)
     return {
       db,
+      changedIndexes,
       async close() {
         await db.close()
         await embedded?.close()
@@ -138,21 +140,13 @@ export async function openDatabase(
   }
 }
 
-async function prepareDatabase(url: string): Promise<void> {
+async function prepareDatabase(url: string): Promise<string[]> {
   const db = await openMongo(url, true)
   try {
-    await migrate(db, release)
-    await migrate(sandboxDatabase(db), release)
+    return [...(await migrate(db, release)), ...(await migrate(sandboxDatabase(db), release))]
   } finally {
     await db.close()
   }
-}
-
-/** A changed index may make this release slow, or let in what it takes for impossible: rebuilt by `db migrate`. */
-async function reportChangedIndexes(db: Db, log: AppContext['log']): Promise<void> {
-  for (const { changed } of await compareIndexes(models.map((of) => of(db))))
-    for (const { options } of changed)
-      log.error({ index: options.name }, 'An index differs from its definition: run "partnerctl db migrate"')
 }
 
 /**
@@ -211,8 +205,10 @@ export async function compose(
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)
-  const { db, close: closeDatabase } = await openDatabase(config)
-  await reportChangedIndexes(db, log)
+  const { db, changedIndexes, close: closeDatabase } = await openDatabase(config)
+  // It may make this release slow, or let in what it takes for impossible.
+  for (const index of changedIndexes)
+    log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)

@@ -8,7 +8,13 @@ import {
 import type { Db } from './connection.ts'
 import { isMissingNamespace } from './errors.ts'
 import type { Migration } from './migration.ts'
-import { latestVersion, type Release, raiseSchemaVersion, readSchemaState } from './schema-version.ts'
+import {
+  definitionsOf,
+  latestVersion,
+  type Release,
+  raiseSchemaVersion,
+  readSchemaState,
+} from './schema-version.ts'
 
 /** Something that {@link migrate} would do to a database. */
 export interface PlannedStep {
@@ -20,18 +26,31 @@ export interface PlannedStep {
 
 /**
  * Brings a database up to this release, forward only: creates what is missing and carries out what migrations are
- * outstanding. The release before goes on serving; {@link finishMigrations} removes what it needs.
+ * outstanding. The release before goes on serving; {@link finishMigrations} removes what it needs. Where this release was
+ * last found to have all it needs, nothing is looked at again.
+ *
+ * @returns the names of indexes that differ from their definition, which stay as they are
  */
-export async function migrate(db: Db, release: Release): Promise<void> {
-  const { version, oldest } = await readSchemaState(db, release)
+export async function migrate(db: Db, release: Release): Promise<string[]> {
+  const { version, oldest, definitions: found } = await readSchemaState(db, release)
   const models = release.models.map((of) => of(db))
+  const definitions = definitionsOf(models)
+  if (version >= latestVersion(release.migrations) && found === definitions) return []
   await createCollections(db, models)
   const outstanding = release.migrations.filter((migration) => migration.version > version)
   for (const migration of outstanding) await migration.run(db)
   await createIndexes(models)
   // Whoever migrates further has ended the release before the last one.
   if (outstanding.length > 0 && version > oldest) await finishUpTo(db, release.migrations, version)
-  await raiseSchemaVersion(db, { version: Math.max(version, latestVersion(release.migrations)), oldest })
+  const changed = (await compareIndexes(models)).flatMap((one) =>
+    one.changed.map(({ options }) => options.name),
+  )
+  await raiseSchemaVersion(db, {
+    version: Math.max(version, latestVersion(release.migrations)),
+    oldest,
+    ...(changed.length === 0 ? { definitions } : {}),
+  })
+  return changed
 }
 
 /**
@@ -50,8 +69,9 @@ async function finishUpTo(db: Db, migrations: Migration[], version: number): Pro
   await raiseSchemaVersion(db, { version, oldest: version })
 }
 
-/** Builds anew, in place, the indexes whose definition has changed. @throws Error for a unique one */
-export async function rebuildIndexes(db: Db, { models }: Release): Promise<void> {
+/** Creates indexes that are missing, and builds anew those that differ. @throws Error for a unique one that differs */
+export async function repairIndexes(db: Db, { models }: Release): Promise<void> {
+  await createIndexes(models.map((of) => of(db)))
   for (const { model, changed } of await compareIndexes(models.map((of) => of(db))))
     for (const { key, options } of changed) {
       if (options.unique)

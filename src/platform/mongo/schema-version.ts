@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Schema } from 'mongoose'
 import { modelOf, type Preparable } from './collections.ts'
 import type { Db } from './connection.ts'
@@ -17,6 +18,8 @@ interface SchemaVersion {
   version: number
   /** Of the earliest release that can still serve it: what that one needs has not been removed. */
   oldest: number
+  /** Of the indexes that were last found to be as defined. */
+  definitions?: string
 }
 
 export const schemaVersionModel = modelOf<SchemaVersion>(
@@ -25,6 +28,7 @@ export const schemaVersionModel = modelOf<SchemaVersion>(
     _id: { type: String, required: true } as never,
     version: { type: Number, required: true },
     oldest: { type: Number, required: true },
+    definitions: String,
   }),
 )
 
@@ -39,7 +43,7 @@ export class FutureSchemaError extends Error {
 }
 
 /** Where a database stands. */
-export type SchemaState = Pick<SchemaVersion, 'version' | 'oldest'>
+export type SchemaState = Omit<SchemaVersion, '_id'>
 
 /**
  * Where a database stands.
@@ -69,9 +73,21 @@ async function isNew(db: Db, models: Release['models']): Promise<boolean> {
   return models.every((of) => !existing.has(of(db).collection.name))
 }
 
+/** Represents the collections and indexes of a release: another text where any of them is defined otherwise. */
+export function definitionsOf(models: Preparable[]): string {
+  const defined = models.map(({ collection, schema }) => [collection.name, schema.indexes()])
+  return createHash('sha256').update(JSON.stringify(defined)).digest('base64url')
+}
+
 /** Notes how far a database is; never back. */
-export async function raiseSchemaVersion(db: Db, { version, oldest }: SchemaState): Promise<void> {
-  const change = { $max: { version, oldest } }
+export async function raiseSchemaVersion(
+  db: Db,
+  { version, oldest, definitions }: SchemaState,
+): Promise<void> {
+  const change = {
+    $max: { version, oldest },
+    ...(definitions === undefined ? {} : { $set: { definitions } }),
+  }
   await retryDuplicate(() =>
     schemaVersionModel(db).updateOne({ _id: 'schema' }, change, { upsert: true }).exec(),
   )

@@ -21,7 +21,7 @@ const findingOf = async (check: string) =>
   (await administer('check', '--json')).output.find((finding: { check: string }) => finding.check === check)
 
 test('a new database is at the version of the release, and nothing is left to do', async () => {
-  expect(await state.findOne({ _id: 'schema' })).toEqual({ _id: 'schema', version: 2, oldest: 2 })
+  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 2, oldest: 2 })
   expect((await administer('migrate', '--dry-run')).output).toBe('There is nothing to do\n')
   expect(await findingOf('schema')).toMatchObject({ state: 'ok' })
 })
@@ -50,9 +50,9 @@ test('what the release before stored is found before it is migrated, and migrate
   await Promise.all([administer('migrate'), administer('migrate')])
   expect(await storedResponseModel(db).countDocuments({ host_id: actor.hostId })).toBe(1)
   expect(await lockModel(db).countDocuments({ host_id: actor.hostId })).toBe(1)
-  expect(await state.findOne({ _id: 'schema' })).toEqual({ _id: 'schema', version: 2, oldest: 1 })
+  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 2, oldest: 1 })
   await administer('migrate', '--finish', '--yes')
-  expect(await state.findOne({ _id: 'schema' })).toEqual({ _id: 'schema', version: 2, oldest: 2 })
+  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 2, oldest: 2 })
   const listing = await readFixture('demo/listing')
   expect((await actor.send('POST', '/v1/listings', { body: listing })).status).toBe(201)
 })

@@ -6,7 +6,7 @@ import {
   migrate as migrateDatabase,
   type PlannedStep,
   planMigration,
-  rebuildIndexes,
+  repairIndexes,
 } from '../../../../src/platform/mongo/migrations.ts'
 import { readSchemaState } from '../../../../src/platform/mongo/schema-version.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
@@ -60,7 +60,7 @@ export const migrate = command({
         if (finish) await confirm(args, 'Earlier releases can no longer be started on this database.')
         for (const database of databases) {
           await migrateDatabase(database, release)
-          await rebuildIndexes(database, release)
+          await repairIndexes(database, release)
           if (finish) await finishMigrations(database, release)
         }
         const target = finish ? 'this release, finished' : 'this release'
