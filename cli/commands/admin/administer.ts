@@ -66,8 +66,9 @@ export interface Act extends Administration {
 }
 
 /**
- * {@link withDatabase} for a command that changes something, of hosts and keys unless it says `itself`: no action is without its audit entry, and no entry
- * without its action (except that of `before`, whose action may then fail). `work` may run more than once, and prints nothing.
+ * {@link withDatabase} for a command that changes something, of hosts and keys unless it says `itself`: no action is
+ * without its audit entry, and no entry without its action (except that of `before`, whose action may then fail). `work`
+ * may run more than once, and prints nothing.
  */
 export async function administer<T>(
   action: string,

@@ -65,7 +65,7 @@ export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]>
       const defined = (model.schema.indexes() as [IndexDefinition['key'], IndexDefinition['options']][]).map(
         ([key, options]) => ({ key, options }),
       )
-      const present = new Map((await indexesOf(model)).map((index) => [index.name, index]))
+      const present = new Map((await indexesOf(model.collection)).map((index) => [index.name, index]))
       return {
         model,
         missing: defined.filter(({ options }) => !present.has(options.name)),
@@ -79,7 +79,7 @@ export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]>
 }
 
 /** The indexes of a collection; none where it does not exist. */
-async function indexesOf({ collection }: Preparable) {
+export async function indexesOf(collection: Collection) {
   return collection.indexes().catch((error) => {
     if (isMissingNamespace(error)) return []
     throw error

@@ -151,7 +151,7 @@ async function untilCaughtUp(admin: Admin, port: number): Promise<Date> {
  * @throws Error for a folder that is no backup
  */
 export async function restoreEmbedded(folder: string, dataDir: string, now: Date): Promise<string | null> {
-  if (await isServed(dataDir)) throw new Error(`A server runs on ${dataDir}: stop the service first`)
+  await requireUnserved(dataDir)
   await readBackupRecord(folder)
   const data = join(dataDir, 'mongodb')
   const aside = `${data}.before-${now.toISOString().replace(/[:.]/g, '')}`
@@ -183,11 +183,12 @@ function noBackup(folder: string): Error {
   return new Error(`There is no complete backup in ${folder}`)
 }
 
-/** True while a service, or a command, uses the embedded database of a folder, whether or not its server is alive. */
-export async function isServed(dataDir: string): Promise<boolean> {
+/** @throws Error while a service, or a command, uses the embedded database of a folder, whether or not its server is alive */
+export async function requireUnserved(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
   const { pid } = await readJson(join(dataDir, 'mongod.json'))
-  return [pid, ...users].some((one) => isAlive(Number(one)))
+  if ([pid, ...users].some((one) => isAlive(Number(one))))
+    throw new Error(`A server runs on ${dataDir}: stop the service first`)
 }
 
 function recordPath(folder: string): string {

@@ -3,10 +3,10 @@ import {
   createCollections,
   createIndexes,
   dropIndex,
+  indexesOf,
   type Preparable,
 } from './collections.ts'
 import type { Db } from './connection.ts'
-import { isMissingNamespace } from './errors.ts'
 import type { Migration } from './migration.ts'
 import {
   definitionsOf,
@@ -117,13 +117,7 @@ async function findRetired(db: Db, migrations: Migration[]): Promise<{ collectio
   const retired = migrations.flatMap(({ retiredIndexes }) => Object.entries(retiredIndexes))
   const found = await Promise.all(
     retired.map(async ([collection, names]) => {
-      const present = await db
-        .collection(collection)
-        .indexes()
-        .catch((error) => {
-          if (isMissingNamespace(error)) return []
-          throw error
-        })
+      const present = await indexesOf(db.collection(collection))
       return present.flatMap(({ name }) => (name && names.includes(name) ? [{ collection, name }] : []))
     }),
   )

@@ -1,6 +1,6 @@
 import { toTimestamp } from '../../../../src/clock.ts'
 import { readConfig } from '../../../../src/config.ts'
-import { isServed } from '../../../../src/platform/mongo/embedded-backup.ts'
+import { requireUnserved } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import {
   type Distance,
@@ -38,13 +38,6 @@ export function toRecord({ clocks, versions_after, sequences }: MovedAhead) {
   return { hosts: clocks, versions_after: toTimestamp(versions_after), ...ids }
 }
 
-/** @throws Error where a service runs on the embedded database: it has ids and clocks in mind */
-async function requireUnserved(): Promise<void> {
-  const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
-  if (!mongodbUrl && (await isServed(dataDir)))
-    throw new Error(`A server runs on ${dataDir}: stop the service first`)
-}
-
 /** What the database cannot know, and the operator must look after. */
 export function adviseOperator(): void {
   note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
@@ -75,7 +68,9 @@ export const afterRestore = command({
     const seconds = Math.ceil(parseDuration(args.ahead))
     if (seconds > furthestSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', mostIds)
-    await requireUnserved()
+    const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
+    // A process that runs has ids and clocks in mind.
+    if (!mongodbUrl) await requireUnserved(dataDir)
     await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
     const move = (act: Act) => moveAllAhead(act, { seconds, ids })
     const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {

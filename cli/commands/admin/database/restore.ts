@@ -1,7 +1,7 @@
 import { migrations } from '../../../../src/migrations.ts'
 import {
-  isServed,
   readBackupRecord,
+  requireUnserved,
   restoreEmbedded,
 } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { FutureSchemaError, latestVersion } from '../../../../src/platform/mongo/schema-version.ts'
@@ -41,7 +41,7 @@ export const restore = command({
     const known = latestVersion(migrations)
     if (oldest > known) throw new FutureSchemaError(oldest, known)
     await confirm(args, `What was stored since ${completed_at} will not be served any more.`)
-    if (await isServed(dataDir)) throw new Error(`A server runs on ${dataDir}: stop the service first`)
+    await requireUnserved(dataDir)
     const before = await readBefore()
     const aside = await restoreEmbedded(folder, dataDir, new Date())
     if (aside) note(`The data of before is in ${aside}`)
