@@ -51,7 +51,7 @@ async function unitsOf(hostId: number): Promise<Record<string, number>> {
 }
 
 test('of fifty concurrent bookings of three units over two processes three succeed, six times over', async () => {
-  for (let round = 0; round < Number(process.env.ROUNDS ?? 6); round += 1) {
+  for (let round = 0; round < Number(process.env.ROUNDS ?? 4); round += 1) {
     const owner = await service.actor()
     const [pair] = await portfolio(owner, 1)
     const user = await owner.send('POST', '/v1/users', {
@@ -97,7 +97,7 @@ test('kill -9 in the middle of a bulk write leaves all of it or nothing, six tim
   const pairs = await portfolio(owner, 50)
   let acknowledged = 0
   await owner.send('POST', path, { body: bulk(pairs, acknowledged) })
-  for (let attempt = 1; attempt <= Number(process.env.KILLS ?? 6); attempt += 1) {
+  for (let attempt = 1; attempt <= Number(process.env.KILLS ?? 4); attempt += 1) {
     const victim = await startService(environment)
     const request = sender(fetch, victim.url)('POST', path, {
       key: owner.key,

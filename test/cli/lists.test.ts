@@ -42,13 +42,14 @@ test.each([
     for (const all of [await list(name, 'list'), await list(name, 'list', '--limit', '5')]) {
       expect([all.rows.length, all.stderr]).toEqual([5, ''])
     }
-    for (const limit of ['0', '1001', 'x']) {
-      const refused = await list(name, 'list', '--limit', limit)
-      expect([refused.code, refused.rows]).toEqual([2, ''])
-      expect(refused.stderr).toContain('--limit must be an integer from 1 to 1000')
-    }
   },
 )
+
+test.each(['0', '1001', 'x'])('partnerctl hosts list --limit %s is refused', async (limit) => {
+  const refused = await list('hosts', 'list', '--limit', limit)
+  expect([refused.code, refused.rows]).toEqual([2, ''])
+  expect(refused.stderr).toContain('--limit must be an integer from 1 to 1000')
+})
 
 test.each(['hosts', 'keys'])('partnerctl %s list --after continues where a list ended', async (name) => {
   const { rows } = await list(name, 'list', '--limit', '2')

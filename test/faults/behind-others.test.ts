@@ -4,7 +4,7 @@ import { httpFeed, Poller, truthOf } from '../support/history.ts'
 import { KeyedLoad } from '../support/keyed-load.ts'
 import { startService } from '../support/processes.ts'
 
-const kills = 3
+const kills = Number(process.env.KILLS ?? 2)
 const observer = await testApp()
 
 test(`partners of three processes, one of which is killed ${kills} times under load, continue with the others and lose nothing`, {

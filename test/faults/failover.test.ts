@@ -5,7 +5,7 @@ import { KeyedLoad } from '../support/keyed-load.ts'
 import { startService } from '../support/processes.ts'
 import { startReplicaSet } from '../support/replica-set.ts'
 
-const kills = Number(process.env.KILLS ?? 3)
+const kills = Number(process.env.KILLS ?? 2)
 const electionLimitMilliseconds = 20_000
 const frozenLimitMilliseconds = 30_000
 

@@ -4,7 +4,7 @@ import { readFixture } from '../support/fixtures.ts'
 import { startService } from '../support/processes.ts'
 import { startReplicaSet } from '../support/replica-set.ts'
 
-const rounds = 12
+const rounds = Number(process.env.ROUNDS ?? 7)
 const atOnce = 50
 
 const replicas = await startReplicaSet()

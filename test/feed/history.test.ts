@@ -137,12 +137,12 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
 test(
   'pollers by page and by cursor lose nothing while two processes and the command line write',
   { timeout: 180_000 },
-  () => runHistory(20261121, Number(process.env.CHANGES ?? 450), false),
+  () => runHistory(20261121, Number(process.env.CHANGES ?? 300), false),
 )
 test(
   'pollers of both feeds that wait, by page and by cursor, lose nothing when one of two writing processes is killed',
   { timeout: 180_000 },
-  () => runHistory(7, Number(process.env.CHANGES ?? 550), true, 2),
+  () => runHistory(7, Number(process.env.CHANGES ?? 380), true, 2),
 )
 
 /**

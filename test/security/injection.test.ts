@@ -100,13 +100,15 @@ test('every attack in every scalar of every body gets an enveloped response and 
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
     const example = body()
-    for (const place of sample(scalarPaths(example))) {
-      await Promise.all(
-        Object.values(rawValues).map((raw) => attack(method, path, withRawJson(body(), place, raw))),
-      )
-    }
+    const isRepeated = name.includes(' /sandbox') && name.replace('/sandbox', '/v1') in bodies
+    const values = isRepeated ? rawValuesOfRepeated : Object.values(rawValues)
+    for (const place of sample(scalarPaths(example)))
+      await Promise.all(values.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
   }
 })
+
+/** A route of the sandbox has the handler of the live one: what could reach the database differently is enough. */
+const rawValuesOfRepeated = [rawValues.operator, rawValues.nul, rawValues.proto] as string[]
 
 /** The paths without list elements after the first: elements of one list are alike. */
 function sample(paths: (string | number)[][]): (string | number)[][] {

@@ -8,13 +8,11 @@ const shots = process.env.SCREENSHOTS
 /** The window and colour scheme that pages are looked at with. */
 export const appearances = [
   { width: 1280, height: 900, scheme: 'light' },
-  { width: 1280, height: 900, scheme: 'dark' },
-  { width: 390, height: 844, scheme: 'light' },
   { width: 390, height: 844, scheme: 'dark' },
 ] as const
 export type Appearance = Pick<(typeof appearances)[number], 'scheme'> & { width: number; height: number }
 export const desktop: Appearance = appearances[0]
-export const phone: Appearance = appearances[2]
+export const phone: Appearance = appearances[1]
 
 /**
  * A real browser, closed after the tests of the file.
