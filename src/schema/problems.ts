@@ -71,6 +71,8 @@ function inspectElements(schema: TSchema, value: unknown[], path: string, proble
   const { items, maxItems = Number.POSITIVE_INFINITY, minItems = 0 } = schema
   if (value.length > maxItems) add(problems, problemOf(schema, 'max', path))
   else if (value.length < minItems) add(problems, problemOf(schema, 'min', path))
+  else if (schema.uniqueItems && new Set(value).size < value.length)
+    add(problems, { path, code: 'invalid', message: `"${path}" must not have an element twice` })
   else
     for (let index = 0; index < value.length && problems.size < maximumProblems; index += 1) {
       const at = schema.namesElements === false ? path : join(path, String(index))

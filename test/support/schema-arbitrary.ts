@@ -37,7 +37,9 @@ export function valuesOf(schema: TSchema): Arbitrary<unknown> {
         .double({ min: schema.minimum ?? -1e6, max: schema.maximum ?? 1e6, noNaN: true })
         .map((value) => value + 0)
     case 'array':
-      return fc.array(valuesOf(schema.items), { maxLength: 3 })
+      return schema.uniqueItems
+        ? fc.uniqueArray(valuesOf(schema.items), { minLength: schema.minItems ?? 0, maxLength: 3 })
+        : fc.array(valuesOf(schema.items), { minLength: schema.minItems ?? 0, maxLength: 3 })
     case 'object':
       return objectsOf(schema)
     default:
