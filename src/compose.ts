@@ -55,6 +55,9 @@ import { sandboxDatabase } from './sandbox/store.ts'
 import { Metrics } from './server/metrics.ts'
 import { userJobs } from './users/jobs.ts'
 import { userModel } from './users/model.ts'
+import { WebhookLanes } from './webhooks/lanes.ts'
+import { webhookDeliveryModel, webhookModel } from './webhooks/model.ts'
+import { mayHint } from './webhooks/permission.ts'
 
 /** All collections, so that they and their indexes exist before the first transaction. */
 export const models = [
@@ -86,6 +89,8 @@ export const models = [
   storedResponseModel,
   userModel,
   waitingRatesModel,
+  webhookDeliveryModel,
+  webhookModel,
 ]
 
 /** What this release stores. */
@@ -218,6 +223,13 @@ export async function compose(
   const metrics = new Metrics(() => heldRequests.size)
   const journal = new RequestJournal(db, clock, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
+  const secrets = await openSecrets(config, db)
+  const webhooks = new WebhookLanes({
+    ...{ db, clock, config, secrets, changes, log },
+    environment: { name: 'live' },
+    mayHint: mayHint(db, clock, false),
+    onTry: (isDelivered) => metrics.countHint(isDelivered),
+  })
   const live: AppContext = {
     config,
     clock,
@@ -232,18 +244,21 @@ export async function compose(
     changes,
     heldRequests,
     clockWatch,
-    secrets: await openSecrets(config, db),
+    secrets,
+    webhooks,
     ids: sequenceIds(db),
     metrics,
     environment: { name: 'live' },
   }
   const sandbox = await openSandboxEnvironment(live, models, outboxTopics)
+  webhooks.start()
   return {
     live,
     sandbox: sandbox.context,
     metrics,
     async close() {
       clockWatch.close()
+      await webhooks.stop()
       await changes.close()
       await sandbox.close()
       await outbox.stop()

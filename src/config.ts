@@ -32,6 +32,8 @@ export interface Config {
   defaultCurrency: string
   /** Requests that a process holds until something changes. */
   maxHeldRequests: number
+  /** Webhooks may be at private addresses, and without TLS: for development. */
+  webhooksAllowPrivate: boolean
   tagManagerUrl: string | undefined
   metricsToken: string | undefined
 }
@@ -101,6 +103,7 @@ export function readConfig(environment: Environment, required = requiredInProduc
     authFailuresPerMinute: read.integer('AUTH_FAILURES_PER_MINUTE', 120, 1, 1_000_000),
     idempotencyTtlSeconds: read.integer('IDEMPOTENCY_TTL_SECONDS', 86_400, 1, 31_536_000),
     maxHeldRequests: read.integer('MAX_HELD_REQUESTS', 10_000, 0, 1_000_000),
+    webhooksAllowPrivate: read.oneOf('WEBHOOKS_ALLOW_PRIVATE', ['on', 'off'], 'off') === 'on',
     defaultCurrency: read.currency('DEFAULT_CURRENCY', 'EUR'),
     tagManagerUrl: read.url('TAG_MANAGER_URL', ['http:', 'https:']),
     metricsToken: read.secret('METRICS_TOKEN', 16),

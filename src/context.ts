@@ -27,6 +27,7 @@ export interface AppContext {
   outbox: OutboxWorker
   changes: Changes
   heldRequests: HeldRequests
+  webhooks: Webhooks
   clockWatch: ClockWatch
   secrets: SecretBox
   ids: IdSource
@@ -42,6 +43,12 @@ export interface Watch {
   /** Resolves with what has happened since it was last called, or since the watch began. */
   next(): Promise<Movement>
   end(): void
+}
+
+/** Sends hints to webhooks. */
+export interface Webhooks {
+  /** Tells that an endpoint was made or changed, or that somebody wants a delivery. */
+  wake(): void
 }
 
 /** Tells when something of a host has changed. */
@@ -129,4 +136,6 @@ export interface RequestMetrics {
   countDecision(isAllowed: boolean, isShared: boolean): void
   /** Entries that the journal had no room for. */
   countDropped(entries: number): void
+  /** A try to deliver a hint. */
+  countHint(isDelivered: boolean): void
 }

@@ -13,6 +13,7 @@ export const sequenceNames = [
   'message',
   'availability_row',
   'rate_job',
+  'webhook',
 ] as const
 export type SequenceName = (typeof sequenceNames)[number]
 

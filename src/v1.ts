@@ -12,6 +12,7 @@ import { providerKeyRoutes } from './provider-keys/routes.ts'
 import { rateRoutes } from './rates/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { userRoutes } from './users/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** The routes of the contract, one `.use()` per feature. */
 export function v1Routes(app: AppContext) {
@@ -28,4 +29,5 @@ export function v1Routes(app: AppContext) {
     .use(rateRoutes(app))
     .use(feedRoutes(app))
     .use(consumerRoutes(app))
+    .use(webhookRoutes(app))
 }

@@ -1,10 +1,10 @@
-import type { HintEvent } from '../../src/webhooks/hint.ts'
+import type { WebhookEvent } from '../../src/webhooks/hint.ts'
 import { signatureHeaders } from '../../src/webhooks/signature.ts'
 
 /** What became of a hint. */
 export interface Delivery {
   id: string
-  event: HintEvent
+  event: WebhookEvent
   booking_id: number
   status: 'delivered' | 'failed'
   attempts: number
@@ -30,7 +30,7 @@ export interface Receiver {
 /** Delivers a hint: up to three times, a second and then three apart; only 2xx is success. */
 export async function forward(
   receiver: Receiver,
-  event: HintEvent,
+  event: WebhookEvent,
   bookingId: number,
   body: string,
 ): Promise<Delivery> {

@@ -1,14 +1,14 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { FeedItem } from '../../src/feed/schema.ts'
 import type { MessageItem } from '../../src/messages/schema.ts'
-import type { HintData, HintEvent } from '../../src/webhooks/hint.ts'
+import type { HintData, WebhookEvent } from '../../src/webhooks/hint.ts'
 import type { PartnerClient } from '../client/client.ts'
 import type { Checkpoint } from '../poll/checkpoint.ts'
 import { bookingFeed, type Feed, type Item, messageFeed } from '../poll/feeds.ts'
 
 /** An event, and the feed that it is made from. */
 export interface Source<T extends Item> {
-  event: HintEvent
+  event: WebhookEvent
   feed: Feed<T>
   dataOf(item: T): HintData
 }

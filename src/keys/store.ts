@@ -80,6 +80,11 @@ export function findKeyIfAny(db: Db, id: number): Promise<ApiKey | null> {
   return keyModel(db).findOne({ id }).lean()
 }
 
+/** All keys of a host. */
+export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
+  return keyModel(db).find({ host_id: hostId }).lean()
+}
+
 /** Which of these keys have not ended: neither revoked nor expired. */
 export async function findLastingKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await keyModel(db)

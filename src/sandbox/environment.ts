@@ -3,6 +3,8 @@ import { HostChanges } from '../host-clock/changes.ts'
 import { sequenceIds } from '../ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
+import { WebhookLanes } from '../webhooks/lanes.ts'
+import { mayHint } from '../webhooks/permission.ts'
 import {
   clearSandbox,
   openSandbox,
@@ -34,6 +36,13 @@ export async function openSandboxEnvironment(
   const outbox = new OutboxWorker(db, topics, clock, log)
   outbox.start()
   const changes = new HostChanges(db, log)
+  const webhooks = new WebhookLanes({
+    ...{ db, clock, config, secrets: live.secrets, changes, log },
+    environment: { name: 'sandbox' },
+    mayHint: mayHint(live.db, clock, true),
+    onTry: (isDelivered) => live.metrics.countHint(isDelivered),
+  })
+  webhooks.start()
   const store = { db, clock, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
     // With a wrong clock, a sandbox that has just been created would seem to have expired.
@@ -46,6 +55,7 @@ export async function openSandboxEnvironment(
     ids: store.ids,
     outbox,
     changes,
+    webhooks,
     environment: {
       name: 'sandbox',
       openSandbox: (keyId, isWrite) => openSandbox(store, keyId, isWrite),
@@ -56,6 +66,7 @@ export async function openSandboxEnvironment(
     context,
     async close() {
       clearInterval(sweeper)
+      await webhooks.stop()
       await changes.close()
       await outbox.stop()
     },

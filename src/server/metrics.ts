@@ -8,6 +8,7 @@ import { notFound } from '../errors.ts'
 import { readLatestVersion } from '../host-clock/store.ts'
 import { outboxState } from '../platform/outbox/outbox.ts'
 import { withTimeoutOrNull } from '../platform/timeout.ts'
+import { webhookState } from '../webhooks/admin-store.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
 /** What the process counts while it works; everything else is read at each scrape. */
@@ -30,6 +31,13 @@ export class Metrics implements RequestMetrics {
   private readonly dropped = new Counter({
     name: 'request_log_dropped_total',
     help: 'Requests missing from the logs of their keys because too many waited to be written',
+    registers: [this.registry],
+  })
+
+  private readonly hints = new Counter({
+    name: 'webhook_tries_total',
+    help: 'Tries to deliver a hint, by result',
+    labelNames: ['result'],
     registers: [this.registry],
   })
 
@@ -74,6 +82,10 @@ export class Metrics implements RequestMetrics {
 
   countDropped(entries: number): void {
     this.dropped.inc(entries)
+  }
+
+  countHint(isDelivered: boolean): void {
+    this.hints.inc({ result: isDelivered ? 'delivered' : 'failed' })
   }
 }
 
@@ -122,12 +134,19 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
     labelNames: ['feed'],
     registers,
   })
+  const hint = new Gauge({
+    name: 'webhook_oldest_waiting_seconds',
+    help: 'Age of the hint that has waited longest to be delivered',
+    registers,
+  })
+  const off = new Gauge({ name: 'webhook_endpoints_off', help: 'Webhooks that are off', registers })
   return async () => {
     const now = clock()
-    const [state, latest, lags, database, throttle] = await Promise.all([
+    const [state, latest, lags, hooks, database, throttle] = await Promise.all([
       withTimeoutOrNull(outboxState(db, now), readLimitMilliseconds),
       withTimeoutOrNull(readLatestVersion(db), readLimitMilliseconds),
       withTimeoutOrNull(greatestLags(db, now), readLimitMilliseconds),
+      withTimeoutOrNull(webhookState(db, now), readLimitMilliseconds),
       secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
       secondsOf(() => rateLimiter.ready()),
     ])
@@ -136,6 +155,8 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
     age.set(state?.oldestAgeSeconds ?? Number.NaN)
     drift.set(latest ? Math.max(0, (latest.getTime() - now.getTime()) / 1000) : Number.NaN)
     for (const feed of consumedFeeds) lag.set({ feed }, lags?.[feed] ?? Number.NaN)
+    hint.set(hooks?.oldestSeconds ?? Number.NaN)
+    off.set(hooks?.off ?? Number.NaN)
     latency.set({ store: 'database' }, database)
     latency.set({ store: 'throttle_store' }, throttle)
     return registry

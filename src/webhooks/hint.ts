@@ -1,6 +1,6 @@
 /** What a hint can be of. */
-export const hintEvents = ['booking.changed', 'message.created'] as const
-export type HintEvent = (typeof hintEvents)[number]
+export const webhookEvents = ['booking.changed', 'message.created'] as const
+export type WebhookEvent = (typeof webhookEvents)[number]
 
 /** Which booking changed, or has a new message; everything else is in the feeds. */
 export interface HintData {
@@ -11,13 +11,16 @@ export interface HintData {
   message_id?: number
 }
 
-/**
- * The body of a hint (decisions §21): thin, because a hint is never the truth.
- *
- * @param data with a version as the contract writes it, `Y-m-d H:i:s` in UTC
- */
-export function hintBody(type: HintEvent, { booking_id, listing_id, version, message_id }: HintData): string {
-  const timestamp = `${version.replace(' ', 'T')}Z`
+/** The body of a hint (decisions §21): thin, because a hint is never the truth. */
+export interface Hint {
+  type: WebhookEvent
+  /** Of the change. */
+  timestamp: string
+  data: HintData
+}
+
+/** @param data with a version as the contract writes it, `Y-m-d H:i:s` in UTC */
+export function hintOf(type: WebhookEvent, { booking_id, listing_id, version, message_id }: HintData): Hint {
   const data = { booking_id, listing_id, version, ...(message_id === undefined ? {} : { message_id }) }
-  return JSON.stringify({ type, timestamp, data })
+  return { type, timestamp: `${version.replace(' ', 'T')}Z`, data }
 }

@@ -16,6 +16,10 @@ const accepted = await actor.send('POST', '/v1/integrations/provider_one/rates',
 })
 const ownJob = accepted.body.meta.job_id as number
 const ownConsumer = 'own'
+const madeWebhook = await actor.send('POST', '/v1/webhooks', {
+  body: { url: 'https://hooks.invalid/', events: ['booking.changed'] },
+})
+const ownWebhook = madeWebhook.body.data.id as number
 for (const [prefix, feed] of ['/v1', '/sandbox'].flatMap((prefix) => [
   [prefix, 'bookings'],
   [prefix, 'messages'],
@@ -71,6 +75,15 @@ test('the route table has exactly the endpoints of the contract', () => {
     'GET /v1/integrations/:provider/messages/consumers/:name',
     'PUT /v1/integrations/:provider/messages/consumers/:name',
     'DELETE /v1/integrations/:provider/messages/consumers/:name',
+    'GET /v1/webhooks',
+    'POST /v1/webhooks',
+    'GET /v1/webhooks/:id',
+    'PATCH /v1/webhooks/:id',
+    'DELETE /v1/webhooks/:id',
+    'POST /v1/webhooks/:id/secret/rotate',
+    'POST /v1/webhooks/:id/test',
+    'GET /v1/webhooks/:id/deliveries',
+    'POST /v1/webhooks/:id/deliveries/:delivery_id/resend',
   ])
 })
 
@@ -170,7 +183,7 @@ const writing = routes.filter(({ takesBody }) => takesBody)
 const mayOmitBody = (path: string) => /\/(confirm|cancel)$/.test(path)
 
 test.each(reading)('$method $path is of a kind that takes no body', ({ method, path }) => {
-  expect(`${method} ${path}`).toMatch(/^(GET|DELETE) /)
+  expect(`${method} ${path}`).toMatch(/^(GET|DELETE) |^POST .*\/(secret\/rotate|test|resend)$/)
 })
 
 test.each(writing)(
@@ -213,6 +226,7 @@ function foreignId(path: string): number | string {
     listings: own.listing_id,
     consumers: ownConsumer,
     jobs: ownJob,
+    webhooks: ownWebhook,
   }
   const [, kind = ''] = /(\w+)\/:(?!provider)/.exec(path) ?? []
   const id = ids[kind]

@@ -1,11 +1,20 @@
 import { expect, test } from 'vitest'
 import { seedBooking, testApp } from '../support/app.ts'
 
-const service = await testApp()
+const service = await testApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const { db } = service.live
 const [owner, thief] = [await service.actor(), await service.actor()]
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)
+
+/** An endpoint with a delivery, which nothing takes. */
+async function seedWebhook({ send }: typeof owner) {
+  const body = { url: 'http://127.0.0.1:1/', events: ['booking.changed'] }
+  const webhook_id = (await send('POST', '/v1/webhooks', { body })).body.data.id as number
+  const delivery_id = (await send('POST', `/v1/webhooks/${webhook_id}/test`)).body.data.id as string
+  return { webhook_id, delivery_id }
+}
+const [ownHook, stolenHook] = [await seedWebhook(owner), await seedWebhook(thief)]
 
 /** Everything the database holds of a host, except jobs and what is noted of its requests, which come and go by themselves. */
 async function stateOf(hostId: number): Promise<string> {
@@ -17,11 +26,14 @@ async function stateOf(hostId: number): Promise<string> {
     names.map((name) => db.collection(name).find({ host_id: hostId }).sort({ _id: 1 }).toArray()),
   )
   return JSON.stringify(documents, (key, value) =>
-    ['usage_count', 'last_used_at', 'addresses'].includes(key) ? undefined : value,
+    ['usage_count', 'last_used_at', 'addresses', 'lane_owner', 'lane_until'].includes(key)
+      ? undefined
+      : value,
   )
 }
 
 const nobody = 999_999_999
+const noDelivery = `msg_${'f'.repeat(24)}`
 const provider = '/v1/integrations/provider_one'
 const unit = (ids: { listing_id: number; room_type_id: number }) => ({
   listing_id: ids.listing_id,
@@ -31,7 +43,7 @@ const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
 const range = { available: 0, start_date: '2031-01-01', end_date: '2031-12-31' }
 
 /** Each place where an id can be sent, with a function that makes the request for given ids. */
-const places: [string, (ids: typeof own) => [string, string, object?]][] = [
+const places: [string, (ids: typeof own & typeof ownHook) => [string, string, object?]][] = [
   ['listing in the path of a read', (ids) => ['GET', `/v1/listings/${ids.listing_id}`]],
   [
     'listing in the path of a PATCH',
@@ -116,14 +128,32 @@ const places: [string, (ids: typeof own) => [string, string, object?]][] = [
       { data: [{ base_price: 1, ...unit(stolen), room_type_id: ids.room_type_id }] },
     ],
   ],
+  ['webhook in the path of a read', (ids) => ['GET', `/v1/webhooks/${ids.webhook_id}`]],
+  [
+    'webhook in the path of a PATCH',
+    (ids) => ['PATCH', `/v1/webhooks/${ids.webhook_id}`, { enabled: false }],
+  ],
+  ['webhook in the path of a DELETE', (ids) => ['DELETE', `/v1/webhooks/${ids.webhook_id}`]],
+  ['webhook whose secret is rotated', (ids) => ['POST', `/v1/webhooks/${ids.webhook_id}/secret/rotate`]],
+  ['webhook that is tested', (ids) => ['POST', `/v1/webhooks/${ids.webhook_id}/test`]],
+  ['webhook in the path of its deliveries', (ids) => ['GET', `/v1/webhooks/${ids.webhook_id}/deliveries`]],
+  [
+    'webhook of a delivery that is sent again',
+    (ids) => ['POST', `/v1/webhooks/${ids.webhook_id}/deliveries/${ids.delivery_id}/resend`],
+  ],
+  [
+    'delivery that is sent again',
+    (ids) => ['POST', `/v1/webhooks/${stolenHook.webhook_id}/deliveries/${ids.delivery_id}/resend`],
+  ],
 ]
 
 test.each(places)(
   'an id of another host as the %s gets the response of an unknown id and changes nothing',
   async (_, request) => {
     const before = await stateOf(owner.hostId)
-    const unknown = { ...own, user_id: nobody, listing_id: nobody, room_type_id: nobody, booking_id: nobody }
-    const ask = async (ids: typeof own) => {
+    const ids = { user_id: nobody, listing_id: nobody, room_type_id: nobody, booking_id: nobody }
+    const unknown = { ...own, ...ids, webhook_id: nobody, delivery_id: noDelivery }
+    const ask = async (ids: typeof own & typeof ownHook) => {
       const [method, path, body] = request(ids)
       const response = await thief.send(method, path, body ? { body } : {})
       const { request_id: _id, ...error } = response.body.error ?? {}
@@ -133,7 +163,7 @@ test.each(places)(
       )
       return `${response.status} ${JSON.stringify(error).replace(known, 'ID')}`
     }
-    const [foreign, expected] = [await ask(own), await ask(unknown)]
+    const [foreign, expected] = [await ask({ ...own, ...ownHook }), await ask(unknown)]
     expect(foreign).toBe(expected)
     expect(foreign).toMatch(/^(400|403|404|422) /)
     expect(await stateOf(owner.hostId)).toBe(before)

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts'
 import { sender } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
-test('no key, provider key or password appears in a database file, a document or a log', async () => {
+test('no key, provider key, password or secret of a webhook appears in a database file, a document or a log', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-secrets-'))
   const service = await startService({ DATA_DIR: dataDir, LOG_LEVEL: 'trace' })
   while (!service.output().includes('is up at')) await Bun.sleep(10)
@@ -23,6 +23,10 @@ test('no key, provider key or password appears in a database file, a document or
   expect((await send('POST', '/v1/users', { key, body: { ...user, email: 5 } })).text).not.toContain('canary')
   const path = '/v1/integrations/provider_one/provider-key'
   expect((await send('POST', path, { key, body: { provider_api_key: canaries.provider } })).status).toBe(200)
+  const hooks = { url: 'https://hooks.invalid/', events: ['message.created'] }
+  const webhook = (await send('POST', '/v1/webhooks', { key, body: hooks })).body.data
+  const rotated = await send('POST', `/v1/webhooks/${webhook.id}/secret/rotate`, { key })
+  await send('POST', `/v1/webhooks/${webhook.id}/test`, { key })
   await service.end('SIGTERM')
 
   const logged = service.output().replace(new RegExp(`PARTNER_API_KEY=${key}`, 'g'), '')
@@ -33,12 +37,13 @@ test('no key, provider key or password appears in a database file, a document or
   const files = (await readdir(dataDir, { recursive: true, withFileTypes: true })).filter((entry) =>
     entry.isFile(),
   )
-  const contents = await Promise.all(
-    files.map((file) => readFile(join(file.parentPath, file.name), 'latin1')),
-  )
+  const contents = await Promise.all(files.map((file) => readFile(join(file.parentPath, file.name))))
   expect(names.length).toBeGreaterThan(10)
-  expect(contents.join('')).toContain('c@example.com')
-  for (const secret of [key, canaries.password, canaries.provider]) {
+  expect(contents.some((content) => content.includes('c@example.com'))).toBe(true)
+  const whole = [webhook.secret, rotated.body.data.secret] as string[]
+  const hookSecrets = whole.map((secret) => secret.slice('whsec_'.length))
+  expect(hookSecrets.map(({ length }) => length)).toEqual([44, 44])
+  for (const secret of [key, canaries.password, canaries.provider, ...hookSecrets]) {
     expect(logged).not.toContain(secret)
     expect(JSON.stringify(documents)).not.toContain(secret)
     expect(contents.filter((content) => content.includes(secret))).toEqual([])

@@ -9,6 +9,11 @@ export async function validBodies(
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor, prefix)
   const [user, listing] = [await readFixture('users/maria'), await readFixture('listings/barcelona-house')]
   const unit = { listing_id, room_type_id }
+  const webhook = { url: 'https://hooks.invalid/', events: ['booking.changed', 'message.created'] }
+  const { body: made } = await actor.send('POST', `${prefix}/webhooks`, { body: webhook })
+  const webhookPath = `${prefix}/webhooks/${made.data.id}`
+  // Nothing is to be sent to it.
+  await actor.send('PATCH', webhookPath, { body: { enabled: false } })
   let count = 0
   return {
     [`POST ${prefix}/users`]: {
@@ -65,5 +70,7 @@ export async function validBodies(
       path: `${prefix}/integrations/provider_one/rates`,
       body: () => ({ data: [{ ...unit, base_price: 5, currency: 'EUR', price_jan: 6 }] }),
     },
+    [`POST ${prefix}/webhooks`]: { path: `${prefix}/webhooks`, body: () => webhook },
+    [`PATCH ${prefix}/webhooks/:id`]: { path: webhookPath, body: () => ({ ...webhook, enabled: false }) },
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isFeedTime } from '../../../src/schema/formats.ts'
-import { type HintEvent, hintBody, hintEvents } from '../../../src/webhooks/hint.ts'
+import { hintOf, type WebhookEvent, webhookEvents } from '../../../src/webhooks/hint.ts'
 import { isWebhookSecret, makeWebhookSecret } from '../../../src/webhooks/signature.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
 import { command } from '../../command.ts'
@@ -29,10 +29,10 @@ function readTarget(text: string): string {
 }
 
 /** @throws UsageError for an event that does not exist */
-function readEvents(text: string | undefined): HintEvent[] {
+function readEvents(text: string | undefined): WebhookEvent[] {
   return text === undefined
-    ? [...hintEvents]
-    : [...new Set(text.split(',').map((word) => oneOf(hintEvents, word.trim())))]
+    ? [...webhookEvents]
+    : [...new Set(text.split(',').map((word) => oneOf(webhookEvents, word.trim())))]
 }
 
 /** The secret of the environment or of a file, or one that is made up and shown. */
@@ -65,7 +65,7 @@ export const listen = command({
       description: 'Address of a program on this machine',
       valueHint: 'url',
     },
-    events: { type: 'string', description: `Only these, separated by commas: ${hintEvents.join(', ')}` },
+    events: { type: 'string', description: `Only these, separated by commas: ${webhookEvents.join(', ')}` },
     since: { type: 'string', description: 'Also what came after this version; only what is new otherwise' },
     'secret-file': {
       type: 'string',
@@ -87,7 +87,7 @@ export const listen = command({
     const show = (delivery: Delivery) => (list ? list.add(delivery) : write(describe(delivery)))
     const follow = <T extends Item>(source: Source<T>) =>
       followSource(client, source, args.since, receiver, show, stop)
-    const followers: Record<HintEvent, () => Promise<void>> = {
+    const followers: Record<WebhookEvent, () => Promise<void>> = {
       'booking.changed': () => follow(bookings),
       'message.created': () => follow(messages),
     }
@@ -118,7 +118,7 @@ async function followSource<T extends Item>(
     checkpoint: fleetingCheckpoint(start),
     async handle(item) {
       const data = dataOf(item)
-      await show(await forward(receiver, event, data.booking_id, hintBody(event, data)))
+      await show(await forward(receiver, event, data.booking_id, JSON.stringify(hintOf(event, data))))
     },
     atTheEnd: { end: 'follow', seconds: pauseSeconds },
     progress: openProgress(false, feed.name),

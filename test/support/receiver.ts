@@ -1,0 +1,33 @@
+import type { TestContext } from 'vitest'
+
+/** A request to a partner's program. */
+export interface Received {
+  headers: Record<string, string>
+  body: string
+  hint: { type: string; data: { booking_id: number; version: string; message_id?: number } }
+}
+
+/** A partner's program; what it responds to each hint is decided by what came. */
+export function startReceiver(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  respond: (received: Received, count: number) => Response | Promise<Response> = () => new Response(),
+) {
+  const received: Received[] = []
+  const receiver = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const body = await request.text()
+      const one = {
+        headers: request.headers.toJSON() as Record<string, string>,
+        body,
+        hint: JSON.parse(body),
+      }
+      received.push(one)
+      return respond(one, received.length)
+    },
+  })
+  onTestFinished(() => receiver.stop(true))
+  return { url: `http://127.0.0.1:${receiver.port}/hooks?of=me`, received }
+}
