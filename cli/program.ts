@@ -67,6 +67,10 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'See how far the consumers of the feeds are behind (administrator)',
     load: () => import('./commands/admin/consumers.ts').then((file) => file.consumers),
   },
+  webhooks: {
+    description: 'See the webhooks of all hosts, turn them off and on (administrator)',
+    load: () => import('./commands/admin/webhooks.ts').then((file) => file.webhooks),
+  },
   hosts: {
     description: 'Manage host accounts (administrator)',
     load: () => import('./commands/admin/hosts.ts').then((file) => file.hosts),

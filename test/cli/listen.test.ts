@@ -4,30 +4,11 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { makeWebhookSecret } from '../../src/webhooks/signature.ts'
 import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
+import { type Received, startReceiver } from '../support/receiver.ts'
 
 const service = await testApp()
 const server = await startService(testEnvironment())
 afterAll(() => server.stop())
-
-interface Received {
-  headers: Record<string, string>
-  body: string
-}
-
-/** A program that receives hints; what it responds to each is decided by its number. */
-function startReceiver(respond: (count: number) => Response = () => new Response()) {
-  const received: Received[] = []
-  const receiver = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      received.push({ headers: request.headers.toJSON(), body: await request.text() })
-      return respond(received.length)
-    },
-  })
-  onTestFinished(() => receiver.stop(true))
-  return { url: `http://127.0.0.1:${receiver.port}/hooks?of=me`, received }
-}
 
 /** Runs `listen` for a partner with a booking, until it is ended. */
 async function listen(url: string, args: string[] = [], secret?: string) {
@@ -86,12 +67,19 @@ async function verifiers() {
   }
   return {
     javascript: (hint: Received, secret: string) => {
-      const read = `const hint = JSON.parse(require('node:fs').readFileSync(0, 'utf8'))`
-      const call = `console.log(verify(hint.headers, hint.body, hint.secret) ? 'genuine' : 'forged')`
-      return run(['node', '-e', `${javascript}\n${read}\n${call}`], { ...hint, secret })
+      const read = `import { readFileSync } from 'node:fs'
+        const { headers, body, secret } = JSON.parse(readFileSync(0, 'utf8'))
+        const outcomes = [headers, new Headers(headers)].map((one) => verify(one, body, secret))
+        if (verify({}, body, secret)) throw new Error('A hint without a signature was taken')`
+      const call = `console.log(outcomes.every(Boolean) ? 'genuine' : outcomes.some(Boolean) ? 'unsure' : 'forged')`
+      return run(['node', '--input-type=module', '-e', `${javascript}\n${read}\n${call}`], {
+        ...hint,
+        secret,
+      })
     },
     python: (hint: Received, secret: string) => {
-      const read = 'import json, sys\nhint = json.load(sys.stdin)'
+      const unsigned = `assert not verify({}, b'{}', hint['secret'])`
+      const read = `import json, sys\nhint = json.load(sys.stdin)\n${unsigned}`
       const call = `print('genuine' if verify(hint['headers'], hint['body'].encode(), hint['secret']) else 'forged')`
       return run(['python3', '-c', `${python}\n${read}\n${call}`], { ...hint, secret })
     },
@@ -114,7 +102,7 @@ async function verifiers() {
 
 test('listen posts a hint for each change from now on, signed so that everybody can verify it', async () => {
   const secret = makeWebhookSecret()
-  const { url, received } = startReceiver()
+  const { url, received } = startReceiver({ onTestFinished })
   const partner = await listen(url, [], secret)
   await partner.untilListening(2)
   expect(received).toEqual([])
@@ -159,7 +147,7 @@ test('listen posts a hint for each change from now on, signed so that everybody 
 
 test('listen tries three times under one id, follows no redirect, and goes on with what comes next', async () => {
   const answers = [500, 302, 200, 302, 404, 410, 204]
-  const { url, received } = startReceiver((count) => {
+  const { url, received } = startReceiver({ onTestFinished }, (_, count) => {
     const status = answers[count - 1] as number
     return new Response(null, { status, headers: status === 302 ? { location: '/elsewhere' } : {} })
   })
@@ -183,7 +171,7 @@ test('listen tries three times under one id, follows no redirect, and goes on wi
 }, 30_000)
 
 test('listen --since goes back, and wrong arguments are refused before anything is sent', async () => {
-  const { url, received } = startReceiver()
+  const { url, received } = startReceiver({ onTestFinished })
   const partner = await listen(url, ['--since', '2020-01-01 00:00:00'])
   await expect
     .poll(() => eventsOf(received), { timeout: 10_000 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { SecretBox } from '../../src/platform/secrets/secret-box.ts'
 import { providerKeyModel } from '../../src/provider-keys/model.ts'
+import { listWebhooks } from '../../src/webhooks/store.ts'
 import { mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
 
@@ -94,12 +95,14 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
   expect(box.seal('text').sealed).not.toBe(sealed.sealed)
 })
 
-test('partnerctl secrets rotate re-encrypts provider keys, which stay unique before, during and after', async () => {
+test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provider keys, which stay unique before, during and after', async () => {
   const url = mongodbUrlOf(`secrets_${crypto.randomUUID().slice(0, 8)}`)
   const [oldSecret, newSecret] = ['the old secret, 32 characters long', 'the new secret, 32 characters long']
   const before = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
   const [one, two] = [await before.actor(), await before.actor()]
   await one.send('POST', path, body('shared-key'))
+  const hooks = { url: 'https://hooks.invalid/', events: ['message.created'] }
+  const made = await one.send('POST', '/v1/webhooks', { body: hooks })
   const environment = { MONGODB_URL: url, SECRET_KEY: newSecret, SECRET_KEY_PREVIOUS: oldSecret }
   const during = await testApp(environment)
   const conflictIn = async (app: typeof during) =>
@@ -109,7 +112,7 @@ test('partnerctl secrets rotate re-encrypts provider keys, which stay unique bef
     'unchanged',
   )
   const rotated = await partnerctl(['secrets', 'rotate', '--json'], environment)
-  expect(JSON.parse(rotated.stdout)).toEqual({ reencrypted: 1 })
+  expect(JSON.parse(rotated.stdout)).toEqual({ reencrypted: 2 })
   expect(JSON.parse((await partnerctl(['secrets', 'rotate', '--json'], environment)).stdout)).toEqual({
     reencrypted: 0,
   })
@@ -117,5 +120,7 @@ test('partnerctl secrets rotate re-encrypts provider keys, which stay unique bef
   expect(await conflictIn(after)).toBe(409)
   const stored = await providerKeyModel(after.live.db).findOne({ host_id: one.hostId }).lean().orFail()
   expect(after.live.secrets.open(stored)).toBe('shared-key')
+  const [webhook] = await listWebhooks(after.live.db, one.hostId)
+  expect(webhook?.secrets.map((sealed) => after.live.secrets.open(sealed))).toEqual([made.body.data.secret])
   expect((await partnerctl(['secrets', 'rotate'], { MONGODB_URL: url })).code).toBe(2)
 })

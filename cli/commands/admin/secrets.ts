@@ -2,6 +2,8 @@ import { defineCommand } from 'citty'
 import { openSecrets } from '../../../src/compose.ts'
 import { moveSecretCheck } from '../../../src/platform/secrets/secret-check.ts'
 import { reencryptProviderKeys } from '../../../src/provider-keys/store.ts'
+import { sandboxDatabase } from '../../../src/sandbox/store.ts'
+import { reencryptWebhookSecrets } from '../../../src/webhooks/admin-store.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print } from '../../output.ts'
@@ -18,7 +20,8 @@ const rotate = command({
       throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the previous one')
     const rotateAll = async ({ db, clock, config }: Act) => {
       const secrets = await openSecrets(config, db)
-      const count = await reencryptProviderKeys(db, clock, secrets)
+      let count = await reencryptProviderKeys(db, clock, secrets)
+      for (const each of [db, sandboxDatabase(db)]) count += await reencryptWebhookSecrets(each, secrets)
       await moveSecretCheck(db, secrets)
       return count
     }

@@ -1,0 +1,107 @@
+import { defineCommand } from 'citty'
+import { toVersion } from '../../../src/bookings/version.ts'
+import { toTimestamp } from '../../../src/clock.ts'
+import { findWebhookOfAnyHost, listWebhooksOfAll } from '../../../src/webhooks/admin-store.ts'
+import { listDeliveries } from '../../../src/webhooks/deliveries-store.ts'
+import type { Webhook, WebhookDelivery } from '../../../src/webhooks/model.ts'
+import { serializeDelivery, serializeWebhook } from '../../../src/webhooks/serialize.ts'
+import { switchWebhook } from '../../../src/webhooks/switch.ts'
+import { command } from '../../command.ts'
+import { print, record, table } from '../../output.ts'
+import { cutToLimit, limitArgument, parseId, parseLimit } from '../../values.ts'
+import { type Act, administer, withDatabase } from './administer.ts'
+
+function toRecord(webhook: Webhook) {
+  return { ...serializeWebhook(webhook), host_id: webhook.host_id, ...toGap(webhook) }
+}
+
+/** From where on a partner reads the feeds, after the endpoint was off. */
+function toGap({ gap }: Webhook) {
+  return {
+    bookings_after: gap && toVersion(gap.bookings_after),
+    messages_after: gap && toVersion(gap.messages_after),
+  }
+}
+
+type Row = ReturnType<typeof toRecord>
+
+function cells({ id, host_id, url, events, enabled, disabled_at, disabled_reason, created_by }: Row) {
+  const state = enabled ? 'on' : `off (${disabled_reason})`
+  return [id, host_id, url, events.join(', '), state, disabled_at, created_by]
+}
+
+const list = command({
+  meta: { name: 'list', description: 'List the live webhooks of all hosts' },
+  examples: ['partnerctl webhooks list', 'partnerctl webhooks list --host 12'],
+  args: { host: { type: 'string', description: 'Only this host, by id' }, ...limitArgument('webhooks') },
+  async run({ args }) {
+    const limit = parseLimit(args.limit)
+    const hostId = args.host === undefined ? undefined : parseId(args.host)
+    await withDatabase(async ({ db }) => {
+      const found = await listWebhooksOfAll(db, hostId, limit + 1)
+      const rows = cutToLimit(found, limit, () => 'use --host').map(toRecord)
+      print(args, rows, () =>
+        table(['ID', 'HOST', 'URL', 'EVENTS', 'STATE', 'OFF SINCE', 'KEY'], rows.map(cells)),
+      )
+    })
+  },
+})
+
+function toDeliveryRecord(delivery: WebhookDelivery) {
+  return { ...serializeDelivery(delivery), created_at: toTimestamp(delivery.created_at) }
+}
+
+const deliveries = command({
+  meta: { name: 'deliveries', description: 'List the last deliveries of a webhook, newest first' },
+  examples: ['partnerctl webhooks deliveries 7'],
+  args: { id: { type: 'positional', required: true, description: 'Id of the webhook' } },
+  async run({ args }) {
+    const id = parseId(args.id)
+    await withDatabase(async ({ db }) => {
+      const rows = (await listDeliveries(db, await findWebhookOfAnyHost(db, id))).map(toDeliveryRecord)
+      print(args, rows, () =>
+        table(
+          ['ID', 'EVENT', 'STATUS', 'TRIES', 'RESPONSE', 'MS', 'ERROR', 'NEXT TRY', 'MADE'],
+          rows.map((row) => Object.values(row)),
+        ),
+      )
+    })
+  },
+})
+
+/** Turns an endpoint off or on. */
+function switching(name: 'disable' | 'enable', description: string) {
+  return command({
+    meta: { name, description },
+    examples: [`partnerctl webhooks ${name} 7`],
+    args: { id: { type: 'positional', required: true, description: 'Id of the webhook' } },
+    async run({ args }) {
+      const id = parseId(args.id)
+      const work = async ({ db, clock }: Act) => {
+        const found = await findWebhookOfAnyHost(db, id)
+        const to = name === 'enable' ? 'on' : ({ reason: 'administrator' } as const)
+        await switchWebhook({ db, clock, environment: { name: 'live' } }, found, to)
+        return findWebhookOfAnyHost(db, id)
+      }
+      const webhook = await administer(`webhooks ${name}`, `webhook ${id}`, work, { record: 'itself' })
+      print(args, toRecord(webhook), (row) =>
+        record({ ...row, events: row.events.join(', '), enabled: String(row.enabled) }),
+      )
+    },
+  })
+}
+
+export const webhooks = defineCommand({
+  subCommands: {
+    list,
+    deliveries,
+    disable: switching(
+      'disable',
+      'Turn a webhook off, until its partner or `enable` turns it on; hints that wait are dropped',
+    ),
+    enable: switching(
+      'enable',
+      'Turn a webhook on: hints begin with what comes next; shows from where on the partner reads the feeds',
+    ),
+  },
+})
