@@ -4,8 +4,9 @@ import { type Actor, seedBooking, testApp, testEnvironment } from '../support/ap
 import { appearances, desktop, openBrowser, saveShot, seriousFindings } from '../support/browser.ts'
 import { startService } from '../support/processes.ts'
 
-const service = await testApp()
-const server = await startService(testEnvironment())
+const environment = { WEBHOOKS_ALLOW_PRIVATE: 'on' }
+const service = await testApp(environment)
+const server = await startService(testEnvironment(environment))
 afterAll(() => server.stop())
 const browser = await openBrowser(server.url)
 const provider = '/v1/integrations/provider_one'
@@ -15,7 +16,10 @@ async function busyPartner() {
   const actor = await service.actor({ rateLimit: 60 })
   const own = await seedBooking(actor)
   await actor.send('PUT', `${provider}/bookings/consumers/nightly-sync`, { body: { acknowledged: null } })
-  for (let count = 0; count < 12; count += 1) await actor.send('GET', '/v1/me')
+  const hooks = { url: 'http://127.0.0.1:1/hooks/of/our/property/system', events: ['message.created'] }
+  const { body: hooked } = await actor.send('POST', '/v1/webhooks', { body: hooks })
+  await actor.send('POST', `/v1/webhooks/${hooked.data.id}/test`)
+  for (let count = 0; count < 10; count += 1) await actor.send('GET', '/v1/me')
   await actor.send('GET', '/sandbox/listings/1')
   const refused = await actor.send('POST', '/v1/bookings', {
     body: { ...own, checkin_at: '2031-02-30', checkout_at: 'never' },
@@ -61,6 +65,20 @@ test('a partner enters a key and finds out why a booking was refused', async () 
   const heading = guide.getByRole('heading', { name: 'Errors', exact: true }).first()
   await expect.poll(async () => (await heading.boundingBox())?.y, { timeout: 10_000 }).toBeLessThan(800)
   expect(await guide.evaluate('sessionStorage.length')).toBe(0)
+  await page.close()
+})
+
+test('a partner sees what was sent to a webhook, and what became of it', async () => {
+  const { actor } = await busyPartner()
+  const { page, complaints } = await browser.open('/console')
+  await enter(page, actor)
+  await page.getByRole('button', { name: 'Show the webhooks' }).click()
+  await page.locator('details', { hasText: '/hooks/of/our/property/system' }).locator('summary').click()
+  const deliveries = page.getByRole('region', { name: 'Deliveries as a table' })
+  await deliveries.getByRole('cell', { name: 'webhook.test' }).waitFor()
+  expect(await deliveries.getByRole('row').last().textContent()).toMatch(/failed.*connection after \d+ ms/)
+  await saveShot(page, 'console-webhooks')
+  expect(complaints).toEqual([])
   await page.close()
 })
 

@@ -11,6 +11,7 @@ import { type Entered, KeyForm } from './key-form.tsx'
 import { KeyPanel } from './key-panel.tsx'
 import { DocsLink, Loading, Nothing, Panel } from './parts.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
+import { Webhooks } from './webhooks.tsx'
 
 /** The tab keeps the key until it is closed; nothing that outlives it does. */
 const keptKey = 'partner-console-key'
@@ -67,6 +68,9 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
           />
           <Panel id="consumers" title="Consumers">
             {ofBookings(key, <Consumers key={environment} {...place} />)}
+          </Panel>
+          <Panel id="webhooks" title="Webhooks">
+            {ofBookings(key, <Webhooks key={environment} {...place} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
             {ofBookings(key, <Changes key={environment} {...place} />)}
