@@ -23,7 +23,7 @@ export function changelogPage(): string {
 }
 
 /** The style of that page, light and dark. */
-export const changelogStyle = `:root { color-scheme: light dark; font-family: system-ui, sans-serif; line-height: 1.6; }
+export const changelogStyle = `:root { color-scheme: light dark; background: light-dark(#ffffff, #14171c); color: light-dark(#1b1f24, #e6e9ee); font-family: system-ui, sans-serif; line-height: 1.6; }
 body { margin: 0 auto; max-width: 44rem; padding: 2rem 1.25rem 4rem; }
 h1, h2, h3 { line-height: 1.25; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent); }

@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import type { Config } from '../config.ts'
 import { supportedProvider } from '../http/provider.ts'
 import { splitRoot } from '../http/roots.ts'
-import { exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
+import { exampleIds, exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
 import {
   documentErrors,
   documentSuccess,
@@ -136,6 +136,13 @@ function pathParameter(name: string, collection: string): Json {
       description: `The integration provider; currently only \`${supportedProvider}\``,
       schema: { type: 'string', enum: [supportedProvider] },
       example: supportedProvider,
+    }
+  const made = exampleIds[collection]
+  if (made !== undefined)
+    return {
+      description: `Id of one of the ${collection}, as \`GET\` lists them`,
+      schema: typeof made === 'number' ? { type: 'integer', minimum: 1 } : { type: 'string' },
+      example: made,
     }
   const example = sandboxIds[collection]
   if (typeof example === 'string')

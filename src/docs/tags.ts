@@ -12,6 +12,7 @@ export const tags = [
   { name: 'Bookings', description: 'Stays of users in room types' },
   { name: 'Booking feed', description: 'New and changed bookings, polled without ever missing one' },
   { name: 'Consumers', description: 'Places in the feeds, kept for pollers without a disk' },
+  { name: 'Webhooks', description: 'Hints beside the feeds: what was sent, what became of it' },
   { name: 'Messages', description: 'The conversation with the guest of a booking' },
   { name: 'Provider key', description: "The host's own key at the integration provider" },
   { name: 'Sandbox', description: 'The same operations on mock data, where nothing can be harmed' },

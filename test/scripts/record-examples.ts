@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createApp } from '../../src/app.ts'
 import { compose } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
-import { sandboxIds } from '../../src/docs/examples.ts'
+import { exampleIds, sandboxIds } from '../../src/docs/examples.ts'
 import { createHost } from '../../src/hosts/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { supportedProvider } from '../../src/http/provider.ts'
@@ -28,6 +28,16 @@ const { key } = await mintKey(live.db, live.clock, {
   permissions: [...permissions],
 })
 
+const hooks = { url: 'https://hooks.example.com/partner', events: ['booking.changed', 'message.created'] }
+/** What cannot be had without a server on the internet. */
+const delivered = {
+  id: exampleIds.deliveries,
+  status: 'delivered',
+  response_status: 200,
+  milliseconds: 84,
+  error: null,
+}
+const secret = `whsec_${btoa('an-example-and-not-a-real-secret')}`
 const unit = { listing_id: 2001, room_type_id: 3001 }
 const integrations = '/integrations/{provider}'
 const requests: Record<string, unknown> = {
@@ -46,6 +56,8 @@ const requests: Record<string, unknown> = {
   [`POST ${integrations}/availability`]: {
     data: [{ ...unit, available: 2, start_date: '2027-03-01', end_date: '2027-03-31' }],
   },
+  'POST /webhooks': hooks,
+  'PATCH /webhooks/{id}': { events: ['booking.changed'] },
   [`PUT ${integrations}/bookings/consumers/{name}`]: { acknowledged: null },
   [`PUT ${integrations}/messages/consumers/{name}`]: { acknowledged: null },
   [`POST ${integrations}/rates`]: {
@@ -72,6 +84,13 @@ const others = [
   `GET ${integrations}/messages/consumers`,
   `GET ${integrations}/messages/consumers/{name}`,
   `DELETE ${integrations}/messages/consumers/{name}`,
+  'GET /webhooks',
+  'GET /webhooks/{id}',
+  'POST /webhooks/{id}/secret/rotate',
+  'POST /webhooks/{id}/test',
+  'GET /webhooks/{id}/deliveries',
+  'POST /webhooks/{id}/deliveries/{delivery_id}/resend',
+  'DELETE /webhooks/{id}',
   'POST /bookings/{booking_id}/confirm',
   'POST /bookings/{booking_id}/cancel',
   'DELETE ',
@@ -79,20 +98,35 @@ const others = [
 
 function fillPath(path: string): string {
   return path.replace('{provider}', supportedProvider).replace(/(\w+)\/\{\w+\}/g, (_, collection: string) => {
-    const id = sandboxIds[collection]
+    const id = realIds[collection] ?? sandboxIds[collection] ?? exampleIds[collection]
     if (id === undefined) throw new Error(`No sandbox id for "${collection}" in ${path}`)
     return `${collection}/${id}`
   })
 }
 
+/** Ids that are different in every run. */
+const realIds: Record<string, string> = {}
+
 interface Preparation {
-  query: string
+  query?: string
   prepare?(): Promise<unknown>
-  settle?(item: object): void
+  settle?(item: { id?: unknown }): void
 }
 
 /** What a request needs so that its example tells something. */
 const preparations: Record<string, Preparation> = {
+  'POST /webhooks': { settle: (webhook) => Object.assign(webhook, { secret }) },
+  'POST /webhooks/{id}/secret/rotate': { settle: (webhook) => Object.assign(webhook, { secret }) },
+  'POST /webhooks/{id}/test': {
+    settle(delivery) {
+      realIds.deliveries = String(delivery.id)
+      Object.assign(delivery, delivered)
+    },
+  },
+  'GET /webhooks/{id}/deliveries': { settle: (delivery) => Object.assign(delivery, delivered) },
+  'POST /webhooks/{id}/deliveries/{delivery_id}/resend': {
+    settle: (delivery) => Object.assign(delivery, { ...delivered, status: 'waiting' }),
+  },
   [`GET ${integrations}/availability/nights`]: {
     query: '?listing_id=2001&room_type_id=3001&start_date=2027-03-01&end_date=2027-03-02',
   },
@@ -140,7 +174,7 @@ async function record(): Promise<Record<string, { status: number; body: unknown 
     const envelope: any = await response.json()
     if (!response.ok) throw new Error(`${operation}: ${JSON.stringify(envelope)}`)
     delete envelope.meta.sandbox
-    if (settle) envelope.data.forEach(settle)
+    if (settle) [envelope.data].flat().forEach(settle)
     responses[operation] = { status: response.status, body: envelope }
   }
   return responses
