@@ -1,4 +1,5 @@
 import { costs } from './costs.ts'
+import { hints } from './hints.ts'
 import { machines } from './machines.ts'
 import { reads } from './reads.ts'
 import { scale } from './scale.ts'
@@ -15,6 +16,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   writes: () => withServers(writes),
   walks: () => withServers(walks),
   help,
+  hints,
   costs: () => withServers(costs),
   machines,
   scale,

@@ -1,0 +1,228 @@
+import { systemClock } from '../../src/clock.ts'
+import { openDatabase } from '../../src/compose.ts'
+import { readConfig } from '../../src/config.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { webhookDeliveryModel, webhookModel } from '../../src/webhooks/model.ts'
+import { makeActor, seedBooking, sender } from '../support/app.ts'
+import { type ServiceProcess, startService } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
+import { withDataDir } from './measure.ts'
+import type { Row } from './table.ts'
+
+const hosts = 10
+/** One host's endpoints: some are well, some respond 500 to 30 % of hints, some hang. */
+const sickBesideWell = ['well', 'well', 'well', 'failing', 'hanging']
+const allWell = Array<string>(5).fill('well')
+const changesPerSecond = Number(process.env.RATE ?? 60)
+const patienceMilliseconds = 120_000
+
+interface Round {
+  kinds: string[]
+  changes: number
+  /** A sender is killed and replaced this often; 0 for never. */
+  killEverySeconds: number
+}
+
+/** What came to the endpoints, each of which is named by its path. */
+function startReceiver() {
+  /** When each version of a booking first came to each endpoint, and how often. */
+  const came = new Map<string, { at: number; times: number }>()
+  /** The latest version that each endpoint has taken of each booking. */
+  const taken = new Map<string, string>()
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 60,
+    async fetch(request) {
+      const name = new URL(request.url).pathname.slice(1)
+      const { data } = (await request.json()) as { data: { booking_id: number; version: string } }
+      const place = `${name}/${data.booking_id}`
+      const { at = Date.now(), times = 0 } = came.get(`${place}/${data.version}`) ?? {}
+      came.set(`${place}/${data.version}`, { at, times: times + 1 })
+      if (name.startsWith('hanging')) await Bun.sleep(20_000)
+      if (name.startsWith('failing') && Math.random() < 0.3) return new Response(null, { status: 500 })
+      if ((taken.get(place) ?? '') < data.version) taken.set(place, data.version)
+      return new Response()
+    },
+  })
+  return { came, taken, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+}
+
+/** Two processes that serve and send. */
+async function startSenders(settings: Record<string, string>) {
+  const running: ServiceProcess[] = await Promise.all([1, 2].map(() => startService(settings)))
+  const url = () => (running.at(-1) as ServiceProcess).url
+  return {
+    /** Of the younger one. */
+    url,
+    /** Sends until it is answered. */
+    async post(key: string, path: string, body?: object) {
+      const sending = { key, headers: { 'idempotency-key': crypto.randomUUID() }, ...(body ? { body } : {}) }
+      for (;;) {
+        const response = await sender(fetch, url())('POST', path, sending).catch(() => null)
+        if (response && response.status < 300) return response.body.data
+        await Bun.sleep(50)
+      }
+    },
+    /** Kills and replaces the older one again and again, until the function that it returns is called. */
+    kill(everySeconds: number) {
+      let isOver = everySeconds === 0
+      const killing = (async () => {
+        while (!isOver) {
+          await Bun.sleep(everySeconds * 1000)
+          await running.shift()?.end('SIGKILL')
+          running.push(await startService(settings))
+        }
+      })()
+      return () => {
+        isOver = true
+        return killing
+      }
+    },
+    stop: () => Promise.all(running.map((service) => service.stop())),
+  }
+}
+
+type Senders = Awaited<ReturnType<typeof startSenders>>
+
+/** A host with an endpoint of each kind, and what it books. */
+async function makePartner(db: Db, serviceUrl: string, host: number, kinds: string[], receiverUrl: string) {
+  const { key, send } = await makeActor({ db, clock: systemClock }, sender(fetch, serviceUrl), {
+    rateLimit: 1_000_000_000,
+  })
+  const seeded = await seedBooking({ hostId: host, keyId: 0, key, send })
+  const { user_id, listing_id, room_type_id } = seeded
+  const names = kinds.map((kind, index) => `${kind}-${host}-${index}`)
+  for (const name of names)
+    await send('POST', '/v1/webhooks', {
+      body: { url: `${receiverUrl}/${name}`, events: ['booking.changed'] },
+    })
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  return { key, names, stay }
+}
+
+type Partner = Awaited<ReturnType<typeof makePartner>>
+
+/** The last version of a booking: when it was acknowledged, and to which endpoints it is hinted. */
+interface Final {
+  booking: number
+  version: string
+  at: number
+  names: string[]
+}
+
+/** Creates bookings and confirms each, all hosts side by side, no faster than the rate. */
+async function write(senders: Senders, partners: Partner[], changes: number): Promise<Final[]> {
+  const finals: Final[] = []
+  const begin = Date.now()
+  let made = 0
+  const writeOne = async ({ key, stay, names }: Partner) => {
+    while (made < changes) {
+      made += 2
+      await Bun.sleep(Math.max(0, begin + (made / changesPerSecond) * 1000 - Date.now()))
+      const { booking_id: booking } = await senders.post(key, '/v1/bookings', stay)
+      const { Booking } = await senders.post(key, `/v1/bookings/${booking}/confirm`)
+      finals.push({ booking, version: Booking.meta.version, at: Date.now(), names })
+    }
+  }
+  await Promise.all(partners.map(writeOne))
+  return finals
+}
+
+/** The endpoints and bookings of which a hint waits. */
+async function waitingPlaces(db: Db): Promise<Set<string>> {
+  const webhooks = await webhookModel(db).find({}, { id: 1, url: 1 }).lean()
+  const names = new Map(webhooks.map(({ id, url }) => [id, new URL(url).pathname.slice(1)]))
+  const deliveries = await webhookDeliveryModel(db)
+    .find({ status: 'waiting' }, { webhook_id: 1, booking_id: 1 })
+    .lean()
+  return new Set(deliveries.map(({ webhook_id, booking_id }) => `${names.get(webhook_id)}/${booking_id}`))
+}
+
+/** What became of the hints of one round. */
+async function measure({ kinds, changes, killEverySeconds }: Round) {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const settings = {
+      ...{ MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url, LOG_LEVEL: 'fatal' },
+      WEBHOOKS_ALLOW_PRIVATE: 'on',
+    }
+    const { db, close } = await openDatabase(readConfig(settings))
+    const receiver = startReceiver()
+    const senders = await startSenders(settings)
+    const partners = await Promise.all(
+      Array.from({ length: hosts }, (_, host) => makePartner(db, senders.url(), host, kinds, receiver.url)),
+    )
+    const stopKilling = senders.kill(killEverySeconds)
+    const finals = await write(senders, partners, changes)
+    const hinted = finals.flatMap(({ names, ...final }) => names.map((name) => ({ ...final, name })))
+    const place = ({ name, booking }: (typeof hinted)[number]) => `${name}/${booking}`
+    const well = hinted.filter(({ name }) => name.startsWith('well'))
+    const missing = () => well.filter((one) => (receiver.taken.get(place(one)) ?? '') < one.version).length
+    const deadline = Date.now() + patienceMilliseconds
+    while (missing() > 0 && Date.now() < deadline) await Bun.sleep(200)
+    await stopKilling()
+    const waiting = await waitingPlaces(db)
+    const sick = hinted.filter(({ name }) => !name.startsWith('well'))
+    const lost = sick.filter(
+      (one) =>
+        (receiver.taken.get(place(one)) ?? '') < one.version &&
+        !receiver.came.has(`${place(one)}/${one.version}`) &&
+        !waiting.has(place(one)),
+    )
+    const lags = well
+      .flatMap((one) => {
+        const { at } = receiver.came.get(`${place(one)}/${one.version}`) ?? {}
+        return at === undefined ? [] : [at - one.at]
+      })
+      .sort((one, other) => one - other)
+    const ofWell = [...receiver.came].filter(([name]) => name.startsWith('well'))
+    const outcome = {
+      ...{ well: well.length, missing: missing(), sick: sick.length, lost: lost.length },
+      doubled: ofWell.filter(([, { times }]) => times > 1).length,
+      came: ofWell.length,
+      lag: (share: number) => lags[Math.floor(lags.length * share)] ?? Number.NaN,
+    }
+    await senders.stop()
+    receiver.stop()
+    await close()
+    await Promise.all([mongod.close(), redis.stop()])
+    return outcome
+  })
+}
+
+type Outcome = Awaited<ReturnType<typeof measure>>
+
+function rowsOf(name: string, { well, missing, sick, lost, doubled, came, lag }: Outcome): Row[] {
+  return [
+    {
+      work: `${name}: commit to first try, well ones`,
+      result: `p50 ${lag(0.5)} ms, p95 ${lag(0.95)} ms, p99 ${lag(0.99)} ms`,
+      aim: '≤ 1 s',
+      holds: lag(0.95) <= 1000,
+    },
+    {
+      work: `${name}: last versions that never came`,
+      result: `${missing} of ${well} to well ones, ${lost} of ${sick} to sick ones (what waits for its next try is not lost)`,
+      aim: 'none',
+      holds: missing + lost === 0,
+    },
+    { work: `${name}: doubled, well ones`, result: `${doubled} of ${came}` },
+  ]
+}
+
+/** Changes to 50 endpoints: all well; some sick beside them; and the senders killed every few seconds. */
+export async function hints(): Promise<Row[]> {
+  const changes = Number(process.env.CHANGES ?? 10_000)
+  const killEverySeconds = Number(process.env.KILL_EVERY ?? 4)
+  const few = Math.min(2000, changes)
+  const rounds: [string, Round][] = [
+    [`${few} changes`, { kinds: allWell, changes: few, killEverySeconds: 0 }],
+    [`${few}, sick beside well`, { kinds: sickBesideWell, changes: few, killEverySeconds: 0 }],
+    [`${changes}, senders killed`, { kinds: sickBesideWell, changes, killEverySeconds }],
+  ]
+  const rows: Row[] = []
+  for (const [name, round] of rounds) rows.push(...rowsOf(name, await measure(round)))
+  return rows
+}
