@@ -11,7 +11,7 @@ const server = await startService(testEnvironment())
 afterAll(() => server.stop())
 
 /** How often a poller is killed; the promise is tried with more by hand. */
-const kills = Number(process.env.KILLS ?? 8)
+const kills = Number(process.env.KILLS ?? 5)
 const perPage = 100
 
 /** A host, and a poller of its feed that needs no disk. */
