@@ -228,13 +228,15 @@ test.concurrent('the hint of a process that is killed is tried again within 30 s
     count === 1 ? new Promise<Response>(() => {}) : new Response(),
   )
   const victim = await startService(environment)
-  const seeded = JSON.parse((await partnerctl(['seed', '--json'], environment)).stdout)
-  const { key, user_id, listing_id } = seeded
-  const send = sender(fetch, victim.url)
-  const hooks = { url, events: ['booking.changed'] }
-  expect((await send('POST', path, { key, body: hooks })).status).toBe(201)
-  const stay = { user_id, listing_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
-  expect((await send('POST', '/v1/bookings', { key, body: stay })).status).toBe(201)
+  const seeded = await partnerctl(['seed', '--json'], environment)
+  expect(seeded.code, seeded.stderr).toBe(0)
+  const { key, user_id, listing_id } = JSON.parse(seeded.stdout)
+  const post = async (to: string, body: object) => {
+    const { status, text } = await sender(fetch, victim.url)('POST', to, { key, body })
+    expect(status, text + victim.output()).toBe(201)
+  }
+  await post(path, { url, events: ['booking.changed'] })
+  await post('/v1/bookings', { user_id, listing_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' })
   await expect.poll(() => received.length, { timeout: 5000 }).toBe(1)
   const other = await startService(environment)
   const killedAt = performance.now()
