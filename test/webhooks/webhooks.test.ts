@@ -206,10 +206,7 @@ test.concurrent('administrators see the endpoints of all hosts and their deliver
   const on = await administrate('webhooks', 'enable', String(id))
   expect(on).toMatchObject({ enabled: true, bookings_after: expect.stringMatching(/^\d{4}-/) })
   const actions = await auditOf(id)
-  expect(actions.map(({ action }: { action: string }) => action)).toEqual([
-    'webhooks enable',
-    'webhooks disable',
-  ])
+  expect(actions.map(({ action }) => action)).toEqual(['webhooks enable', 'webhooks disable'])
   expect((await administrate('webhooks', 'disable', '999999')).stderr).toContain('Webhook not found')
 })
 
