@@ -97,7 +97,7 @@ test('kill -9 in the middle of a bulk write leaves all of it or nothing, six tim
   const pairs = await portfolio(owner, 50)
   let acknowledged = 0
   await owner.send('POST', path, { body: bulk(pairs, acknowledged) })
-  for (let attempt = 1; attempt <= Number(process.env.KILLS ?? 4); attempt += 1) {
+  for (let attempt = 1; attempt <= Number(process.env.KILLS ?? 3); attempt += 1) {
     const victim = await startService(environment)
     const request = sender(fetch, victim.url)('POST', path, {
       key: owner.key,

@@ -42,7 +42,7 @@ async function poller(actor: Actor, baseUrl = server.url) {
 const versionsIn = (log: string) => log.trim().split('\n').filter(Boolean)
 
 /** How often a poll is killed; the promise is tried with more by hand. */
-const kills = Number(process.env.KILLS ?? 12)
+const kills = Number(process.env.KILLS ?? 9)
 
 test(`a poll killed ${kills} times handles every change of a moving feed, and repeats only the one in progress`, {
   timeout: 240_000,

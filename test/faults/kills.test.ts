@@ -6,7 +6,7 @@ import { userModel } from '../../src/users/model.ts'
 import { type Actor, mongodbUrlOf, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
-const rounds = Number(process.env.ROUNDS ?? 6)
+const rounds = Number(process.env.ROUNDS ?? 5)
 
 interface Sent {
   actor: Actor

@@ -4,7 +4,7 @@ import { readFixture } from '../support/fixtures.ts'
 import { startService } from '../support/processes.ts'
 import { startReplicaSet } from '../support/replica-set.ts'
 
-const rounds = Number(process.env.ROUNDS ?? 7)
+const rounds = Number(process.env.ROUNDS ?? 5)
 const atOnce = 50
 
 const replicas = await startReplicaSet()
