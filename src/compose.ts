@@ -57,7 +57,6 @@ import { userJobs } from './users/jobs.ts'
 import { userModel } from './users/model.ts'
 import { WebhookLanes } from './webhooks/lanes.ts'
 import { webhookDeliveryModel, webhookModel } from './webhooks/model.ts'
-import { mayHint } from './webhooks/permission.ts'
 
 /** All collections, so that they and their indexes exist before the first transaction. */
 export const models = [
@@ -224,12 +223,8 @@ export async function compose(
   const journal = new RequestJournal(db, clock, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
-  const webhooks = new WebhookLanes({
-    ...{ db, clock, config, secrets, changes, log },
-    environment: { name: 'live' },
-    mayHint: mayHint(db, clock, false),
-    onTry: (isDelivered) => metrics.countHint(isDelivered),
-  })
+  const lanes = { db, clock, config, secrets, changes, log, metrics, environment: { name: 'live' } } as const
+  const webhooks = new WebhookLanes(lanes, db)
   const live: AppContext = {
     config,
     clock,

@@ -10,6 +10,11 @@ export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
   actor?: Pick<AuditEntry, 'user' | 'machine'>
 }
 
+/** A partner, as the audit log names who did something. */
+export function partnerActor({ keyId, address }: { keyId: number; address: string }) {
+  return { user: `key ${keyId}`, machine: address }
+}
+
 /** Adds an entry to the audit log, in the transaction of the action itself where it has one. */
 export async function recordAction(
   db: Db,

@@ -1,4 +1,4 @@
-import { recordAction } from '../admin/store.ts'
+import { partnerActor, recordAction } from '../admin/store.ts'
 import type { AppContext } from '../context.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Session } from '../platform/mongo/connection.ts'
@@ -18,17 +18,18 @@ const actions = { confirmed: 'bookings confirm', cancelled: 'bookings cancel' } 
  */
 export async function preparePartnerTransition(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { hostId, keyId, address, isSandbox }: Caller,
+  caller: Caller,
   bookingId: number | undefined,
   { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
 ): Promise<UnitOfWork<BookingDetail>> {
+  const { hostId, isSandbox } = caller
   const booking = await findBooking(db, hostId, bookingId)
   const toDetail = await prepareDetail(db, booking)
   const move = {
     host_id: hostId,
     action: actions[to],
     target: transitionTarget(booking.id, reason),
-    actor: { user: `key ${keyId}`, machine: address },
+    actor: partnerActor(caller),
   }
   const record = (session: Session) => recordAction(db, { at: clock(), ...move }, session)
   const transition = { to, reason, ...(isSandbox ? {} : { also: record }) }

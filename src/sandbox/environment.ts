@@ -4,7 +4,6 @@ import { sequenceIds } from '../ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { WebhookLanes } from '../webhooks/lanes.ts'
-import { mayHint } from '../webhooks/permission.ts'
 import {
   clearSandbox,
   openSandbox,
@@ -36,12 +35,7 @@ export async function openSandboxEnvironment(
   const outbox = new OutboxWorker(db, topics, clock, log)
   outbox.start()
   const changes = new HostChanges(db, log)
-  const webhooks = new WebhookLanes({
-    ...{ db, clock, config, secrets: live.secrets, changes, log },
-    environment: { name: 'sandbox' },
-    mayHint: mayHint(live.db, clock, true),
-    onTry: (isDelivered) => live.metrics.countHint(isDelivered),
-  })
+  const webhooks = new WebhookLanes({ ...live, db, changes, environment: { name: 'sandbox' } }, live.db)
   webhooks.start()
   const store = { db, clock, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {

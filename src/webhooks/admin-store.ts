@@ -2,6 +2,7 @@ import { notFound } from '../errors.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
+import { replaceSecrets } from './store.ts'
 
 /** The endpoints of all hosts, or of one, by host and id. */
 export function listWebhooksOfAll(db: Db, hostId: number | undefined, limit: number): Promise<Webhook[]> {
@@ -42,12 +43,12 @@ export async function webhookState(db: Db, now: Date): Promise<WebhookState> {
 /** Re-encrypts the secrets of all endpoints that are not under the current one; returns how many endpoints there were. */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
-  for await (const { host_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
+  for await (const webhook of webhookModel(db).find().lean().cursor()) {
+    const { secrets } = webhook
     if (secrets.every((secret) => box.isCurrent(secret))) continue
     const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
-    // Only what was read: secrets that were rotated meanwhile are under the current one.
-    const seen = { host_id, id, 'secrets.0.sealed': secrets[0]?.sealed }
-    count += (await webhookModel(db).updateOne(seen, { $set: { secrets: sealed } })).modifiedCount
+    // Secrets that were rotated meanwhile are under the current one.
+    if (await replaceSecrets(db, webhook, sealed)) count += 1
   }
   return count
 }

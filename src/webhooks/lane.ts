@@ -8,11 +8,9 @@ import { findWebhookIfAny, type WebhookId } from './store.ts'
 
 /** What sending hints needs. */
 export type LaneContext = TryContext &
-  Pick<AppContext, 'changes' | 'log'> & {
+  Pick<AppContext, 'changes' | 'log' | 'metrics'> & {
     /** False while no key of the host may see what hints are about. */
     mayHint(webhook: Webhook): Promise<boolean>
-    /** Told the result of each try. */
-    onTry(isDelivered: boolean): void
   }
 
 /** Tries at once for one endpoint (decisions §21). */
@@ -202,7 +200,7 @@ export class Lane {
     const mayBeFailing = () => webhook.failing_since !== null || this.hasFailed
     const isDelivered = isSuccess(await attempt(this.app, webhook, begun, mayBeFailing))
     this.hasFailed = !isDelivered
-    this.app.onTry(isDelivered)
+    this.app.metrics.countHint(isDelivered)
     this.tries += 1
     if (this.tries % trimEveryTries === 0) await trimDeliveries(this.app.db, webhook)
     return isDelivered

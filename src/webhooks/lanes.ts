@@ -1,6 +1,8 @@
+import type { Db } from '../platform/mongo/connection.ts'
 import { withTimeoutOrNull } from '../platform/timeout.ts'
 import { Lane, type LaneContext } from './lane.ts'
 import { claimLane, type FreeWebhook, findFree, findHeld, releaseLane, renewLanes } from './lanes-store.ts'
+import { mayHint } from './permission.ts'
 import type { WebhookId } from './store.ts'
 
 /** How often a process looks for endpoints that nobody holds; a sandbox may wait longer. */
@@ -25,8 +27,11 @@ export class WebhookLanes {
   private looking: Promise<void> | undefined
 
   private readonly pause: number
+  private readonly app: LaneContext
 
-  constructor(private readonly app: LaneContext) {
+  /** @param liveDb where the keys are, also those of sandboxes */
+  constructor(app: Omit<LaneContext, 'mayHint'>, liveDb: Db) {
+    this.app = { ...app, mayHint: mayHint(liveDb, app.clock, app.environment.name === 'sandbox') }
     this.pause = lookEveryMilliseconds[app.environment.name]
   }
 

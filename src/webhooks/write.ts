@@ -1,3 +1,4 @@
+import { partnerActor } from '../admin/store.ts'
 import type { AppContext } from '../context.ts'
 import { DomainError, invalidFields } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
@@ -84,14 +85,14 @@ export async function createWebhook(
  */
 export async function patchWebhook(
   app: Context,
-  { hostId, keyId, address }: Caller,
+  caller: Caller,
   id: number | undefined,
   { url, events, enabled }: WebhookPatch,
 ): Promise<{ webhook: Webhook; gap: HintGap | null }> {
   const { db, clock } = app
   if (url !== undefined) requireUrl(app, url)
-  const found = await findWebhook(db, hostId, id)
-  const actor = { user: `key ${keyId}`, machine: address }
+  const found = await findWebhook(db, caller.hostId, id)
+  const actor = partnerActor(caller)
   if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, actor)
   const values = {
     // What an earlier address did says nothing of this one.
@@ -103,7 +104,7 @@ export async function patchWebhook(
   if (removed.length > 0) await dropWaiting(db, found, clock(), removed)
   if (enabled === true) await switchWebhook(app, found, 'on', actor)
   app.webhooks.wake()
-  const webhook = enabled === true ? await findWebhook(db, hostId, id) : changed
+  const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
   return { webhook, gap: enabled === true ? webhook.gap : null }
 }
 
