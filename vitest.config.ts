@@ -1,14 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { shared } from './vitest.shared.ts'
 
+/** `bin/test`: every test that is deterministic. */
 export default defineConfig({
-  test: {
-    include: ['test/**/*.test.ts'],
-    globalSetup: 'test/support/servers.ts',
-    maxWorkers: 2,
-    // Files share nothing but the servers, and importing the whole service anew for each takes a minute in all.
-    isolate: false,
-    reporters: ['default', './test/support/folder-times.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-  },
+  test: { ...shared, include: ['test/**/*.test.ts'], exclude: ['test/soak/**'] },
 })

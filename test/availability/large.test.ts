@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
 import { availabilityCompactedModel, availabilityRowModel } from '../../src/availability/model.ts'
-import { bookingModel } from '../../src/bookings/model.ts'
 import { addDays } from '../../src/clock.ts'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { type Actor, sender, testApp, testEnvironment } from '../support/app.ts'
+import { type Actor, testApp } from '../support/app.ts'
 import { fillRows } from '../support/availability.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
-import { startService } from '../support/processes.ts'
 
 const service = await testApp()
 const { db } = service.live
@@ -77,48 +75,6 @@ test('GET availability between dates shows the rows that GET without dates shows
   }
 })
 
-test('GET availability of 146,000 rows does not keep other requests waiting', async () => {
-  const process = await startService(testEnvironment())
-  try {
-    const send = sender(fetch, process.url)
-    await send('GET', `${path}?per_page=1`, { key: owner.key })
-    let isDone = false
-    const large = send('GET', `${path}?per_page=500`, { key: owner.key }).finally(() => {
-      isDone = true
-    })
-    let servedMeanwhile = 0
-    while (!isDone) {
-      const health = await fetch(`${process.url}/healthz`)
-      const me = await send('GET', '/v1/me', { key: owner.key })
-      expect([health.status, me.status]).toEqual([200, 200])
-      if (!isDone) servedMeanwhile += 1
-    }
-    const { status, body } = await large
-    expect([status, rowsOf(body.data.availabilities).length > 140_000]).toEqual([200, true])
-    expect(Object.keys(body.meta)).toEqual(['request_id', 'pagination'])
-    expect(servedMeanwhile).toBeGreaterThan(5)
-  } finally {
-    await process.stop()
-  }
-})
-
-test('a client that disconnects in the middle of a large read disturbs no other client', async () => {
-  const process = await startService(testEnvironment())
-  try {
-    const leave = new AbortController()
-    const response = await fetch(`${process.url}${path}?per_page=500`, {
-      headers: { 'x-api-key': owner.key },
-      signal: leave.signal,
-    })
-    await response.body?.getReader().read()
-    leave.abort()
-    const { status } = await sender(fetch, process.url)('GET', `${path}?per_page=1`, { key: owner.key })
-    expect(status).toBe(200)
-  } finally {
-    expect(await process.end('SIGTERM')).toBe(0)
-  }
-})
-
 test('a room type whose availability is often rewritten is compacted without being asked', async () => {
   const [pair] = pairs
   const item = { ...pair, available: 5, start_date: '2027-02-01', end_date: '2027-02-10' }
@@ -132,37 +88,4 @@ test('a room type whose availability is often rewritten is compacted without bei
   const stored = await availabilityRowModel(db).countDocuments(place)
   expect(stored).toBeLessThan(days)
   expect((await availabilityCompactedModel(db).findOne(place).lean())?.in_force).toBe(stored)
-})
-
-test('concurrent bookings, writes and compactions over two processes never oversell', async () => {
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
-  try {
-    const user = await owner.send('POST', '/v1/users', {
-      body: { email: 'u@example.com', first_name: 'A', last_name: 'B' },
-    })
-    const pair = pairs[1] as (typeof pairs)[number]
-    const other = { ...pair, available: 1, start_date: '2028-01-01', end_date: '2028-01-01' }
-    const units = 7
-    const set = { ...pair, available: units, start_date: '2027-09-01', end_date: '2027-09-30' }
-    await owner.send('POST', path, { body: { data: [set] } })
-    const stay = { checkin_at: '2027-09-05', checkout_at: '2027-09-20' }
-    const body = { ...pair, ...stay, user_id: user.body.data.user_id }
-    const over = (index: number) => sender(fetch, processes[index % 2]?.url)
-    const responses = await Promise.all([
-      ...Array.from({ length: 40 }, (_, index) =>
-        over(index)('POST', '/v1/bookings', { key: owner.key, body }),
-      ),
-      ...Array.from({ length: 10 }, (_, index) =>
-        over(index)('POST', path, {
-          key: owner.key,
-          body: { data: Array.from({ length: 120 }, () => other) },
-        }),
-      ),
-    ])
-    expect(responses.filter(({ status }) => status === 201)).toHaveLength(units)
-    expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
-    expect(await bookingModel(db).countDocuments({ host_id: owner.hostId })).toBe(units)
-  } finally {
-    await Promise.all(processes.map((process) => process.stop()))
-  }
 })

@@ -157,35 +157,3 @@ test.each([
   const clockDocument = await db.collection('host_clocks').findOne({ _id: actor.hostId as never })
   expect(clockDocument?.last).toBe(Date.parse(`${body.data.Bookings[0].version.replace(' ', 'T')}Z`) / 1000)
 })
-
-/** How many rounds; the promise is tried with more by hand. */
-const rounds = Number(process.env.ROUNDS ?? 12)
-
-test(`cancels racing creates for the last unit, ${rounds} rounds: never oversold, never a unit lost`, {
-  timeout: 120_000,
-}, async () => {
-  const actor = await service.actor()
-  const { user_id, listing_id, room_type_id } = await seedBooking(actor)
-  const unit = { listing_id, room_type_id }
-  const range = { ...unit, available: 1, start_date: '2032-01-01', end_date: '2032-12-31' }
-  await actor.send('POST', '/v1/integrations/provider_one/availability', { body: { data: [range] } })
-  const stay = { ...unit, user_id, checkin_at: '2032-03-01', checkout_at: '2032-03-10' }
-  const senders = processes.map(({ url }) => sender(fetch, url))
-  const ask = (index: number, path: string, body: object) =>
-    (senders[index % 2] as (typeof senders)[0])('POST', path, { key: actor.key, body })
-  let holder = (await actor.send('POST', '/v1/bookings', { body: stay })).body.data.booking_id as number
-  for (let round = 0; round < rounds; round += 1) {
-    const [cancelled, ...created] = await Promise.all([
-      ask(round, `/v1/bookings/${holder}/cancel`, {}),
-      ...Array.from({ length: 4 }, (_, index) => ask(index, '/v1/bookings', stay)),
-    ])
-    expect(cancelled.status).toBe(200)
-    const made = created.filter(({ status }) => status === 201)
-    expect(made.length).toBeLessThanOrEqual(1)
-    // Where all creates came before the cancel, the unit is free now.
-    const [next = await actor.send('POST', '/v1/bookings', { body: stay })] = made
-    expect(next.status).toBe(201)
-    expect((await actor.send('POST', '/v1/bookings', { body: stay })).status).toBe(422)
-    holder = next.body.data.booking_id
-  }
-})

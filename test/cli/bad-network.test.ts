@@ -75,51 +75,51 @@ test.each(['me', 'doctor', 'api GET /listings', 'feed show 1'])(
   },
 )
 
-const inTwoSeconds = () => new Date(Date.now() + 2000).toUTCString()
+const soon = () => new Date(Date.now() + 5000).toUTCString()
 const limited = { error: { type: 'rate_limit_error', message: 'Slow down', errors: [] } }
-const foreign: [string, number, Reply][] = [
-  ['a redirect', 0, () => Response.redirect(elsewhere.url.origin, 302)],
+/** A name, the seconds after which the poll says that it tries again, and the reply. */
+const anyPause = '(0\\.\\d|1\\.0)'
+const foreign: [string, string, Reply][] = [
+  ['a redirect', anyPause, () => Response.redirect(elsewhere.url.origin, 302)],
   [
     'a 503 page with Retry-After in seconds',
-    1000,
+    '2\\.0',
     () => new Response('<html>', { status: 503, headers: { 'retry-after': '2' } }),
   ],
   [
     'a 503 page with a date in Retry-After',
-    1000,
-    () => new Response('<html>', { status: 503, headers: { 'retry-after': inTwoSeconds() } }),
+    '[2-5]\\.\\d',
+    () => new Response('<html>', { status: 503, headers: { 'retry-after': soon() } }),
   ],
-  ['a 429 without Retry-After', 0, () => Response.json(limited, { status: 429 })],
-  ['a 429 page', 0, () => new Response('too many', { status: 429 })],
-  ['other JSON', 0, () => Response.json({ hello: 'world' })],
-  ['a feed without a list', 0, () => Response.json({ data: { Bookings: 'none' } })],
+  ['a 429 without Retry-After', anyPause, () => Response.json(limited, { status: 429 })],
+  ['a 429 page', anyPause, () => new Response('too many', { status: 429 })],
+  ['other JSON', anyPause, () => Response.json({ hello: 'world' })],
+  ['a feed without a list', anyPause, () => Response.json({ data: { Bookings: 'none' } })],
   [
     'items of another shape',
-    0,
+    anyPause,
     () => Response.json({ data: { Bookings: [{ booking_id: '7', version: 1 }] } }),
   ],
   [
     'half a body',
-    0,
+    anyPause,
     () => new Response('{"data":{"Boo', { headers: { 'content-type': 'application/json' } }),
   ],
-  ['a 404 page', 0, () => new Response('not found', { status: 404 })],
+  ['a 404 page', anyPause, () => new Response('not found', { status: 404 })],
 ]
 
 test.concurrent.each(foreign)(
-  'partnerctl feed poll retries after %s from a proxy, no sooner than after %i ms',
-  async (_, leastWaitMilliseconds, reply) => {
+  'partnerctl feed poll retries after %s from a proxy, and says that it waits %s s',
+  async (_, seconds, reply) => {
     const actor = await service.actor()
     await seedBooking(actor)
     const { run, replyWith } = await poller(actor)
     replyWith(reply)
-    const start = Date.now()
     const { code, stdout, stderr } = await run()
     const lines = [stdout, stderr].map((text) => text.trim().split('\n').length)
     expect([code, ...lines]).toEqual([0, 1, 1])
-    expect(stderr).toMatch(/; trying again in \d+\.\d s$/m)
+    expect(stderr).toMatch(new RegExp(`; trying again in ${seconds} s$`, 'm'))
     expect(stderr).not.toContain('undefined')
-    expect(Date.now() - start).toBeGreaterThan(leastWaitMilliseconds)
   },
 )
 

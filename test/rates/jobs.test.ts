@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { acceptRates } from '../../src/rates/accept.ts'
 import { decideRates } from '../../src/rates/decide.ts'
-import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const url = mongodbUrlOf(`rate_jobs_${crypto.randomUUID().slice(0, 8)}`)
 let offset = 0
@@ -177,30 +177,4 @@ test('rates that an administrator drops have failed', async () => {
   })
   expect(await own.prices()).toEqual([1, 2])
   live.outbox.start()
-})
-
-test('every job of a process that is killed at any moment ends as applied', { timeout: 60_000 }, async () => {
-  const own = await partner()
-  const environment = { ...testEnvironment(), MONGODB_URL: url }
-  const accepted: number[] = []
-  for (let kill = 0; kill < 3; kill += 1) {
-    const victim = await startService(environment)
-    const send = sender(fetch, victim.url)
-    const burst = async () => {
-      for (;;) {
-        const body = { data: own.items(accepted.length + 1) }
-        const { status, body: answer } = await send('POST', path, { key: own.actor.key, body })
-        if (status === 200) accepted.push(answer.meta.job_id)
-      }
-    }
-    const sending = burst().catch(() => {})
-    const before = accepted.length
-    while (accepted.length < before + 3) await Bun.sleep(1)
-    await Bun.sleep(Math.random() * 20)
-    await victim.end('SIGKILL')
-    await sending
-  }
-  expect(accepted.length).toBeGreaterThanOrEqual(9)
-  for (const id of accepted) expect(await ended(own, id)).toMatchObject({ status: 'applied' })
-  expect((await own.prices())[0]).toBeGreaterThanOrEqual(accepted.length)
 })

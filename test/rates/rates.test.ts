@@ -3,8 +3,8 @@ import type { StoredListing } from '../../src/listings/model.ts'
 import { withWaitingRates } from '../../src/listings/waiting-rates.ts'
 import { waitingRatesModel } from '../../src/listings/waiting-rates-model.ts'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const { db } = service.live
@@ -70,66 +70,6 @@ test('a booking and a PATCH after accepted rates see them applied', async () => 
   })
   expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 500, price_jan: 5 })
   service.live.outbox.start()
-})
-
-test('the last of several POSTs of rates over two processes wins', async () => {
-  const owner = await service.actor()
-  const own = await listingOf(owner)
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
-  for (let price = 1; price <= 60; price += 1) {
-    const send = sender(fetch, processes[price % 2]?.url)
-    const body = { data: [{ ...own, base_price: price, ...(price % 7 === 0 ? { price_dec: price } : {}) }] }
-    expect((await send('POST', path, { key: owner.key, body })).status).toBe(200)
-  }
-  await settled(owner.hostId)
-  expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 60, price_dec: 56 })
-  await Promise.all(processes.map((process) => process.stop()))
-})
-
-test('rates accepted before two kills of the service are applied in order', {
-  timeout: 150_000,
-}, async () => {
-  const environment = {
-    ...testEnvironment(),
-    MONGODB_URL: mongodbUrlOf(`rates_${crypto.randomUUID().slice(0, 8)}`),
-  }
-  const apart = await testApp({ MONGODB_URL: environment.MONGODB_URL })
-  await apart.live.outbox.stop()
-  const owner = await apart.actor()
-  const own = await listingOf(owner)
-  let last = 0
-  for (let attempt = 1; attempt <= 2; attempt += 1) {
-    const victim = await startService(environment)
-    const send = sender(fetch, victim.url)
-    const burst = async () => {
-      for (let count = 0; count < 50; count += 1) {
-        const price = last + 1
-        const { status } = await send('POST', path, {
-          key: owner.key,
-          body: { data: [{ ...own, base_price: price }] },
-        })
-        if (status === 200) last = price
-      }
-    }
-    const before = last
-    const sending = burst().catch(() => {})
-    while (last < before + 5) await Bun.sleep(1)
-    await Bun.sleep(attempt * 4)
-    await victim.end('SIGKILL')
-    await sending
-  }
-  const survivor = await startService(environment)
-  while (await waitingRatesModel(apart.live.db).exists({})) {
-    // A killed process holds its job until the lease is over.
-    const lost = { due_at: { $gt: new Date(Date.now() + 5000) } }
-    await jobModel(apart.live.db).updateMany(lost, { $set: { due_at: new Date() } })
-    await Bun.sleep(50)
-  }
-  await survivor.stop()
-  const { base_price } = await prices(owner, own.listing_id)
-  expect(last).toBeGreaterThanOrEqual(10)
-  // A rate whose response was cut off by the kill may have been accepted.
-  expect([last, last + 1]).toContain(base_price)
 })
 
 test.each([

@@ -12,8 +12,7 @@ const { db, clock, journal } = service.live
 /** The requests of a key as it sees them, once everything is written. */
 async function requestsOf(actor: Pick<Actor, 'send'>, query = ''): Promise<RequestView[]> {
   // A response is logged after it was sent.
-  await Bun.sleep(20)
-  await journal.flush()
+  await service.logged()
   const { status, body } = await actor.send('GET', `/v1/requests?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
   return body.data
@@ -58,7 +57,8 @@ test('GET /v1/requests shows the requests of the key in both environments, newes
       error: null,
     }),
   ])
-  for (const { at } of listed) expect(Math.abs(Date.parse(at) - before)).toBeLessThan(5000)
+  for (const { at } of listed)
+    expect([Date.parse(at) >= before, Date.parse(at) <= Date.now()]).toEqual([true, true])
 })
 
 test('a key does not see that it looked at itself, only where that failed', async () => {
@@ -98,8 +98,7 @@ test('a key that ended is logged and counted also where its client has failed to
   const input = { host: actor.hostId, name: 'k', permissions: [], expiresAt: new Date(0) }
   const { key, record } = await mintKey(strict.live.db, clock, input)
   for (let count = 0; count < 4; count += 1) await strict.send('GET', '/v1/me', { key })
-  await Bun.sleep(20)
-  await strict.live.journal.flush()
+  await strict.logged()
   const found = await findRequests(strict.live.db, { key_id: record.id }, 10, clock())
   expect(found.map(({ status }) => status)).toEqual([429, 429, 401, 401])
   const counts = await readCounts(

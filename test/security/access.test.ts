@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { seedBooking, testApp } from '../support/app.ts'
 
 const service = await testApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' })
@@ -234,7 +235,8 @@ test('URL and iCal fields of a listing never cause a connection', async () => {
   const created = await thief.send('POST', '/v1/listings', { body })
   expect(created.status).toBe(201)
   await thief.send('GET', `/v1/listings/${created.body.data.id}`)
-  await Bun.sleep(1000)
+  // Nothing of it waits to be done later.
+  await expect.poll(() => jobModel(service.live.db).exists({ host_id: thief.hostId })).toBeNull()
   listener.stop(true)
   expect(connections).toBe(0)
 })

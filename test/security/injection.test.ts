@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
-import { scalarPaths, withRawJson } from '../support/attack-paths.ts'
+import { sampledPaths, withRawJson } from '../support/attack-paths.ts'
+import { deep, sharpValues } from '../support/attack-values.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 import { fill, guardedRoutes, prefixes } from '../support/routes.ts'
 import { validBodies } from '../support/valid-bodies.ts'
@@ -21,31 +22,12 @@ beforeAll(async () => {
 })
 afterAll(() => process.stop())
 
-const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
-
-/** Raw JSON that replaces every scalar of every body. */
-const rawValues: Record<string, string> = {
-  operator: '{"$gt":""}',
-  where: '{"$where":"sleep(5000)"}',
-  array: '[]',
-  'array of operators': '[{"$ne":1}]',
-  boolean: 'true',
-  null: 'null',
-  nul: '"a\\u0000b"',
-  'lone surrogate': '"\\ud800"',
-  proto: '{"__proto__":{"admin":true}}',
-  'proto text': '"__proto__"',
-  infinity: '1e309',
-  negative: '-1',
-  'huge integer': '9007199254740993',
-  fraction: '0.1',
-  'digit string': '"1"',
-  blank: '"  "',
-  'long text': JSON.stringify('x'.repeat(100_000)),
-  'regex bomb': JSON.stringify(`${'a'.repeat(5000)}!(a+)+$`),
-  'many at signs': JSON.stringify('@'.repeat(255)),
-  deep,
-}
+afterEach(async () => {
+  expect(({} as Record<string, unknown>).admin).toBeUndefined()
+  const names = (await service.live.db.listCollections()).map(({ name }) => name)
+  expect(names.filter((name) => name.includes('$'))).toEqual([])
+  expect(process.output()).not.toContain('internal_error')
+})
 
 /** Values for every declared query parameter. */
 const queryValues: Record<string, string> = {
@@ -63,7 +45,6 @@ const queryValues: Record<string, string> = {
   date: '=2026-02-30',
 }
 
-let attacks = 0
 let narrow = { key: '', uses: 0 }
 
 /** A key that still has requests: routes with a window of their own are attacked with a new one every 50 requests. */
@@ -75,7 +56,6 @@ async function keyFor(path: string): Promise<string> {
 }
 
 async function attack(method: string, path: string, body?: string) {
-  attacks += 1
   const key = await keyFor(path)
   const response = await send(method, path, { key, ...(body === undefined ? {} : { body }) })
   expect(response.status, `${method} ${path} ${body?.slice(0, 300)}`).toBeLessThan(500)
@@ -96,24 +76,13 @@ test('every route that takes a body accepts the valid one that the attacks start
   expect(refused).toEqual([])
 })
 
-test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {
+test('what could reach the database as something else, in every scalar of every body, gets an enveloped response and no 5xx', async () => {
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
-    const example = body()
-    const isRepeated = name.includes(' /sandbox') && name.replace('/sandbox', '/v1') in bodies
-    const values = isRepeated ? rawValuesOfRepeated : Object.values(rawValues)
-    for (const place of sample(scalarPaths(example)))
-      await Promise.all(values.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
+    for (const place of sampledPaths(body()))
+      await Promise.all(sharpValues.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
   }
 })
-
-/** A route of the sandbox has the handler of the live one: what could reach the database differently is enough. */
-const rawValuesOfRepeated = [rawValues.operator, rawValues.nul, rawValues.proto] as string[]
-
-/** The paths without list elements after the first: elements of one list are alike. */
-function sample(paths: (string | number)[][]): (string | number)[][] {
-  return paths.filter((path) => path.every((key) => typeof key === 'string' || key === 0))
-}
 
 test('every attack in every declared query parameter gets an enveloped response and no 5xx', async () => {
   const queries = service.app.routes.flatMap(({ method, path, hooks }) => {
@@ -160,7 +129,6 @@ test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () =>
       body: new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]),
       headers: { 'x-api-key': await keyFor(path) },
     })
-    attacks += 1
     expect(response.status).toBe(422)
   }
 })
@@ -182,15 +150,6 @@ test('Idempotency-Keys of any form with an invalid body are 422', async () => {
       body: {},
       headers: { 'idempotency-key': key },
     })
-    attacks += 1
     expect(response.status).toBe(status)
   }
-})
-
-test('over 2,000 attacks left no internal error, no collection and no prototype behind', async () => {
-  expect(({} as Record<string, unknown>).admin).toBeUndefined()
-  const names = (await service.live.db.listCollections()).map(({ name }) => name)
-  expect(names.filter((name) => name.includes('$'))).toEqual([])
-  expect(process.output()).not.toContain('internal_error')
-  expect(attacks).toBeGreaterThan(2000)
 })

@@ -1,7 +1,7 @@
 import { afterAll, inject } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { Clock } from '../../src/clock.ts'
-import { compose } from '../../src/compose.ts'
+import { compose, type OpenContext } from '../../src/compose.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import type { AppContext } from '../../src/context.ts'
 import { createHost } from '../../src/hosts/store.ts'
@@ -38,6 +38,8 @@ export interface TestApp {
   live: AppContext
   sandbox: AppContext
   app: ReturnType<typeof createApp>
+  /** Resolves once every request so far has been noted and its entry in the request log is stored. */
+  logged(): Promise<void>
   /** A request without any key. */
   send(method: string, path: string, sending?: Sending): Promise<TestResponse>
   /** A new host with a new key; its rate limit is out of reach unless one is given. */
@@ -76,14 +78,35 @@ export async function testApp(
   const { live, sandbox } = context
   afterAll(context.close)
   const app = createApp(context)
+  const requests = countRequests(app, context)
   const send = sender((request) => app.handle(request))
   return {
     live,
     sandbox,
     app,
+    async logged() {
+      while (requests.noted < requests.begun) await Bun.sleep(1)
+      await live.journal.flush()
+    },
     send: (method, path, sending) => send(method, path, { key: null, ...sending }),
     actor: (options) => makeActor(live, send, options),
   }
+}
+
+/** A request is noted after its response was sent. */
+function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metrics'>) {
+  const counts = { begun: 0, noted: 0 }
+  const handle = app.handle
+  app.handle = (request) => {
+    counts.begun += 1
+    return handle(request)
+  }
+  const observe = metrics.observeRequest.bind(metrics)
+  metrics.observeRequest = (...seen) => {
+    observe(...seen)
+    counts.noted += 1
+  }
+  return counts
 }
 
 /** Sends requests through a function or over a real socket. */

@@ -2,11 +2,16 @@
 type Tree = any
 
 /** The paths of all scalars in a body, as lists of keys. */
-export function scalarPaths(value: Tree, path: (string | number)[] = []): (string | number)[][] {
+function scalarPaths(value: Tree, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([key, child]) =>
     scalarPaths(child, [...path, Array.isArray(value) ? Number(key) : key]),
   )
+}
+
+/** Without list elements after the first: elements of one list are alike. */
+export function sampledPaths(body: Tree): (string | number)[][] {
+  return scalarPaths(body).filter((path) => path.every((key) => typeof key === 'string' || key === 0))
 }
 
 /** A copy of a body as JSON text, with raw JSON in one place. */

@@ -1,6 +1,7 @@
 import { freePort } from '../../src/platform/free-port.ts'
 
-const root = new URL('../..', import.meta.url).pathname
+/** The folder of the project. */
+export const root = new URL('../..', import.meta.url).pathname
 
 /** A service process of its own. */
 export interface ServiceProcess {
@@ -52,7 +53,7 @@ export async function startService(
       return child.exited
     },
   }
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 240_000
   while (!(await isReady(service.url))) {
     if (child.exitCode !== null || Date.now() > deadline)
       throw new Error(`The service did not start (exit code ${child.exitCode}):\n${output}`)

@@ -86,9 +86,9 @@ function launch(port: number, dbpath: string): Bun.Subprocess {
   return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
 }
 
-/** Repeats a question until it has a result, for half a minute at most. */
+/** Repeats a question until it has a result, for four minutes at most. */
 async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
-  const deadline = Date.now() + 30_000
+  const deadline = Date.now() + 240_000
   for (;;) {
     const result = await ask().catch(() => undefined)
     if (result !== undefined) return result

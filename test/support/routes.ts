@@ -1,5 +1,5 @@
 import type { Permission } from '../../src/http/permissions.ts'
-import type { TestApp } from './app.ts'
+import { type Actor, seedBooking, type TestApp } from './app.ts'
 
 /** A route that the guard protects, as the route table describes it. */
 export interface GuardedRoute {
@@ -32,4 +32,36 @@ export function fill(path: string, values: Record<string, string | number> = {})
 /** A body that no route accepts, for the routes that take one. */
 export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?: unknown } {
   return takesBody ? { body: {} } : {}
+}
+
+/** Ids of things that one host has in an environment, by the part of a path that they follow. */
+export type OwnIds = Record<string, string | number>
+
+/** Makes one of everything that has an id in a path: a new kind of thing needs an entry here. */
+export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> {
+  const { booking_id, listing_id, room_type_id } = await seedBooking(actor, prefix)
+  const provider = `${prefix}/integrations/provider_one`
+  const data = [{ listing_id, room_type_id, base_price: 5 }]
+  const rates = await actor.send('POST', `${provider}/rates`, { body: { data } })
+  for (const feed of ['bookings', 'messages'])
+    await actor.send('PUT', `${provider}/${feed}/consumers/own`, { body: { acknowledged: null } })
+  const endpoint = { url: 'https://hooks.invalid/', events: ['booking.changed'] }
+  const webhook = (await actor.send('POST', `${prefix}/webhooks`, { body: endpoint })).body.data.id
+  const delivery = (await actor.send('POST', `${prefix}/webhooks/${webhook}/test`)).body.data.id
+  return {
+    bookings: booking_id,
+    listings: listing_id,
+    consumers: 'own',
+    jobs: rates.body.meta.job_id,
+    webhooks: webhook,
+    deliveries: delivery,
+  }
+}
+
+/** The path with all of its ids filled in. */
+export function fillOwn(path: string, own: OwnIds): string {
+  return path.replace(':provider', 'provider_one').replace(/(\w+)\/:\w+/g, (_, kind: string) => {
+    if (own[kind] === undefined) throw new Error(`There is no id for "${kind}" in ${path}`)
+    return `${kind}/${own[kind]}`
+  })
 }

@@ -29,8 +29,8 @@ test('POST /v1/users sends UserCreated once, and again only after the tag manage
   const { body } = await actor.send('POST', '/v1/users', {
     body: { email: 'a@b.cc', first_name: 'A', last_name: 'B' },
   })
-  while (received.length === 0) await Bun.sleep(20)
-  await Bun.sleep(600)
+  await expect.poll(() => received.length).toBe(1)
+  await expect.poll(() => jobModel(service.live.db).countDocuments()).toBe(0)
   const { user_id, created_at } = body.data
   expect(received).toEqual([
     { event: 'UserCreated', user_id, host_id: actor.hostId, source: 'api', created_at },

@@ -1,9 +1,7 @@
 import { test } from 'vitest'
-import { setKeyActive } from '../../src/keys/store.ts'
 import { webhookDeliveryModel } from '../../src/webhooks/model.ts'
-import { sendHint } from '../../src/webhooks/send.ts'
-import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { type Actor, mongodbUrlOf, type TestApp, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../support/webhooks.ts'
 
@@ -28,6 +26,9 @@ async function withClock() {
 }
 
 const service = await testApp(settings())
+/** The only delivery of an endpoint as it is stored. */
+const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
+
 const clocked = await Promise.all([withClock(), withClock(), withClock()])
 
 /** Cancels a booking as an administrator does: without a key. */
@@ -62,16 +63,13 @@ test.concurrent('at most ten are in flight to an endpoint and one of each bookin
   for (let count = 0; count < 12; count += 1) await hanging.book()
   for (const text of ['one', 'two', 'three'])
     await hanging.actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text } } })
-  await expect.poll(() => slow.received.length, { timeout: 5000 }).toBe(10)
-  const since = performance.now()
+  await expect.poll(() => slow.received.length).toBe(10)
   await well.book()
-  await expect.poll(() => quick.received.length, { timeout: 3000 }).toBe(1)
-  expect(performance.now() - since).toBeLessThan(2000)
-  await Bun.sleep(500)
+  await expect.poll(() => quick.received.length).toBe(1)
   expect(slow.received).toHaveLength(10)
   gate.resolve()
   // 13 changes of bookings and 3 messages: messages never merge.
-  await expect.poll(() => slow.received.length, { timeout: 10_000 }).toBe(16)
+  await expect.poll(() => slow.received.length).toBe(16)
   expect(most).toEqual({ inFlight: 10, ofBooking: 1 })
   const ids = slow.received.flatMap(({ hint }) => hint.data.message_id ?? [])
   expect(new Set(ids).size).toBe(3)
@@ -84,17 +82,20 @@ test.concurrent('changes behind a hint that is in flight become one, with the ne
     if (count === 1) await gate.promise
     return new Response()
   })
-  const { actor, booking_id } = await hookedPartner(service, url, ['booking.changed'])
+  const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
+  const { booking_id } = (await book()).body.data
+  await expect.poll(() => received.length).toBe(1)
   await actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
-  await expect.poll(() => received.length, { timeout: 5000 }).toBe(1)
   await cancel(booking_id)
-  await Bun.sleep(600)
   const feed = await actor.send('GET', '/v1/integrations/provider_one/bookings')
+  const { version } = feed.body.data.Bookings.at(-1)
+  const newest = { webhook_id: id, 'payload.data.version': version }
+  await expect.poll(() => webhookDeliveryModel(service.live.db).exists(newest)).not.toBeNull()
   gate.resolve()
-  await expect.poll(() => received.length, { timeout: 5000 }).toBe(2)
-  expect(received[1]?.hint.data.version).toBe(feed.body.data.Bookings[0].version)
-  await Bun.sleep(300)
-  expect(received).toHaveLength(2)
+  await expect.poll(() => received.length).toBe(2)
+  expect(received[1]?.hint.data).toMatchObject({ booking_id, version })
+  const statuses = async () => (await deliveriesOf(actor, id)).map((one: { status: string }) => one.status)
+  await expect.poll(statuses).toEqual(['delivered', 'delivered'])
 })
 
 test.concurrent('a hint is tried eight times, as far apart as the decisions say, and a longer Retry-After counts', async (context) => {
@@ -107,20 +108,23 @@ test.concurrent('a hint is tried eight times, as far apart as the decisions say,
   const { actor, id, book } = await hookedPartner(apart, url, ['booking.changed'])
   await book()
   const last = async () => (await deliveriesOf(actor, id))[0]
-  const untilNext = async () => Date.parse((await last()).next_attempt_at) - apart.live.clock().getTime()
-  for (const seconds of [5, 1800, 1800, 7200, 18_000, 36_000, 50_400]) {
-    // A try in progress counts as lost after 20 s.
-    await expect
-      .poll(async () => Math.abs((await untilNext()) / 1000 - seconds), { timeout: 8000 })
-      .toBeLessThan(2)
-    await move(await untilNext(), actor, id)
+  const pauses = [5, 1800, 1800, 7200, 18_000, 36_000, 50_400]
+  for (const [index, seconds] of pauses.entries()) {
+    const begun = apart.live.clock().getTime()
+    await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: index + 1, in_flight: false })
+    // The try ended between then and now.
+    const next = Date.parse((await last()).next_attempt_at)
+    const now = apart.live.clock().getTime()
+    const endedAt = next - seconds * 1000
+    expect([endedAt >= begun, endedAt <= now]).toEqual([true, true])
+    await move(next - now, actor, id)
   }
   await expect
-    .poll(last, { timeout: 8000 })
+    .poll(last)
     .toMatchObject({ attempts: 8, response_status: 503, status: 'failed', next_attempt_at: null })
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
   expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(8)
-}, 60_000)
+})
 
 test.concurrent('an endpoint that has been dead for six days is off, in the audit and the answer, and names the gap when it is turned on', async (context) => {
   const { expect } = context
@@ -131,16 +135,13 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   const missed = [(await book()).body.data.booking_id]
   const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
   await expect
-    .poll(async () => (await deliveriesOf(actor, id))[0], { timeout: 5000 })
+    .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
   await move(4.9 * 24 * hour, actor, id)
-  // A try in progress counts as lost after 20 s; the next pause is 5 min.
-  const untilNext = async () =>
-    Date.parse((await deliveriesOf(actor, id))[0].next_attempt_at) - apart.live.clock().getTime()
-  await expect.poll(untilNext, { timeout: 5000 }).toBeGreaterThan(100_000)
+  await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: 2, in_flight: false })
   expect(await state()).toMatchObject({ enabled: true, disabled_reason: null })
   await move(1.1 * 24 * hour, actor, id)
-  await expect.poll(state, { timeout: 5000 }).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+  await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
   expect((await state()).disabled_at).toMatch(/^\d{4}-/)
   const audit = await partnerctl(['audit', 'list', '--json'], {
     MONGODB_URL: apart.live.config.mongodbUrl as string,
@@ -151,8 +152,6 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   })
   const tried = received.length
   missed.push((await book()).body.data.booking_id)
-  await Bun.sleep(500)
-  expect(received).toHaveLength(tried)
   expect((await deliveriesOf(actor, id)).map(({ status }: { status: string }) => status)).toEqual(['failed'])
   isDead = false
   const on = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
@@ -161,9 +160,9 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   const found = gap.body.data.Bookings.map(({ booking_id }: { booking_id: number }) => booking_id)
   expect(found).toEqual(missed)
   const next = (await book()).body.data.booking_id
-  await expect.poll(() => received.at(-1)?.hint.data.booking_id, { timeout: 5000 }).toBe(next)
+  await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(next)
   expect(received).toHaveLength(tried + 1)
-}, 40_000)
+})
 
 test.concurrent('an endpoint on which nothing waits any more is off after five days, too', async (context) => {
   const { expect } = context
@@ -172,36 +171,17 @@ test.concurrent('an endpoint on which nothing waits any more is off after five d
   const { actor, id, book } = await hookedPartner(apart, url, ['booking.changed'])
   await book()
   await expect
-    .poll(async () => (await deliveriesOf(actor, id))[0], { timeout: 5000 })
+    .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
   await webhookDeliveryModel(apart.live.db).updateMany({}, { status: 'failed', next_attempt_at: null })
   await move(6 * 24 * hour, actor, id)
   const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
-  await expect.poll(state, { timeout: 5000 }).toMatchObject({ enabled: false, disabled_reason: 'failing' })
-}, 30_000)
-
-test.concurrent('nothing is sent while no usable key of the host may read bookings, and what waits is sent once one may', async (context) => {
-  const { expect } = context
-  const { url, received } = startReceiver(context)
-  const { actor, booking_id, book } = await hookedPartner(service, url, ['booking.changed'])
-  const booked = await book()
-  await expect.poll(() => received.length, { timeout: 5000 }).toBe(1)
-  const { db } = service.live
-  await setKeyActive(db, String(actor.keyId), false)
-  // What a process knows of keys is up to 5 s old.
-  await Bun.sleep(5200)
-  await cancel(booking_id)
-  await Bun.sleep(1000)
-  expect(received).toHaveLength(1)
-  await setKeyActive(db, String(actor.keyId), true)
-  await expect
-    .poll(() => received.map(({ hint }) => hint.data.booking_id), { timeout: 12_000 })
-    .toEqual([booked.body.data.booking_id, booking_id])
-}, 40_000)
+  await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+})
 
 test.concurrent('a poller that also listens loses nothing when all hints are dropped', async (context) => {
   const { expect } = context
-  const { url, received } = startReceiver(context, () => Response.error())
+  const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
   const { actor, book } = await hookedPartner(service, url)
   const seen = new Set<number>()
   let [cursor, isOver] = ['updated_after=2000-01-01', false]
@@ -215,37 +195,11 @@ test.concurrent('a poller that also listens loses nothing when all hints are dro
   })()
   const made: number[] = []
   for (let count = 0; count < 25; count += 1) made.push((await book()).body.data.booking_id)
-  await expect.poll(() => made.filter((id) => !seen.has(id)), { timeout: 5000 }).toEqual([])
+  await expect.poll(() => made.filter((id) => !seen.has(id))).toEqual([])
   isOver = true
   await poller
-  expect(received.length).toBeGreaterThan(5)
-}, 20_000)
-
-test.concurrent('the hint of a process that is killed is tried again within 30 seconds, by another one', async (context) => {
-  const { expect } = context
-  const environment = testEnvironment(settings())
-  const { url, received } = startReceiver(context, (_, count) =>
-    count === 1 ? new Promise<Response>(() => {}) : new Response(),
-  )
-  const victim = await startService(environment)
-  const seeded = await partnerctl(['seed', '--json'], environment)
-  expect(seeded.code, seeded.stderr).toBe(0)
-  const { key, user_id, listing_id } = JSON.parse(seeded.stdout)
-  const post = async (to: string, body: object) => {
-    const { status, text } = await sender(fetch, victim.url)('POST', to, { key, body })
-    expect(status, text + victim.output()).toBe(201)
-  }
-  await post(path, { url, events: ['booking.changed'] })
-  await post('/v1/bookings', { user_id, listing_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' })
-  await expect.poll(() => received.length, { timeout: 5000 }).toBe(1)
-  const other = await startService(environment)
-  const killedAt = performance.now()
-  await victim.end('SIGKILL')
-  await expect.poll(() => received.length, { timeout: 30_000, interval: 100 }).toBe(2)
-  expect(performance.now() - killedAt).toBeLessThan(30_000)
-  expect(received[1]?.headers['webhook-id']).toBe(received[0]?.headers['webhook-id'])
-  await other.stop()
-}, 60_000)
+  await expect.poll(() => received.length).toBeGreaterThan(5)
+})
 
 test.concurrent('the sandbox has five of its own, hints no bookings that it is filled with, and takes them along when it is cleared', async (context) => {
   const { expect } = context
@@ -254,41 +208,22 @@ test.concurrent('the sandbox has five of its own, hints no bookings that it is f
   const make = () => actor.send('POST', '/sandbox/webhooks', { body: { url, events: bothEvents } })
   const made = await make()
   expect(made.status).toBe(201)
-  await Bun.sleep(1500)
-  expect(received).toEqual([])
   const stay = { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   const booked = await actor.send('POST', '/sandbox/bookings', { body: stay })
-  await expect.poll(() => received.length, { timeout: 5000 }).toBe(1)
+  await expect.poll(() => received.length).toBe(1)
   expect(received[0]?.hint.data.booking_id).toBe(booked.body.data.booking_id)
   for (let count = 1; count < 5; count += 1) expect((await make()).status).toBe(201)
   expect((await make()).status).toBe(409)
   expect((await actor.send('GET', path)).body.data).toEqual([])
   await actor.send('DELETE', '/sandbox')
   expect((await actor.send('GET', '/sandbox/webhooks')).body.data).toEqual([])
-  await actor.send('POST', '/sandbox/bookings', { body: stay })
-  await Bun.sleep(1500)
+  const next = startReceiver(context)
+  await actor.send('POST', '/sandbox/webhooks', { body: { url: next.url, events: bothEvents } })
+  const again = await actor.send('POST', '/sandbox/bookings', { body: stay })
+  await expect.poll(() => next.received.length).toBe(1)
+  expect(next.received[0]?.hint.data.booking_id).toBe(again.body.data.booking_id)
   expect(received).toHaveLength(1)
-}, 20_000)
-
-test.concurrent('a server that never responds is given up after 15 s, and nothing is sent after that', async (context) => {
-  const { expect } = context
-  const { url } = startReceiver(context, () => new Promise<Response>(() => {}))
-  const late = startReceiver(context)
-  const lookup = async () => {
-    await Bun.sleep(15_500)
-    return ['127.0.0.1']
-  }
-  const named = late.url.replace('127.0.0.1', 'late.example')
-  const send = (to: string) =>
-    sendHint({ url: new URL(to), headers: {}, body: '{}', allowsPrivate: true, lookup })
-  for (const sent of await Promise.all([send(url), send(named)])) {
-    expect(sent).toMatchObject({ status: null, failure: 'timeout' })
-    expect(sent.milliseconds).toBeGreaterThan(14_000)
-    expect(sent.milliseconds).toBeLessThan(17_000)
-  }
-  await Bun.sleep(1500)
-  expect(late.received).toEqual([])
-}, 25_000)
+})
 
 test.concurrent('what an earlier address responds does not turn off the one of now', async (context) => {
   const { expect } = context
@@ -300,7 +235,7 @@ test.concurrent('what an earlier address responds does not turn off the one of n
   const well = startReceiver(context)
   const { actor, id, book } = await hookedPartner(service, gone.url, ['booking.changed'])
   const { body } = await book()
-  await expect.poll(() => gone.received.length, { timeout: 5000 }).toBe(1)
+  await expect.poll(() => gone.received.length).toBe(1)
   const [delivery] = await deliveriesOf(actor, id)
   expect(delivery).toMatchObject({ status: 'waiting', attempts: 1, next_attempt_at: null })
   const resend = await actor.send('POST', `${path}/${id}/deliveries/${delivery.id}/resend`)
@@ -308,7 +243,7 @@ test.concurrent('what an earlier address responds does not turn off the one of n
   await actor.send('PATCH', `${path}/${id}`, { body: { url: well.url } })
   answer.resolve()
   await expect
-    .poll(() => well.received.map(({ hint }) => hint.data.booking_id), { timeout: 10_000 })
+    .poll(() => well.received.map(({ hint }) => hint.data.booking_id))
     .toEqual([body.data.booking_id])
   expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true, url: well.url })
-}, 20_000)
+})

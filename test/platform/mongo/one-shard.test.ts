@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { models, outboxTopics } from '../../../src/compose.ts'
-import { type Actor, mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
-import { fill, guardedRoutes } from '../../support/routes.ts'
+import { mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
+import { fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds } from '../../support/routes.ts'
 import { listenToTransactions, type Statement } from '../../support/transactions.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 
@@ -31,45 +31,69 @@ async function statementsOf(send: () => Promise<{ status: number }>) {
   return { status, statements: listener.statements.slice(before) }
 }
 
-/** Everything a route takes: its body, a key to repeat it with, and its path with the ids of the actor. */
-async function requestOf(actor: Actor, route: { method: string; path: string; takesBody: boolean }) {
+// What waits for the background is done by nobody while a request is looked at.
+await Promise.all([service.live.outbox.stop(), service.sandbox.outbox.stop()])
+
+const everything = { rateLimit: 1_000_000 }
+const reader = await service.actor(everything)
+/** What is only read is the same for all reads. */
+const read = { '/v1': await makeOwnIds(reader, '/v1'), '/sandbox': await makeOwnIds(reader, '/sandbox') }
+
+/** Everything a route takes: its body, a key to repeat it with, and its path with ids of the host's own. */
+async function requestOf({ method, path, takesBody }: GuardedRoute) {
+  const prefix = path.startsWith('/sandbox') ? '/sandbox' : '/v1'
+  if (method === 'GET') {
+    const days = path.endsWith('/nights')
+      ? `?listing_id=${read[prefix].listings}&start_date=2031-01-01&end_date=2031-01-31`
+      : ''
+    return () => reader.send('GET', `${fillOwn(path, read[prefix])}${days}`)
+  }
+  const writer = await service.actor(everything)
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  if (!route.takesBody) return () => actor.send(route.method, fill(route.path), { headers })
-  const prefix = route.path.startsWith('/sandbox') ? '/sandbox' : '/v1'
-  const valid = (await validBodies(actor, prefix))[`${route.method} ${route.path}`]
-  if (!valid) throw new Error(`There is no valid body for ${route.method} ${route.path}`)
-  return () => actor.send(route.method, valid.path, { body: valid.body(), headers })
+  if (!takesBody) {
+    const target = fillOwn(path, await makeOwnIds(writer, prefix))
+    return () => writer.send(method, target, { headers })
+  }
+  const valid = (await validBodies(writer, prefix))[`${method} ${path}`]
+  if (!valid) throw new Error(`There is no valid body for ${method} ${path}`)
+  return () => writer.send(method, valid.path, { body: valid.body(), headers })
 }
 
-const table: Record<string, string[]> = {}
+/** Writes of a single document, which need no transaction. */
+const ofOneDocument = [
+  'POST /integrations/:provider/provider-key',
+  'PUT /integrations/:provider/bookings/consumers/:name',
+  'DELETE /integrations/:provider/bookings/consumers/:name',
+  'PUT /integrations/:provider/messages/consumers/:name',
+  'DELETE /integrations/:provider/messages/consumers/:name',
+  'POST /webhooks',
+  'PATCH /webhooks/:id',
+  'DELETE /webhooks/:id',
+  'POST /webhooks/:id/secret/rotate',
+  'POST /webhooks/:id/test',
+  'POST /webhooks/:id/deliveries/:delivery_id/resend',
+  'DELETE ',
+]
+/** Reads of several collections that show one moment. */
+const ofOneMoment = [
+  'GET /integrations/:provider/availability',
+  'GET /integrations/:provider/availability/nights',
+]
 
 test.each(guardedRoutes(service))('$method $path names one host in each transaction', async (route) => {
-  const send = await requestOf(await service.actor({ rateLimit: 1_000_000 }), route)
-  const { status, statements } = await statementsOf(send)
-  expect(status).toBeLessThan(500)
+  const { status, statements } = await statementsOf(await requestOf(route))
+  expect(status).toBeLessThan(300)
   expect(scattered(statements)).toEqual([])
-  table[`${route.method} ${route.path}`] = statements.map(({ text }) => text)
+  const name = `${route.method} ${route.path}`
+  const withoutPrefix = name.replace(/ \/(v1|sandbox)/, ' ')
+  const isTransaction =
+    route.method === 'GET' ? ofOneMoment.includes(withoutPrefix) : !ofOneDocument.includes(withoutPrefix)
+  // Of the others nothing is claimed: something in the background may have begun one meanwhile.
+  if (isTransaction) expect(statements.length).toBeGreaterThan(0)
+  if (process.env.TABLE) console.log(name, statements.map(({ text }) => text).join(' · '))
 })
 
-test('every write of the contract is a transaction', () => {
-  const writes = guardedRoutes(service, '/v1').filter(({ method }) => method !== 'GET')
-  const without = writes.map(({ method, path }) => `${method} ${path}`).filter((name) => !table[name]?.length)
-  expect(without).toEqual([
-    'POST /v1/integrations/:provider/provider-key',
-    'PUT /v1/integrations/:provider/bookings/consumers/:name',
-    'DELETE /v1/integrations/:provider/bookings/consumers/:name',
-    'PUT /v1/integrations/:provider/messages/consumers/:name',
-    'DELETE /v1/integrations/:provider/messages/consumers/:name',
-    'POST /v1/webhooks',
-    'PATCH /v1/webhooks/:id',
-    'DELETE /v1/webhooks/:id',
-    'POST /v1/webhooks/:id/secret/rotate',
-    'POST /v1/webhooks/:id/test',
-    'POST /v1/webhooks/:id/deliveries/:delivery_id/resend',
-  ])
-})
-
-const jobs = await service.actor({ rateLimit: 1_000_000 })
+const jobs = await service.actor(everything)
 const { listing_id, room_type_id } = await seedBooking(jobs)
 const unit = { listing_id, room_type_id }
 
@@ -108,7 +132,6 @@ test.each(Object.entries(outboxTopics(service.live)))(
       return { status: 200 }
     })
     expect(scattered(statements)).toEqual([])
-    table[`job ${name}`] = statements.map(({ text }) => text)
   },
 )
 
@@ -132,6 +155,4 @@ test('only what belongs to no host has a unique index that does not begin with t
 
 test('nothing else that ran meanwhile, in the background or beside, names more than one host', () => {
   expect(scattered(listener.statements)).toEqual([])
-  if (process.env.TABLE)
-    for (const [name, texts] of Object.entries(table)) console.log(name, texts.join(' · '))
 })

@@ -1,0 +1,70 @@
+import { afterAll, expect, test } from 'vitest'
+import { testApp, testEnvironment } from '../../support/app.ts'
+import { appearances, desktop, openBrowser, saveShot, seriousFindings } from '../../support/browser.ts'
+import { busyPartner, enterKey } from '../../support/console.ts'
+import { startService } from '../../support/processes.ts'
+
+const environment = { WEBHOOKS_ALLOW_PRIVATE: 'on' }
+const service = await testApp(environment)
+const server = await startService(testEnvironment(environment))
+afterAll(() => server.stop())
+const browser = await openBrowser(server.url)
+test('the page sends at most 10 requests a minute, and none while nobody sees it', async () => {
+  const { actor } = await busyPartner(service)
+  const { page } = await browser.open('/console', desktop, true)
+  const countRequests = () =>
+    page.evaluate(`
+    globalThis.sent = []
+    const send = globalThis.fetch
+    globalThis.fetch = (...request) => {
+      globalThis.sent.push(Date.now())
+      return send(...request)
+    }`)
+  await countRequests()
+  /** When each request was sent, by the clock of the page. */
+  const sent = () => page.evaluate('globalThis.sent') as Promise<number[]>
+  const pass = async () => {
+    await page.clock.runFor(5000)
+    await Bun.sleep(50)
+  }
+  await enterKey(page, actor)
+  // A restless partner switches all the time.
+  for (let count = 0; count < 24; count += 1) {
+    await page.getByRole('radio', { name: count % 2 === 0 ? 'Sandbox' : 'Live' }).check()
+    await pass()
+  }
+  const beforeReload = await sent()
+  await page.reload()
+  await countRequests()
+  for (let count = 0; count < 6; count += 1) await pass()
+  const all = [...beforeReload, ...(await sent())]
+  const inMinuteFrom = (start: number) => all.filter((at) => at >= start && at < start + 60_000).length
+  expect(Math.max(...all.map(inMinuteFrom))).toBeLessThanOrEqual(10)
+  expect(all.length).toBeGreaterThan(10)
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate(`
+      Object.defineProperty(document, 'hidden', { get: () => ${isHidden}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await setHidden(true)
+  await Bun.sleep(300)
+  const seen = (await sent()).length
+  for (let count = 0; count < 24; count += 1) await pass()
+  expect((await sent()).length).toBe(seen)
+  await setHidden(false)
+  while ((await sent()).length === seen) await pass()
+  await page.close()
+})
+
+test.each(appearances)('the console is accessible and fits at $width pixels, $scheme', async (appearance) => {
+  const { actor } = await busyPartner(service)
+  const { page, complaints } = await browser.open('/console', appearance)
+  expect(await seriousFindings(page)).toEqual([])
+  await enterKey(page, actor)
+  await page.locator('.chart canvas').waitFor()
+  await page.locator('.requests summary').first().click()
+  await saveShot(page, `console-${appearance.width}-${appearance.scheme}`)
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(appearance.width)
+  expect(await seriousFindings(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await page.close()
+})

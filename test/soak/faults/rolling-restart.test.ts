@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { userModel } from '../../../src/users/model.ts'
+import { testApp, testEnvironment } from '../../support/app.ts'
+import { startNginx } from '../../support/nginx.ts'
+import { type ServiceProcess, startService, workersOf } from '../../support/processes.ts'
+import { UserLoad } from '../../support/user-load.ts'
+
+const observer = await testApp()
+const portOf = ({ url }: ServiceProcess) => Number(new URL(url).port)
+
+/** Runs busy clients through a proxy while the services are restarted; no request may fail and no write be lost. */
+async function restartUnderLoad(
+  services: ServiceProcess[],
+  keepsAlive: boolean,
+  restart: () => Promise<void>,
+) {
+  const { key, hostId } = await observer.actor()
+  const proxy = await startNginx(services.map(portOf), keepsAlive)
+  const load = new UserLoad(proxy.url, key)
+  await Bun.sleep(500)
+  await restart()
+  await Bun.sleep(500)
+  await load.stop()
+  await proxy.stop()
+  const stored = await userModel(observer.live.db).countDocuments({ host_id: hostId })
+  expect(load.created).toBeGreaterThan(0)
+  expect([load.failures, stored]).toEqual([{}, load.created])
+}
+
+/** Tells a service to restart its workers, and waits until all of the old ones have ended. */
+async function roll(service: ServiceProcess): Promise<void> {
+  const before = await workersOf(service.pid)
+  process.kill(service.pid, 'SIGHUP')
+  while ((await workersOf(service.pid)).some((pid) => before.includes(pid))) await Bun.sleep(50)
+}
+
+test.concurrent('a service of two workers restarted with SIGHUP behind a proxy that keeps connections fails no request', async () => {
+  const service = await startService({ ...testEnvironment(), WORKERS: '2' })
+  await restartUnderLoad([service], true, () => roll(service))
+  expect(await service.end('SIGTERM')).toBe(0)
+})
+
+test.concurrent('two processes restarted in turn behind a proxy that connects for each request fail no request', async () => {
+  const services = await Promise.all([1, 2].map(() => startService(testEnvironment())))
+  await restartUnderLoad(services, false, async () => {
+    for (const [index, service] of services.entries()) {
+      expect(await service.end('SIGTERM')).toBe(0)
+      services[index] = await startService({ ...testEnvironment(), PORT: String(portOf(service)) })
+      await Bun.sleep(500)
+    }
+  })
+  expect(await Promise.all(services.map((service) => service.end('SIGTERM')))).toEqual([0, 0])
+})

@@ -1,0 +1,97 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { isAlive } from '../../../src/platform/process.ts'
+import { userModel } from '../../../src/users/model.ts'
+import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { startService, workersOf } from '../../support/processes.ts'
+
+const limitMilliseconds = 20_000
+const observer = await testApp()
+
+/** Sends a body byte by byte, much longer than a shutdown may take. */
+function trickle(url: string, key: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const head = ['POST /v1/users HTTP/1.1', 'Host: test', `X-API-Key: ${key}`, 'Content-Length: 200']
+  socket.write(`${head.join('\r\n')}\r\n\r\n{`)
+  const timer = setInterval(() => socket.write(' '), 300)
+  socket.on('error', () => {})
+  socket.on('close', () => clearInterval(timer))
+  return new Promise<void>((resolve) => socket.on('close', () => resolve()))
+}
+
+test.concurrent.each(['1', '2'])(
+  'a shutdown of %s worker(s) is not ready at once, finishes the requests in flight and ends in time despite a trickling client',
+  async (WORKERS) => {
+    const { key, hostId } = await observer.actor()
+    const service = await startService({ ...testEnvironment(), WORKERS })
+    const trickled = trickle(service.url, key)
+    const send = sender(fetch, service.url)
+    const create = (index: number) =>
+      send('POST', '/v1/users', {
+        key,
+        body: { email: `s${index}@example.com`, first_name: 'A', last_name: 'B', password: 'long enough' },
+      })
+    const inFlight = Array.from({ length: 10 }, (_, index) => create(index))
+    await Bun.sleep(100)
+    const begun = Date.now()
+    const ended = service.end('SIGTERM')
+    await Bun.sleep(100)
+    const readiness = await send('GET', '/readyz')
+    expect([readiness.status, readiness.body]).toEqual([503, { status: 'not ready', failing: ['shutdown'] }])
+    expect(readiness.headers.get('connection')).toBe('close')
+    await Bun.sleep(3000)
+    process.kill(service.pid, 'SIGTERM')
+    expect(await ended).toBe(0)
+    expect(Date.now() - begun).toBeLessThan(limitMilliseconds)
+    await trickled
+    const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
+    expect(statuses).toEqual(Array(10).fill(201))
+    expect(await userModel(observer.live.db).countDocuments({ host_id: hostId })).toBe(10)
+  },
+)
+
+/** A connection kept open between requests. */
+function keepConnection(url: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  socket.setEncoding('utf8')
+  return {
+    request: () =>
+      new Promise<string>((resolve) => {
+        for (const event of ['data', 'error', 'close'])
+          socket.once(event, (told) => resolve(String(told ?? event)))
+        if (socket.destroyed) resolve('closed before')
+        socket.write('GET /v1/me HTTP/1.1\r\nHost: test\r\n\r\n')
+      }),
+    end: () => socket.destroy(),
+  }
+}
+
+test.concurrent('during a shutdown an open connection gets one more response, with "Connection: close", and new ones are refused', async () => {
+  const service = await startService(testEnvironment())
+  const connections = Array.from({ length: 5 }, () => keepConnection(service.url))
+  for (const { request } of connections) expect(await request()).toMatch(/^HTTP\/1.1 401/)
+  const ended = service.end('SIGTERM')
+  await Bun.sleep(1300)
+  expect(await keepConnection(service.url).request()).toContain('ECONNREFUSED')
+  for (const { request } of connections) {
+    expect(await request()).toMatch(/^HTTP\/1.1 401.*^connection: close\r$/ims)
+    await Bun.sleep(700)
+  }
+  expect(await ended).toBe(0)
+  for (const { end } of connections) end()
+})
+
+test.concurrent('workers end after their supervisor is killed, and release the port', async () => {
+  const service = await startService({ ...testEnvironment(), WORKERS: '2' })
+  while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
+  const workers = await workersOf(service.pid)
+  const begun = Date.now()
+  await service.end('SIGKILL')
+  while (workers.some(isAlive) && Date.now() - begun < limitMilliseconds) await Bun.sleep(50)
+  const left = workers.filter(isAlive)
+  for (const pid of left) process.kill(pid, 'SIGKILL')
+  expect(left).toEqual([])
+  await expect(fetch(`${service.url}/healthz`)).rejects.toThrow()
+})

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { waitingRatesModel } from '../../../src/listings/waiting-rates-model.ts'
+import { jobModel } from '../../../src/platform/outbox/outbox.ts'
+import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { startService } from '../../support/processes.ts'
+import { soakFactor } from '../../support/soak.ts'
+
+const path = '/v1/integrations/provider_one/rates'
+const environment = testEnvironment({ MONGODB_URL: mongodbUrlOf(`rates_${crypto.randomUUID().slice(0, 8)}`) })
+const service = await testApp({ MONGODB_URL: environment.MONGODB_URL as string })
+const { db } = service.live
+
+/** A host with a listing of one room type, and what its prices and rate jobs are. */
+async function partner() {
+  const actor: Actor = await service.actor()
+  const body = { name: 'L', room_types: [{ name: 'T', prices: { base_price: 1 } }] }
+  const listing_id = (await actor.send('POST', '/v1/listings', { body })).body.data.id as number
+  const read = async () => (await actor.send('GET', `/v1/listings/${listing_id}`)).body.data.room_types[0]
+  const room_type_id = (await read()).id as number
+  return {
+    actor,
+    item: (base_price: number, more: object = {}) => ({ listing_id, room_type_id, base_price, ...more }),
+    prices: async () => (await read()).prices,
+    job: async (id: number) => (await actor.send('GET', `${path}/jobs/${id}`)).body.data,
+  }
+}
+
+test('the last of several POSTs of rates over two processes wins', async () => {
+  const { actor, item, prices } = await partner()
+  const processes = await Promise.all([startService(environment), startService(environment)])
+  for (let price = 1; price <= 60; price += 1) {
+    const send = sender(fetch, processes[price % 2]?.url)
+    const data = [item(price, price % 7 === 0 ? { price_dec: price } : {})]
+    expect((await send('POST', path, { key: actor.key, body: { data } })).status).toBe(200)
+  }
+  while (await waitingRatesModel(db).exists({ host_id: actor.hostId })) await Bun.sleep(20)
+  expect(await prices()).toMatchObject({ base_price: 60, price_dec: 56 })
+  await Promise.all(processes.map((process) => process.stop()))
+})
+
+const kills = 3 * soakFactor
+
+test(`rates accepted before ${kills} kills of the service are applied in order, and every job ends as applied`, async () => {
+  await service.live.outbox.stop()
+  const { actor, item, prices, job } = await partner()
+  let last = 0
+  const accepted: number[] = []
+  for (let kill = 1; kill <= kills; kill += 1) {
+    const victim = await startService(environment)
+    const send = sender(fetch, victim.url)
+    const burst = async () => {
+      for (;;) {
+        const price = last + 1
+        const { status, body } = await send('POST', path, { key: actor.key, body: { data: [item(price)] } })
+        if (status !== 200) continue
+        last = price
+        accepted.push(body.meta.job_id)
+      }
+    }
+    const before = last
+    const sending = burst().catch(() => {})
+    while (last < before + 5) await Bun.sleep(1)
+    await Bun.sleep(Math.random() * 20)
+    await victim.end('SIGKILL')
+    await sending
+  }
+  const survivor = await startService(environment)
+  while (await waitingRatesModel(db).exists({})) {
+    // A killed process holds its job until the lease is over.
+    const lost = { due_at: { $gt: new Date(Date.now() + 5000) } }
+    await jobModel(db).updateMany(lost, { $set: { due_at: new Date() } })
+    await Bun.sleep(50)
+  }
+  await survivor.stop()
+  expect(accepted.length).toBeGreaterThanOrEqual(5 * kills)
+  for (const id of accepted) expect(await job(id)).toMatchObject({ status: 'applied' })
+  // A rate whose response was cut off by the kill may have been accepted.
+  expect([last, last + 1]).toContain((await prices()).base_price)
+})

@@ -1,0 +1,70 @@
+import { connect, type Socket } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { startService } from '../../support/processes.ts'
+import { controlOf } from '../../support/soak.ts'
+
+const { actor } = await testApp()
+const someone = await actor()
+const process = await startService(testEnvironment())
+afterAll(() => process.stop())
+const port = Number(new URL(process.url).port)
+const send = sender(fetch, process.url)
+
+/** A request of another client. */
+const another = async () => expect((await send('GET', '/v1/me', { key: someone.key })).status).toBe(200)
+const calm = await controlOf(another)
+/** Of the other clients; those that only wait cost no more than their connections. */
+const expectPrompt = async () => expect((await controlOf(another)) / calm).toBeLessThan(50)
+
+function open(text: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.write(text)
+      resolve(socket)
+    })
+    socket.on('error', reject)
+  })
+}
+
+test('1,000 idle connections do not delay other clients', async () => {
+  const idle = await Promise.all(Array.from({ length: 1000 }, () => open('')))
+  await expectPrompt()
+  for (const socket of idle) socket.destroy()
+})
+
+test('200 clients that never finish their bodies do not delay other clients', async () => {
+  const head = `POST /v1/users HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${someone.key}\r\nContent-Length: 1000\r\n\r\n{"a":`
+  const slow = await Promise.all(Array.from({ length: 200 }, () => open(head)))
+  await Bun.sleep(300)
+  await expectPrompt()
+  for (const socket of slow) socket.destroy()
+  await expectPrompt()
+})
+
+test('a body that is too large is 413 with or without Content-Length, and the next request is served', async () => {
+  const huge = 'x'.repeat(12 * 1024 * 1024)
+  const path = '/v1/integrations/provider_one/availability'
+  for (const [target, body] of [
+    ['/v1/users', huge],
+    [path, huge],
+  ] as const) {
+    const response = await send('POST', target, { key: someone.key, body })
+    expect([response.status, response.body.error.errors[0].code]).toEqual([413, 'max'])
+  }
+  const stream = new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(new Uint8Array(256 * 1024))
+    },
+  })
+  const status = await fetch(`${process.url}/v1/users`, {
+    method: 'POST',
+    body: stream,
+    headers: { 'x-api-key': someone.key },
+  }).then(
+    (response) => response.status,
+    () => 'connection closed',
+  )
+  expect([413, 'connection closed']).toContain(status)
+  await expectPrompt()
+})

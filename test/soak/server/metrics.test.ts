@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { seriesOf } from '../../support/metrics.ts'
+import { startService } from '../../support/processes.ts'
+
+const METRICS_TOKEN = 'a-token-of-the-operator'
+const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+
+test('GET /metrics of any worker counts the requests of all workers', async () => {
+  const { key } = await (await testApp()).actor()
+  const service = await startService({ ...testEnvironment({ METRICS_TOKEN }), WORKERS: '3' })
+  const requests = 300
+  // One connection for each request, so that all workers get some.
+  const send = sender((request) => fetch(request, { keepalive: false }), service.url)
+  for (let count = 0; count < requests; count += 1)
+    await send('GET', '/v1/me', { key, headers: { connection: 'close' } })
+  await Bun.sleep(100)
+  const name = 'http_request_seconds_count{method="GET",route="/v1/me",status="200"}'
+  for (let scrape = 0; scrape < 5; scrape += 1) {
+    const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
+    expect(seriesOf(text).get(name)).toBe(requests)
+  }
+  // A falling sum would be read as a reset counter: neither a restart nor a kill may lower it.
+  const workers = async () => (await Bun.$`pgrep -P ${service.pid}`.text()).trim().split('\n').map(Number)
+  const before = await workers()
+  process.kill(service.pid, 'SIGHUP')
+  while ((await workers()).some((pid) => before.includes(pid))) await Bun.sleep(100)
+  process.kill((await workers())[0] as number, 'SIGKILL')
+  await Bun.sleep(200)
+  const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
+  expect(seriesOf(text).get(name)).toBe(requests)
+  expect(await service.end('SIGTERM')).toBe(0)
+})

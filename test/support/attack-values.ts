@@ -1,0 +1,29 @@
+/** JSON that nests too deep. */
+export const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+
+/** Raw JSON that replaces every scalar of every body. */
+export const rawValues: Record<string, string> = {
+  operator: '{"$gt":""}',
+  where: '{"$where":"sleep(5000)"}',
+  array: '[]',
+  'array of operators': '[{"$ne":1}]',
+  boolean: 'true',
+  null: 'null',
+  nul: '"a\\u0000b"',
+  'lone surrogate': '"\\ud800"',
+  proto: '{"__proto__":{"admin":true}}',
+  'proto text': '"__proto__"',
+  infinity: '1e309',
+  negative: '-1',
+  'huge integer': '9007199254740993',
+  fraction: '0.1',
+  'digit string': '"1"',
+  blank: '"  "',
+  'long text': JSON.stringify('x'.repeat(100_000)),
+  'regex bomb': JSON.stringify(`${'a'.repeat(5000)}!(a+)+$`),
+  'many at signs': JSON.stringify('@'.repeat(255)),
+  deep,
+}
+
+/** What could reach the database as something else than a value. */
+export const sharpValues = [rawValues.operator, rawValues.nul, rawValues.proto] as string[]

@@ -1,0 +1,16 @@
+/** How many times as much a soak does as in the continuous integration: `SOAK=20 bin/soak` for a night. */
+export const soakFactor = Number(process.env.SOAK ?? 1)
+
+/** The milliseconds that some work takes. */
+export async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+/** The slowest of some repetitions, in milliseconds: what a promise about time is compared with, in the same run. */
+export async function controlOf(work: () => Promise<unknown>, repetitions = 20): Promise<number> {
+  let slowest = 0
+  for (let count = 0; count < repetitions; count += 1) slowest = Math.max(slowest, await millisecondsOf(work))
+  return slowest
+}
