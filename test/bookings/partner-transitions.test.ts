@@ -1,7 +1,6 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { listActions } from '../../src/admin/store.ts'
-import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { type Actor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
 
 const service = await testApp()
 const { db } = service.live
@@ -124,8 +123,7 @@ async function bookAgain(actor: Actor): Promise<number> {
   return (await actor.send('POST', '/v1/bookings', { body: { ...body, ...stay } })).body.data.booking_id
 }
 
-const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
-afterAll(() => Promise.all(processes.map((process) => process.stop())))
+const processes = sharedServices()
 
 test.each([
   ['one key', {}, 1],

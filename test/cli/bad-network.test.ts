@@ -2,11 +2,11 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { type Actor, seedBooking, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
+const [server] = sharedServices()
 
 type Reply = (request: Request) => Response | Promise<Response>
 /** What the proxy replies to feed requests of a key before it passes them on. */
@@ -40,7 +40,7 @@ const redirecting = Bun.serve({
   hostname: '127.0.0.1',
   fetch: () => Response.redirect(`${elsewhere.url.origin}/v1/me`, 302),
 })
-afterAll(() => Promise.all([server.stop(), proxy.stop(true), elsewhere.stop(true), redirecting.stop(true)]))
+afterAll(() => Promise.all([proxy.stop(true), elsewhere.stop(true), redirecting.stop(true)]))
 beforeEach(() => {
   seen = []
 })

@@ -2,14 +2,13 @@ import { mkdtemp, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { helpOf } from '../../cli/help.ts'
-import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 
 async function user() {
   const home = await mkdtemp(join(tmpdir(), 'partner-home-'))

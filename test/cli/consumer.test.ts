@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'vitest'
-import { testApp, testEnvironment } from '../support/app.ts'
+import { expect, test } from 'vitest'
+import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { consumerPoller } from '../support/consumer-poller.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 const partner = () => consumerPoller(service, server.url)
 
 test('a poll with a consumer creates it, continues with it, and does not move another one', async () => {

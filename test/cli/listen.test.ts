@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { Webhook } from 'standardwebhooks'
-import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { makeWebhookSecret } from '../../src/webhooks/signature.ts'
-import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 
 /** Runs `listen` for a partner with a booking, until it is ended. */
 async function listen(url: string, args: string[] = [], secret?: string) {

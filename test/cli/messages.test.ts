@@ -1,14 +1,13 @@
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { setConversationClosed } from '../../src/messages/conversation.ts'
-import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 const administrator = testEnvironment()
 
 /** A partner with a booking and a home directory of its own. */

@@ -1,13 +1,12 @@
 import { stripVTControlCharacters } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { drawCalendar } from '../../cli/nights/calendar.ts'
 import { addDays } from '../../src/clock.ts'
-import { testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 
 const rowOf = (name: string, left: (number | null)[], start = '2027-01-25') => ({
   name,

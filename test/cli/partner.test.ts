@@ -1,13 +1,12 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
-import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { expect, test } from 'vitest'
+import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const process = await startService(testEnvironment())
-afterAll(() => process.stop())
+const [process] = sharedServices()
 
 async function partner(key: string) {
   const home = await mkdtemp(join(tmpdir(), 'partner-cli-'))

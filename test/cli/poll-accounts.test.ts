@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { permissions } from '../../src/http/permissions.ts'
 import { mintKey, rotateKey } from '../../src/keys/store.ts'
-import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const { db, clock } = service.live
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 
 async function home() {
   const folder = await mkdtemp(join(tmpdir(), 'partner-accounts-'))

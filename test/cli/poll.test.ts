@@ -1,14 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { pauseFor } from '../../cli/poll/pace.ts'
-import { type Actor, seedBooking, testApp, testEnvironment } from '../support/app.ts'
+import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { feedPoller } from '../support/feed-poller.ts'
-import { startService } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 const poller = (actor: Actor, baseUrl = server.url) => feedPoller(actor, baseUrl)
 
 test('partnerctl feed poll exits 1 while another poll uses its state file, and runs once that one is killed', async () => {

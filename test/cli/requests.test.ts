@@ -1,10 +1,9 @@
-import { afterAll, expect, test } from 'vitest'
-import { testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { expect, test } from 'vitest'
+import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 const environmentOf = (key: string) => ({
   PATH: process.env.PATH ?? '',
   PARTNER_BASE_URL: server.url,

@@ -7,8 +7,7 @@ import { afterAll, expect, test } from 'vitest'
 import { exampleRequests, exampleResponses, sandboxIds } from '../../src/docs/examples.ts'
 import { ownKeywords } from '../../src/docs/schemas.ts'
 import { type Format, formats } from '../../src/schema/formats.ts'
-import { testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { sharedServices, testApp } from '../support/app.ts'
 import { guardedRoutes } from '../support/routes.ts'
 
 const service = await testApp()
@@ -209,7 +208,7 @@ test('the document passes a strict third-party linter', async () => {
 
 test('a client generated from the document type-checks and works', async () => {
   const actor = await service.actor()
-  const server = await startService(testEnvironment())
+  const [server] = sharedServices()
   const types = astToString(await openapiTS(document))
   await writeFile(`${folder}/schema.ts`, types)
   await writeFile(
@@ -245,10 +244,9 @@ await client.GET('/v1/nothing').catch(() => {})
       include: ['*.ts'],
     }),
   )
-  const checked = await run('node_modules/.bin/tsc', '-p', `${folder}/tsconfig.json`)
+  const checked = await run('node_modules/typescript-7/bin/tsc', '-p', `${folder}/tsconfig.json`)
   expect(checked).toEqual({ code: 0, output: '' })
   const ran = await run(`${folder}/client.ts`)
-  await server.stop()
   expect(JSON.parse(ran.output)).toEqual({
     name: 'Test host',
     isLast: true,

@@ -1,18 +1,9 @@
-import { afterAll, expect, test } from 'vitest'
-import { testApp, testEnvironment } from '../support/app.ts'
-import {
-  type Appearance,
-  desktop,
-  openBrowser,
-  phone,
-  saveShot,
-  seriousFindings,
-} from '../support/browser.ts'
-import { startService } from '../support/processes.ts'
+import { expect, test } from 'vitest'
+import { sharedServices, testApp } from '../support/app.ts'
+import { type Appearance, desktop, openBrowser, saveShot, seriousFindings } from '../support/browser.ts'
 
 const service = await testApp()
-const server = await startService(testEnvironment())
-afterAll(() => server.stop())
+const [server] = sharedServices()
 const browser = await openBrowser(server.url)
 
 async function openPage(appearance?: Appearance, path = '/docs') {
@@ -42,41 +33,6 @@ test('the documentation page loads without an error or a foreign request, with a
     expect(await page.getByRole('heading', { name: new RegExp(`^${tag}\\b`) }).count()).toBeGreaterThan(0)
   await saveShot(page, 'desktop')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desktop.width)
-  expect(await seriousFindings(page)).toEqual([])
-  expect(complaints).toEqual([])
-  await page.close()
-})
-
-test('the documentation page sends a request to the sandbox with an entered key and shows the response', async () => {
-  const actor = await service.actor()
-  const { page, complaints } = await openPage()
-  await page.locator('input[id^="scalar-refs"]').first().fill(actor.key)
-  await page.goto(`${server.url}/docs#tag/sandbox/GET/sandbox/listings`)
-  await page.locator('button', { hasText: '(get /sandbox/listings)' }).first().click()
-  await page.locator('button', { hasText: 'Send Request' }).click()
-  const shown = page.getByText('Sandbox House Valencia').last()
-  await shown.waitFor()
-  await saveShot(page, 'tried')
-  expect(await page.getByText('200 OK').count()).toBeGreaterThan(0)
-  expect(complaints).toEqual([])
-  await page.close()
-})
-
-test('the documentation page is accessible and fits on a phone, in the dark', async () => {
-  const { page, complaints } = await openPage(phone)
-  await saveShot(page, 'phone')
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
-  expect(await seriousFindings(page)).toEqual([])
-  await page.goto(`${server.url}/docs#tag/bookings/POST/v1/bookings`)
-  await page.getByRole('heading', { name: 'Create a booking', exact: true }).first().waitFor()
-  await saveShot(page, 'phone-operation')
-  expect(complaints).toEqual([])
-  await page.close()
-})
-
-test('the changelog page is accessible and says what may change without notice', async () => {
-  const { page, complaints } = await openPage(phone, '/docs/changelog')
-  expect(await page.getByRole('heading', { name: 'What may change' }).count()).toBe(1)
   expect(await seriousFindings(page)).toEqual([])
   expect(complaints).toEqual([])
   await page.close()

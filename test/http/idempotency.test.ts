@@ -2,8 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { storedResponseModel } from '../../src/http/idempotency/model.ts'
 import { listingModel } from '../../src/listings/model.ts'
 import { userModel } from '../../src/users/model.ts'
-import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { type Actor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
 
 let offset = 0
 const service = await testApp({}, () => new Date(Date.now() + offset))
@@ -115,7 +114,7 @@ test('a booking is replayed even after its listing became inactive', async () =>
 })
 
 test('fifty concurrent equal requests over two processes have one effect and one response at each endpoint', async () => {
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  const processes = sharedServices()
   const { user_id, listing_id, room_type_id } = seeded
   const requests: [string, object][] = [
     ['/v1/users', user('fifty@example.com', { password: 'long enough' })],
@@ -139,5 +138,4 @@ test('fifty concurrent equal requests over two processes have one effect and one
   expect(
     await listingModel(service.live.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),
   ).toBe(1)
-  await Promise.all(processes.map((process) => process.stop()))
 })

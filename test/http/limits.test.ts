@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { sender, testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { sender, sharedServices, testApp } from '../support/app.ts'
 
 const service = await testApp()
 
@@ -14,7 +13,7 @@ test('the 61st request of a key within a minute is 429 with Retry-After', async 
 
 test('two processes on one Redis share the rate limit exactly', async () => {
   const actor = await service.actor({ rateLimit: null })
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  const processes = sharedServices()
   try {
     const responses = await Promise.all(
       Array.from({ length: 80 }, async (_, index) => {
@@ -25,7 +24,6 @@ test('two processes on one Redis share the rate limit exactly', async () => {
     expect(responses.filter((status) => status === 200)).toHaveLength(60)
     expect(responses.filter((status) => status === 429)).toHaveLength(20)
   } finally {
-    await Promise.all(processes.map((process) => process.stop()))
   }
 })
 

@@ -1,8 +1,8 @@
 import { expect, inject, test } from 'vitest'
 import { listingModel } from '../../src/listings/model.ts'
-import { type Actor, sender, testApp, testEnvironment } from '../support/app.ts'
+import { type Actor, sender, sharedServices, testApp } from '../support/app.ts'
 import { readFixture } from '../support/fixtures.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 
@@ -186,7 +186,7 @@ test('PATCH with a room type id of another host is 422', async () => {
 })
 
 test('concurrent writes over two processes make one listing of equal POSTs and keep all PATCHes of different fields and rooms', async () => {
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  const processes = sharedServices()
   const senders = processes.map(({ url }) => sender(fetch, url))
   const at = (index: number) => senders[index % 2] as ReturnType<typeof sender>
   try {
@@ -226,6 +226,5 @@ test('concurrent writes over two processes make one listing of equal POSTs and k
     expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
     expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
   } finally {
-    await Promise.all(processes.map((process) => process.stop()))
   }
 })

@@ -119,7 +119,7 @@ test('a cursor of one feed is refused by the other', async () => {
 })
 
 test('messages of a version without this feed get their versions by time and id, before anybody reads or sends', async () => {
-  const old = await testApp()
+  const old = await testApp({ LOG_LEVEL: 'silent' })
   const actor = await service.actor()
   const { booking_id, listing } = await seedBooking(actor)
   const messages = messageModel(db).collection
@@ -141,7 +141,7 @@ test('messages of a version without this feed get their versions by time and id,
     $unset: { messages_last: true },
   })
   // A process that has not seen this host yet, and another one, at once.
-  const fresh = await testApp()
+  const fresh = await testApp({ LOG_LEVEL: 'silent' })
   const ask = (app: typeof fresh, query: string) =>
     app.send('GET', `${feed}?per_page=100&${query}`, { key: actor.key })
   const sent = fresh.send('POST', `/v1/bookings/${booking_id}/messages`, {

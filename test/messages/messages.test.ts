@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { messageModel } from '../../src/messages/model.ts'
-import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
+import { type Actor, seedBooking, sender, sharedServices, testApp, testEnvironment } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 let offset = 0
 const clock = () => new Date(Date.now() + offset)
 const service = await testApp({}, clock)
-const processes: ServiceProcess[] = await Promise.all([
-  startService(testEnvironment()),
-  startService(testEnvironment()),
-])
-afterAll(() => Promise.all(processes.map((process) => process.stop())))
+const processes = sharedServices()
 
 let actor: Actor
 let booking_id: number

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { SecretBox } from '../../src/platform/secrets/secret-box.ts'
 import { providerKeyModel } from '../../src/provider-keys/model.ts'
 import { listWebhooks } from '../../src/webhooks/store.ts'
-import { mongodbUrlOf, sender, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { mongodbUrlOf, sender, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const path = '/v1/integrations/provider_one/provider-key'
@@ -48,7 +48,7 @@ test('POST provider-key stores the key encrypted with the secret', async () => {
 })
 
 test('of two hosts that concurrently store the same provider key over two processes one gets 409, twenty times over', async () => {
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  const processes = sharedServices()
   try {
     for (let round = 0; round < 20; round += 1) {
       const actors = [await service.actor(), await service.actor()]
@@ -59,12 +59,11 @@ test('of two hosts that concurrently store the same provider key over two proces
       expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
     }
   } finally {
-    await Promise.all(processes.map((process) => process.stop()))
   }
 })
 
 test('of eight concurrent equal requests of one host over two processes one creates the key, ten times over', async () => {
-  const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
+  const processes = sharedServices()
   try {
     for (let round = 0; round < 10; round += 1) {
       const { key } = await service.actor()
@@ -81,7 +80,6 @@ test('of eight concurrent equal requests of one host over two processes one crea
       expect(await outcomes()).toEqual([...Array(7).fill('unchanged'), 'updated'])
     }
   } finally {
-    await Promise.all(processes.map((process) => process.stop()))
   }
 })
 

@@ -7,6 +7,7 @@ import type { AppContext } from '../../src/context.ts'
 import { createHost } from '../../src/hosts/store.ts'
 import { type Permission, permissions } from '../../src/http/permissions.ts'
 import { mintKey } from '../../src/keys/store.ts'
+import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
 
 /** A response with its body parsed; `text` keeps the bytes. */
@@ -48,13 +49,13 @@ export interface TestApp {
 
 /** The settings of a service that uses the servers of this run. */
 export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
-  return {
-    MONGODB_URL: inject('mongodbUrl'),
-    REDIS_URL: inject('redisUrl'),
-    LOG_LEVEL: 'error',
-    AUTH_FAILURES_PER_MINUTE: '1000000',
-    ...more,
-  }
+  return { ...environmentOf(inject('mongodbUrl'), inject('redisUrl')), ...more }
+}
+
+/** The two processes of this run that every test may ask, and none may end. */
+export function sharedServices(): [{ url: string }, { url: string }] {
+  const [one, other] = inject('serviceUrls')
+  return [{ url: one }, { url: other }]
 }
 
 /** Another database on the server of this run, for tests that share nothing with the others. */
@@ -62,8 +63,12 @@ export function mongodbUrlOf(database: string): string {
   return inject('mongodbUrl').replace('/?', `/${database}?`)
 }
 
+/** Opened once for all files that a worker runs: most tests need nothing but a host of their own. */
+let usual: Promise<TestApp> | undefined
+
 /**
- * The whole service in this process, on the real servers of this run. Closed after the tests of the file.
+ * The whole service in this process, on the real servers of this run. One with settings or a clock of its own is closed
+ * after the tests of the file.
  *
  * @param clock the time that the service goes by
  * @param wall the clock that is compared with the database's
@@ -73,14 +78,23 @@ export async function testApp(
   clock?: Clock,
   wall?: () => number,
 ): Promise<TestApp> {
+  if (Object.keys(environment).length > 0 || clock || wall) {
+    const { service, close } = await openApp(environment, clock, wall)
+    afterAll(close)
+    return service
+  }
+  usual ??= openApp({}).then(({ service }) => service)
+  return usual
+}
+
+async function openApp(environment: Record<string, string>, clock?: Clock, wall?: () => number) {
   const config: Config = readConfig(testEnvironment(environment))
   const context = await compose(config, clock, wall)
   const { live, sandbox } = context
-  afterAll(context.close)
   const app = createApp(context)
   const requests = countRequests(app, context)
   const send = sender((request) => app.handle(request))
-  return {
+  const service: TestApp = {
     live,
     sandbox,
     app,
@@ -91,6 +105,7 @@ export async function testApp(
     send: (method, path, sending) => send(method, path, { key: null, ...sending }),
     actor: (options) => makeActor(live, send, options),
   }
+  return { service, close: context.close }
 }
 
 /** A request is noted after its response was sent. */

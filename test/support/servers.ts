@@ -3,22 +3,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { environmentOf } from './environment.ts'
+import { startService } from './processes.ts'
 import { startRedis } from './redis.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     mongodbUrl: string
     redisUrl: string
+    /** Two processes of the service with the settings of `testEnvironment()`, for tests that need another process. */
+    serviceUrls: [string, string]
   }
 }
 
-/** One real `mongod` and one real `redis-server` for the whole run; host and key keep the tests apart. */
+/** One real `mongod`, one `redis-server` and two processes for the whole run; host and key keep the tests apart. */
 export default async function setup(project: TestProject) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-test-'))
   const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+  const environment = environmentOf(mongod.url, redis.url)
+  const [one, other] = await Promise.all([startService(environment), startService(environment)])
   project.provide('mongodbUrl', mongod.url)
   project.provide('redisUrl', redis.url)
+  project.provide('serviceUrls', [one.url, other.url])
   return async () => {
+    await Promise.all([one.stop(), other.stop()])
     await Promise.all([mongod.close(), redis.stop()])
     await rm(dataDir, { recursive: true, force: true })
   }

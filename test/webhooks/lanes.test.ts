@@ -106,17 +106,18 @@ test.concurrent('a hint is tried eight times, as far apart as the decisions say,
     (_, count) => new Response(null, { status: 503, headers: count === 2 ? { 'retry-after': '1800' } : {} }),
   )
   const { actor, id, book } = await hookedPartner(apart, url, ['booking.changed'])
+  let begun = apart.live.clock().getTime()
   await book()
   const last = async () => (await deliveriesOf(actor, id))[0]
   const pauses = [5, 1800, 1800, 7200, 18_000, 36_000, 50_400]
   for (const [index, seconds] of pauses.entries()) {
-    const begun = apart.live.clock().getTime()
     await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: index + 1, in_flight: false })
     // The try ended between then and now.
     const next = Date.parse((await last()).next_attempt_at)
     const now = apart.live.clock().getTime()
     const endedAt = next - seconds * 1000
     expect([endedAt >= begun, endedAt <= now]).toEqual([true, true])
+    begun = now
     await move(next - now, actor, id)
   }
   await expect

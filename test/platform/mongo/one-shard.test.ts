@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { models, outboxTopics } from '../../../src/compose.ts'
-import { mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
-import { fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds } from '../../support/routes.ts'
+import { type Actor, mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
+import { fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds, type Prefix } from '../../support/routes.ts'
 import { listenToTransactions, type Statement } from '../../support/transactions.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 
@@ -39,6 +39,13 @@ const reader = await service.actor(everything)
 /** What is only read is the same for all reads. */
 const read = { '/v1': await makeOwnIds(reader, '/v1'), '/sandbox': await makeOwnIds(reader, '/sandbox') }
 
+async function writerWith<T>(prefix: Prefix, make: (writer: Actor, prefix: Prefix) => Promise<T>) {
+  const writer = await service.actor(everything)
+  return [writer, await make(writer, prefix)] as const
+}
+const owners = { '/v1': writerWith('/v1', makeOwnIds), '/sandbox': writerWith('/sandbox', makeOwnIds) }
+const writers = { '/v1': writerWith('/v1', validBodies), '/sandbox': writerWith('/sandbox', validBodies) }
+
 /** Everything a route takes: its body, a key to repeat it with, and its path with ids of the host's own. */
 async function requestOf({ method, path, takesBody }: GuardedRoute) {
   const prefix = path.startsWith('/sandbox') ? '/sandbox' : '/v1'
@@ -48,13 +55,16 @@ async function requestOf({ method, path, takesBody }: GuardedRoute) {
       : ''
     return () => reader.send('GET', `${fillOwn(path, read[prefix])}${days}`)
   }
-  const writer = await service.actor(everything)
   const headers = { 'idempotency-key': crypto.randomUUID() }
   if (!takesBody) {
-    const target = fillOwn(path, await makeOwnIds(writer, prefix))
-    return () => writer.send(method, target, { headers })
+    const [owner, own] = await (method === 'DELETE' ? writerWith(prefix, makeOwnIds) : owners[prefix])
+    return () => owner.send(method, fillOwn(path, own), { headers })
   }
-  const valid = (await validBodies(writer, prefix))[`${method} ${path}`]
+  // A booking is confirmed before it is cancelled, in whatever order the tests run.
+  const [writer, bodies] = await (path.endsWith('/confirm')
+    ? writerWith(prefix, validBodies)
+    : writers[prefix])
+  const valid = bodies[`${method} ${path}`]
   if (!valid) throw new Error(`There is no valid body for ${method} ${path}`)
   return () => writer.send(method, valid.path, { body: valid.body(), headers })
 }

@@ -68,3 +68,52 @@ test.each(appearances)('the console is accessible and fits at $width pixels, $sc
   expect(complaints).toEqual([])
   await page.close()
 })
+
+test('a request is found by its id, also when it is searched for right after its response', async () => {
+  const { actor } = await busyPartner(service)
+  const { page } = await browser.open('/console')
+  await enterKey(page, actor)
+  const refused = await fetch(`${server.url}/v1/users`, {
+    method: 'POST',
+    headers: { 'x-api-key': actor.key },
+    body: '{}',
+  })
+  await page.getByLabel('Request id').fill(refused.headers.get('x-request-id') as string)
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.locator('search details', { hasText: '"email" is required' }).waitFor()
+  await page.close()
+})
+
+test('changes arrive by themselves, in the environment that is chosen', async () => {
+  const { actor, book } = await busyPartner(service)
+  const { page, complaints } = await browser.open('/console')
+  await enterKey(page, actor)
+  const changes = page.getByRole('region', { name: 'Latest changes as a table' })
+  await changes.waitFor()
+  expect(await changes.getByRole('row').count()).toBe(2)
+  const { body } = await book()
+  await changes.getByRole('rowheader', { name: String(body.data.booking_id) }).waitFor()
+  await page.getByRole('radio', { name: 'Sandbox' }).check()
+  await changes.getByRole('rowheader', { name: '5001' }).waitFor()
+  await page.getByText('GET /sandbox/listings/1').waitFor()
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('the key stays in the tab: it survives a reload, and is forgotten on demand', async () => {
+  const { actor } = await busyPartner(service)
+  const { page } = await browser.open('/console')
+  await enterKey(page, actor)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Latest changes' }).waitFor()
+  expect(await page.evaluate('JSON.stringify(localStorage) + document.cookie + location.href')).not.toContain(
+    actor.key,
+  )
+  const other = await page.context().newPage()
+  await other.goto(`${server.url}/console`)
+  await other.getByLabel('API key').waitFor()
+  await page.getByRole('button', { name: 'Forget the key' }).click()
+  await page.getByLabel('API key').waitFor()
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain(actor.key)
+  await page.close()
+})

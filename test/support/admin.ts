@@ -1,0 +1,17 @@
+import { inject } from 'vitest'
+import { partnerctl } from './processes.ts'
+
+/** What the commands of administrators are told. */
+export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
+export const admin = (...args: string[]) => partnerctl([...args, '--json'], administrator())
+export const adminJson = async (...args: string[]) => JSON.parse((await admin(...args)).stdout)
+
+export const permissionList = 'users.create,bookings.read'
+
+/** A new host with a new key, made by commands. */
+export async function mintByCommand(...more: string[]) {
+  const email = `${crypto.randomUUID()}@example.com`
+  const host = await adminJson('hosts', 'create', '--name', 'Admin test', '--email', email)
+  const args = ['--host', String(host.id), '--name', 'k', '--permission', permissionList, ...more]
+  return adminJson('keys', 'mint', ...args)
+}
