@@ -6,7 +6,17 @@ import { shared } from './vitest.shared.ts'
 export default defineConfig({
   test: {
     ...shared,
-    include: ['test/soak/**/*.test.ts'],
+    // The second ones go on from `bin/test`, see `isSoak`.
+    include: [
+      'test/soak/**/*.test.ts',
+      ...['http/every-route', 'security/injection', 'security/any-json', 'security/schemas'].map(
+        (file) => `test/${file}.test.ts`,
+      ),
+      ...['bookings/pricing', 'listings/merge', 'availability/rows', 'availability/overlay'].map(
+        (file) => `test/${file}.test.ts`,
+      ),
+    ],
+    env: { IS_SOAK: '1' },
     testTimeout: 10 * 60_000 * soakFactor,
   },
 })

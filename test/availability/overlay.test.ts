@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type AvailabilityRow, overlay } from '../../src/availability/overlay.ts'
 import { addDays } from '../../src/clock.ts'
+import { runs } from '../support/soak.ts'
 
 const origin = '2027-01-01'
 const day = (offset: number) => addDays(origin, offset)
@@ -51,7 +52,7 @@ test('overlay() agrees with a plain table of days for any ranges in any order', 
         )
       }
     }),
-    { numRuns: 1000 },
+    runs(200),
   )
 })
 
@@ -69,6 +70,6 @@ test('overlay() keeps rows ordered and disjoint, each with its own id and the ti
         .filter((next, index) => next.start_date <= (rows[index]?.end_date ?? ''))
       expect(overlapping).toEqual([])
     }),
-    { numRuns: 1000 },
+    runs(200),
   )
 })

@@ -9,6 +9,7 @@ import { createHost } from '../../src/hosts/store.ts'
 import { inSnapshot, inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { testApp } from '../support/app.ts'
 import { fillPortfolio } from '../support/portfolio.ts'
+import { runs } from '../support/soak.ts'
 
 let now = Date.parse('2026-11-20T12:00:00Z')
 const { live } = await testApp({}, () => new Date(now))
@@ -133,7 +134,7 @@ test('writes and compactions in any order leave every night as in a plain table 
         }
       },
     ),
-    { numRuns: 40 },
+    runs(20),
   )
 })
 

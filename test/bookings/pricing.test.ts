@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { priceStay } from '../../src/bookings/pricing.ts'
 import { firstFullNight } from '../../src/bookings/units.ts'
 import { addDays } from '../../src/clock.ts'
+import { runs } from '../support/soak.ts'
 
 test.each([
   ['a whole month costs its price', '2027-04-01', 30, { base_price: 900 }, 90_000],
@@ -86,7 +87,7 @@ test('priceStay() returns the exact sum of the nights, rounded once, for any pri
         expect(priceStay(from, nights, tariff, []).priceCents).toBe(rounded)
       },
     ),
-    { numRuns: 500 },
+    runs(100),
   )
 })
 
@@ -132,6 +133,6 @@ test('firstFullNight() agrees with a plain table of nights', () => {
         firstFullNight({ from: day(wanted.from), to: day(wanted.from + wanted.nights - 1) }, rows, active),
       ).toBe(expected)
     }),
-    { numRuns: 1000 },
+    runs(200),
   )
 })

@@ -9,6 +9,7 @@ import { ownKeywords } from '../../src/docs/schemas.ts'
 import { type Format, formats } from '../../src/schema/formats.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { guardedRoutes } from '../support/routes.ts'
+import { runs } from '../support/soak.ts'
 
 const service = await testApp()
 const root = new URL('../..', import.meta.url).pathname
@@ -112,7 +113,7 @@ test.each(patterned)(
       fc.property(allowed, (text) => {
         expect(accepts(text)).toBe(true)
       }),
-      { numRuns: 300 },
+      runs(60),
     )
   },
 )

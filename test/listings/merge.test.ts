@@ -5,6 +5,7 @@ import { type IdReading, mergeListing } from '../../src/listings/merge.ts'
 import type { ListingContent } from '../../src/listings/model.ts'
 import { complete, normalize } from '../../src/schema/normalize.ts'
 import { valuesOf } from '../support/schema-arbitrary.ts'
+import { runs } from '../support/soak.ts'
 
 /** Ids that no other element in the test has. */
 function newIds() {
@@ -144,7 +145,7 @@ function withoutNullName<T extends object>(element: T): T {
 const read = (content: ListingContent) => complete(ListingPatch, content)
 const post = (current: ListingContent | null, body: object) =>
   mergeListing(current, normalize(ListingCreate, body), 'partner', newIds())
-const runs = { numRuns: 300 }
+const often = runs(100)
 
 /** Our ids and the partner's ids of all room types and rooms, in order. */
 function idsOf(content: ListingContent) {
@@ -161,7 +162,7 @@ describe('for any listing', () => {
         const stored = post(null, body)
         expect(read(merge(stored, read(stored)))).toEqual(read(stored))
       }),
-      runs,
+      often,
     )
   })
 
@@ -171,7 +172,7 @@ describe('for any listing', () => {
         const once = post(null, body)
         expect(read(post(once, body))).toEqual(read(once))
       }),
-      runs,
+      often,
     )
   })
 
@@ -186,7 +187,7 @@ describe('for any listing', () => {
         const patched = read(merge(stored, { [key]: other[key] }))
         expect({ ...patched, [key]: null }).toEqual({ ...read(stored), [key]: null })
       }),
-      runs,
+      often,
     )
   })
 
@@ -202,7 +203,7 @@ describe('for any listing', () => {
           expect(idsAfter[index]?.rooms.slice(0, rooms.length)).toEqual(rooms)
         }
       }),
-      runs,
+      often,
     )
   })
 })

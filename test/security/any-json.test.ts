@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Actor, sender, type TestResponse, testApp, testEnvironment } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 import { type GuardedRoute, guardedRoutes, prefixes } from '../support/routes.ts'
+import { runs } from '../support/soak.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
@@ -139,7 +140,7 @@ test('every route responds to any JSON in any place without a 5xx, in the envelo
       )
       for (const response of responses) expectEnvelope(response)
     }),
-    { numRuns: 250 },
+    runs(60),
   )
   expect(process.output()).not.toContain('"level":50')
 })

@@ -1,14 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
 import { sampledPaths, withRawJson } from '../support/attack-paths.ts'
-import { deep, sharpValues } from '../support/attack-values.ts'
+import { deep, rawValues, sharpValues } from '../support/attack-values.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 import { fill, guardedRoutes, prefixes } from '../support/routes.ts'
+import { isSoak } from '../support/soak.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
 const routes = guardedRoutes(service)
 const actor = await service.actor()
+/** Queries and paths of the sandbox are attacked in the soak. */
+const attackedRoutes = service.app.routes.filter(({ path }) => isSoak || path.startsWith('/v1'))
 const bodies = Object.assign(
   {},
   ...(await Promise.all(prefixes.map((prefix) => validBodies(actor, prefix)))),
@@ -76,16 +79,19 @@ test('every route that takes a body accepts the valid one that the attacks start
   expect(refused).toEqual([])
 })
 
-test('what could reach the database as something else, in every scalar of every body, gets an enveloped response and no 5xx', async () => {
+test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
+    // A route of the sandbox has the handler of the live one: what could reach the database differently is enough.
+    const isRepeated = name.includes(' /sandbox') && name.replace('/sandbox', '/v1') in bodies
+    const values = isSoak && !isRepeated ? Object.values(rawValues) : sharpValues
     for (const place of sampledPaths(body()))
-      await Promise.all(sharpValues.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
+      await Promise.all(values.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
   }
 })
 
 test('every attack in every declared query parameter gets an enveloped response and no 5xx', async () => {
-  const queries = service.app.routes.flatMap(({ method, path, hooks }) => {
+  const queries = attackedRoutes.flatMap(({ method, path, hooks }) => {
     const properties = (hooks?.query as { properties?: object } | undefined)?.properties ?? {}
     return Object.keys(properties).map((parameter) => ({ method, path, parameter }))
   })
@@ -108,7 +114,7 @@ test('every attack in every path parameter gets an enveloped response, no 5xx an
     '1%0d%0aX-Evil:1',
     'a'.repeat(4000),
   ]
-  for (const { method, path } of routes.filter(({ path }) => path.includes(':'))) {
+  for (const { method, path } of attackedRoutes.filter(({ path }) => path.includes(':'))) {
     for (const value of values) {
       const target = path.replace(/:(\w+)/g, encodeURI(value).replace(/%25/g, '%'))
       const response = await attack(method, target, method === 'GET' ? undefined : '{}')

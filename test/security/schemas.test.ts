@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
 import { valuesOf } from '../support/schema-arbitrary.ts'
+import { runs } from '../support/soak.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
@@ -97,7 +98,7 @@ test.each(repeatable)(
           ]),
         ]).toEqual([])
       }),
-      { numRuns: 60 },
+      runs(12),
     )
   },
 )

@@ -1,5 +1,13 @@
+/** Whether this is `bin/soak`: some files of `bin/test` are run by it again, with more of everything and new seeds. */
+export const isSoak = process.env.IS_SOAK === '1'
+
 /** How many times as much a soak does as in the continuous integration: `SOAK=20 bin/soak` for a night. */
 export const soakFactor = Number(process.env.SOAK ?? 1)
+
+/** How often a property is tried: with the same values each time, or in a soak more often with new ones. */
+export function runs(count: number): { numRuns: number; seed?: number } {
+  return isSoak ? { numRuns: count * 5 * soakFactor } : { numRuns: count, seed: 20_261_122 }
+}
 
 /** The milliseconds that some work takes. */
 export async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
