@@ -7,6 +7,7 @@ import type { AppContext } from '../../src/context.ts'
 import { createHost } from '../../src/hosts/store.ts'
 import { type Permission, permissions } from '../../src/http/permissions.ts'
 import { mintKey } from '../../src/keys/store.ts'
+import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
 
@@ -105,7 +106,15 @@ async function openApp(environment: Record<string, string>, clock?: Clock, wall?
     send: (method, path, sending) => send(method, path, { key: null, ...sending }),
     actor: (options) => makeActor(live, send, options),
   }
-  return { service, close: context.close }
+  const isApart = live.db.name !== databaseNameOf(inject('mongodbUrl'))
+  return {
+    service,
+    async close() {
+      // A server with thousands of tables creates the next ones slowly.
+      if (isApart) await Promise.all([live, sandbox].map(({ db }) => db.dropDatabase().catch(() => {})))
+      await context.close()
+    },
+  }
 }
 
 /** A request is noted after its response was sent. */
