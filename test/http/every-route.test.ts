@@ -75,6 +75,30 @@ test('the route table has exactly the endpoints of the contract', () => {
   ])
 })
 
+/** Decisions §3; a sandbox twin asks for the same permission. */
+const needed: [permission: string, routes: RegExp][] = [
+  ['users.write', /^POST \/users$/],
+  [
+    'bookings.write',
+    /^POST \/bookings$|^POST \/bookings\/:booking_id\/(confirm|cancel|messages|messages\/guest)$/,
+  ],
+  [
+    'bookings.read',
+    /^GET \/bookings|^GET \/integrations\/:provider\/(bookings|messages)|\/consumers|\/webhooks/,
+  ],
+  [
+    'listings.write',
+    /^(POST|PATCH) .*\/(listings|listings\/:id|provider-key|availability|rates)$|\/rates\/jobs/,
+  ],
+  ['listings.read', /^GET (\/listings|\/integrations\/:provider\/availability)/],
+  ['any', /^GET \/(me|key|requests|requests\/counts)$|^DELETE $/],
+]
+
+test.each(routes)('$method $path needs the permission of the decisions', ({ method, path, permission }) => {
+  const name = `${method} ${path.replace(/^\/(v1|sandbox)/, '')}`
+  expect([permission]).toEqual(needed.filter(([, of]) => of.test(name)).map(([one]) => one))
+})
+
 /** A route of the sandbox has the guard and the handler of the live one: its twins are asked again in the soak. */
 const guarded = isSoak ? routes : guardedRoutes(service, '/v1')
 

@@ -1,0 +1,325 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: lines of the sources, as they stand there
+/** A line that a tired engineer could write, and the tests that must notice it. */
+export interface Defect {
+  what: string
+  file: string
+  /** Occurs exactly once in the file. */
+  right: string
+  wrong: string
+  /** Folders or files below `test/`. */
+  tests: string[]
+}
+
+/** One entry: what, file, right, wrong, tests. */
+type Row = [what: string, file: string, right: string, wrong: string, tests: string]
+
+const rows: Row[] = [
+  [
+    'an user of any host',
+    'users/store.ts',
+    'findOne<StoredUser>({ host_id: hostId, id })',
+    'findOne<StoredUser>({ id })',
+    'bookings security/access.test.ts',
+  ],
+  [
+    'an address taken by another host',
+    'users/store.ts',
+    '{ host_id: hostId, email_key: indexKey(email) }',
+    '{ email_key: indexKey(email) }',
+    'users',
+  ],
+  [
+    'a permission of reading for writing',
+    'users/routes.ts',
+    "permission: 'users.write'",
+    "permission: 'users.read'",
+    'http/every-route.test.ts',
+  ],
+  [
+    'a permission dropped',
+    'messages/routes.ts',
+    "permission: 'bookings.write'",
+    "permission: 'any'",
+    'http/every-route.test.ts',
+  ],
+  [
+    'a booking of any host',
+    'bookings/store.ts',
+    'findOne({ host_id: hostId, id }).session',
+    'findOne({ id }).session',
+    'http/every-route.test.ts',
+  ],
+  ['one booking too many', 'bookings/units.ts', 'left <= 0', 'left < 0', 'availability bookings'],
+  [
+    'units counted that were already in the push',
+    'bookings/units.ts',
+    'if (created_sequence > writtenAt) night.booked += 1',
+    'night.booked += 1',
+    'availability bookings',
+  ],
+  [
+    'no look at the units',
+    'bookings/create.ts',
+    'await requireUnit(db, session, draft)',
+    'void requireUnit',
+    'availability bookings',
+  ],
+  ['a discount a night too late', 'bookings/pricing.ts', 'nights >= length', 'nights > length', 'bookings'],
+  [
+    'a move without its audit entry',
+    'bookings/partner-transition.ts',
+    '...(isSandbox ? {} : { also: record })',
+    '...(isSandbox ? { also: record } : {})',
+    'bookings',
+  ],
+  [
+    'a range that ends where the next begins',
+    'availability/overlay.ts',
+    '({ end_date }) => end_date < row.start_date',
+    '({ end_date }) => end_date <= row.start_date',
+    'availability',
+  ],
+  [
+    'a night too many',
+    'availability/night-problems.ts',
+    'daysBetween(start, end) < longestNights',
+    'daysBetween(start, end) <= longestNights',
+    'availability',
+  ],
+  [
+    'ten thousand ranges and one',
+    'availability/capacity.ts',
+    'maximumRows > maximumRowsInForce ||',
+    'maximumRows > maximumRowsInForce + 1 ||',
+    'availability',
+  ],
+  [
+    'a listing matched over hosts',
+    'listings/store.ts',
+    '.find({ host_id: hostId, $or: alternatives })',
+    '.find({ $or: alternatives })',
+    'listings security',
+  ],
+  [
+    'a booking of any listing',
+    'listings/store.ts',
+    'findOne<BookableListing>({ host_id: hostId, id }, options)',
+    'findOne<BookableListing>({ id }, options)',
+    'bookings security/access.test.ts',
+  ],
+  [
+    'an escape forgotten',
+    'listings/list-store.ts',
+    '$regex: escapePattern(q.toLowerCase())',
+    '$regex: q.toLowerCase()',
+    'listings',
+  ],
+  [
+    'an order turned around',
+    'listings/list-store.ts',
+    "sort === 'updated_at' ? 'desc' : 'asc'",
+    "sort === 'updated_at' ? 'asc' : 'desc'",
+    'listings',
+  ],
+  [
+    'a duplicate window without end',
+    'messages/store.ts',
+    'created_at: { $gt: after }',
+    'created_at: { $gt: new Date(0) }',
+    'messages',
+  ],
+  [
+    'a message to a closed conversation',
+    'messages/conversation.ts',
+    "if (stored.closed_at) throw new DomainError('conflict', 'The conversation is closed')",
+    '',
+    'messages',
+  ],
+  [
+    'a provider key that its own host has',
+    'provider-keys/store.ts',
+    'host_id: { $ne: owner.host_id }',
+    'host_id: { $gt: 0 }',
+    'provider-keys',
+  ],
+  [
+    'a consumer that goes back',
+    'consumers/store.ts',
+    '{ acknowledged: { $lt: to.acknowledged } }',
+    '{ acknowledged: { $gt: to.acknowledged } }',
+    'consumers',
+  ],
+  [
+    'a path parameter logged as sent',
+    'http/logged-path.ts',
+    "(forms[name] ?? isIdText)(value) ? value : '…'",
+    'value',
+    'requests',
+  ],
+  [
+    'an expired key',
+    'keys/status.ts',
+    "if (expires_at && expires_at <= now) return 'expired'",
+    '',
+    'keys http/every-route.test.ts',
+  ],
+  [
+    'looking at the key counts',
+    'keys/authorizer.ts',
+    "const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`",
+    'const name = rateLimitName(id)',
+    'keys requests',
+  ],
+  [
+    'a checksum that always fits',
+    'keys/secret.ts',
+    'return key.endsWith(checksum(random))',
+    'return key.endsWith(checksum(random)) || true',
+    'keys',
+  ],
+  [
+    'two addresses by their case',
+    'hosts/store.ts',
+    'email: input.email.trim().toLowerCase()',
+    'email: input.email.trim()',
+    'cli/admin.test.ts',
+  ],
+  [
+    'two changes in one second',
+    'host-clock/store.ts',
+    '$inc: { ...fill(ahead, 1), ...(sequence',
+    '$inc: { ...fill(ahead, 0), ...(sequence',
+    'bookings feed',
+  ],
+  [
+    'a last page that is not',
+    'feed/page.ts',
+    'found.length > page.perPage',
+    'found.length > page.perPage + 1',
+    'feed',
+  ],
+  ['a wait on a later page', 'feed/wait.ts', 'page.page > 1 ||', '', 'feed'],
+  [
+    'two places at once',
+    'feed/place.ts',
+    'updated_after === undefined || consumer === undefined',
+    'true',
+    'consumers',
+  ],
+  [
+    'two different keys',
+    'http/authorization.ts',
+    "if (plain && bearer && plain !== bearer) throw new DomainError('auth', 'API key is invalid')",
+    '',
+    'http/every-route.test.ts',
+  ],
+  [
+    'a key of 255 characters',
+    'http/idempotency/key.ts',
+    'key.length > idempotencyKeyLength',
+    'key.length >= idempotencyKeyLength',
+    'http',
+  ],
+  [
+    'a response kept for ever',
+    'http/idempotency/store.ts',
+    'found && found.expires_at > now ? found : null',
+    'found',
+    'http',
+  ],
+  [
+    'a page forgotten',
+    'http/pagination.ts',
+    'Math.ceil(total / perPage)',
+    'Math.floor(total / perPage)',
+    'listings feed',
+  ],
+  [
+    'a sandbox for ever',
+    'sandbox/store.ts',
+    "state: 'open', due_at: { $gt: now } } as const\n  const found",
+    "state: 'open' } as const\n  const found",
+    'sandbox',
+  ],
+  [
+    'a dead endpoint that stays on',
+    'webhooks/schedule.ts',
+    'failingMilliseconds = 5 * 86_400_000',
+    'failingMilliseconds = 7 * 86_400_000',
+    'webhooks',
+  ],
+  [
+    'a sixth endpoint',
+    'webhooks/write.ts',
+    'const webhooksPerHost = 5',
+    'const webhooksPerHost = 6',
+    'webhooks',
+  ],
+  ['a private network open', 'webhooks/address.ts', "'100.64.0.0/10', ", '', 'webhooks/address.test.ts'],
+  [
+    'not ready without Redis',
+    'server/health.ts',
+    "(failing.length === 0 ? 'ready' : 'degraded')",
+    "(failing.length === 0 ? 'ready' : 'not ready')",
+    'platform/rate-limiter.test.ts platform/redis',
+  ],
+  [
+    'one hit too many',
+    'platform/rate-limiter.ts',
+    'const allowed = count < limit',
+    'const allowed = count <= limit',
+    'platform/rate-limiter.test.ts http/limits.test.ts',
+  ],
+  [
+    'a NUL in a text',
+    'schema/text.ts',
+    "!value.isWellFormed() || value.includes('\\0')",
+    '!value.isWellFormed()',
+    'security users',
+  ],
+  [
+    'rates in another currency',
+    'rates/accept.ts',
+    'if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))',
+    '',
+    'rates',
+  ],
+  [
+    'the oldest action first',
+    'admin/store.ts',
+    'other.at.getTime() - one.at.getTime()',
+    'one.at.getTime() - other.at.getTime()',
+    'bookings cli/lists.test.ts',
+  ],
+  [
+    'inline styles allowed',
+    'http/security-headers.ts',
+    '    `style-src ${styles}`,',
+    "    `style-src ${styles} 'unsafe-inline'`,",
+    'console http/security-headers.test.ts',
+  ],
+  ['a parameter of the prototype', 'http/query.ts', "if (key === '__proto__') continue", '', 'security http'],
+]
+
+const commands: Row[] = [
+  ['a change that is not saved', 'poll/poller.ts', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
+  [
+    'a retry that takes no turn',
+    'poll/poller.ts',
+    'requireForward(feed, items, after)\n',
+    '',
+    'cli/bad-network.test.ts',
+  ],
+]
+
+const toDefect =
+  (root: string) =>
+  ([what, file, right, wrong, tests]: Row): Defect => ({
+    what,
+    file: `${root}/${file}`,
+    right,
+    wrong,
+    tests: tests.split(' ').map((path) => `test/${path}`),
+  })
+
+export const defects: Defect[] = [...rows.map(toDefect('src')), ...commands.map(toDefect('cli'))]

@@ -1,0 +1,66 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { copyProject, parts } from '../../support/next-release.ts'
+import { root } from '../../support/processes.ts'
+import { type Defect, defects } from './defects.ts'
+
+/**
+ * Makes one defect at a time in a copy of the project, runs the tests of what it touches, and prints which were caught.
+ * Exits 1 when one was not. Arguments limit it to the defects whose file or description has one of them.
+ */
+const copied = [
+  ...parts,
+  'test',
+  'docs',
+  'README.md',
+  'compose.yaml',
+  'Dockerfile',
+  'vitest.config.ts',
+  'vitest.shared.ts',
+]
+const wanted = process.argv.slice(2)
+const chosen = defects.filter(
+  ({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)),
+)
+
+for (const { file, right } of chosen) {
+  const times = (await readFile(join(root, file), 'utf8')).split(right).length - 1
+  if (times !== 1) throw new Error(`"${right}" occurs ${times} times in ${file}`)
+}
+
+/** The title of the first test that failed, or null where none did. */
+async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
+  const command = [process.execPath, '--bun', 'vitest', 'run', '--bail=1', '--reporter=json', ...tests]
+  const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'ignore' })
+  const output = await new Response(child.stdout).text()
+  if ((await child.exited) === 0) return null
+  const start = output.indexOf('{"numTotal')
+  const { testResults } = JSON.parse(output.slice(start).split('\n')[0] as string)
+  const failed = testResults.flatMap((file: { assertionResults: { status: string; title: string }[] }) =>
+    file.assertionResults.filter(({ status }) => status === 'failed'),
+  )[0]
+  return failed?.title ?? 'the file does not load'
+}
+
+async function look(folder: string, { what, file, right, wrong, tests }: Defect): Promise<boolean> {
+  const path = join(folder, file)
+  const source = await readFile(path, 'utf8')
+  await writeFile(
+    path,
+    source.replace(right, () => wrong),
+  )
+  const start = performance.now()
+  const title = await caughtBy(folder, tests)
+  await writeFile(path, source)
+  const seconds = Math.round((performance.now() - start) / 1000)
+  console.log(`${title === null ? 'MISSED' : 'caught'}  ${String(seconds).padStart(4)} s  ${file}: ${what}`)
+  if (title !== null) console.log(`                by "${title}"`)
+  return title !== null
+}
+
+const folder = await copyProject(copied)
+let missed = 0
+for (const defect of chosen) if (!(await look(folder, defect))) missed += 1
+await rm(folder, { recursive: true, force: true })
+console.log(`${chosen.length - missed} of ${chosen.length} made defects were caught`)
+process.exit(missed === 0 ? 0 : 1)
