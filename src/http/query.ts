@@ -9,15 +9,21 @@ const lists = new Set(['listing_status', 'status'])
 export function readQuery(url: string): Record<string, unknown> {
   const start = url.indexOf('?')
   if (start < 0) return {}
-  const query: Record<string, unknown> = {}
+  // Collected in lists that grow in place: thousands of equal parameters cost no more than as many different ones.
+  const sent = new Map<string, string[]>()
   for (const [rawKey, value] of new URLSearchParams(url.slice(start))) {
     const key = rawKey.endsWith('[]') ? rawKey.slice(0, -2) : rawKey
-    if (key === '__proto__') continue
-    const known = query[key]
-    if (known !== undefined) query[key] = [known, value].flat()
-    else query[key] = lists.has(key) ? [value] : toScalar(key, value)
+    const values = sent.get(key)
+    if (values) values.push(value)
+    else sent.set(key, [value])
   }
-  return query
+  sent.delete('__proto__')
+  return Object.fromEntries([...sent].map(([key, values]) => [key, toValue(key, values)]))
+}
+
+function toValue(key: string, values: string[]): unknown {
+  const [first = '', ...others] = values
+  return lists.has(key) || others.length > 0 ? values : toScalar(key, first)
 }
 
 function toScalar(key: string, value: string): string | number {

@@ -298,7 +298,7 @@ const rows: Row[] = [
     "    `style-src ${styles} 'unsafe-inline'`,",
     'console http/security-headers.test.ts',
   ],
-  ['a parameter of the prototype', 'http/query.ts', "if (key === '__proto__') continue", '', 'security http'],
+  ['a list of one', 'http/query.ts', 'lists.has(key) || others.length > 0', 'others.length > 0', 'listings'],
 ]
 
 const commands: Row[] = [
