@@ -6,6 +6,10 @@ import { helpOf } from './help.ts'
 import { note, show } from './output.ts'
 import { main } from './program.ts'
 
+// Paths of the user are those of the folder that `bin/partnerctl` was called in.
+if (process.env.PARTNERCTL_FOLDER) process.chdir(process.env.PARTNERCTL_FOLDER)
+delete process.env.PARTNERCTL_FOLDER
+
 await run(process.argv.slice(2))
 
 async function run(rawArgs: string[]): Promise<void> {

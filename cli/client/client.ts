@@ -5,7 +5,7 @@ import type { ArgsDef } from 'citty'
 import type { Problem } from '../../src/errors.ts'
 import { roots } from '../../src/http/roots.ts'
 import { UsageError } from '../errors.ts'
-import { findProfile } from './profile.ts'
+import { findProfile, requireSafeAddress } from './profile.ts'
 
 /** Arguments of every command that speaks to the service over HTTP. */
 export const clientArgs = {
@@ -92,9 +92,17 @@ const timeoutMilliseconds = 30_000
  */
 export async function openClient(options: ClientOptions): Promise<PartnerClient> {
   const profile = await findProfile(options.profile)
-  const base = options['base-url'] ?? process.env.PARTNER_BASE_URL ?? profile?.base_url ?? defaultBaseUrl
+  const elsewhere = options['base-url'] ?? process.env.PARTNER_BASE_URL
+  const key = await readKey(options, profile?.key)
+  // A profile's key goes to the profile's own address alone.
+  if (elsewhere !== undefined && key.isOfProfile && profile)
+    throw new UsageError(
+      `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or name another key with PARTNER_API_KEY or --key-file`,
+    )
+  if (key.isOfProfile && profile) requireSafeAddress(profile.base_url)
+  const base = elsewhere ?? profile?.base_url ?? defaultBaseUrl
   const isSandbox = options.sandbox ?? profile?.sandbox ?? false
-  return clientFor(base, isSandbox, await readKey(options, profile?.key), profile?.name)
+  return clientFor(base, isSandbox, key.text, profile?.name)
 }
 
 /**
@@ -120,11 +128,18 @@ function rootOf(base: string, isSandbox: boolean): string {
   return address.slice(0, address.length - (root?.length ?? 0)) + roots[isSandbox ? 'sandbox' : 'live']
 }
 
-async function readKey(options: ClientOptions, profileKey: string | undefined): Promise<string> {
-  if (options['key-file']) return readKeyFile(options['key-file'])
-  const key = (options.profile ? profileKey : process.env.PARTNER_API_KEY?.trim() || profileKey) ?? ''
-  if (!key) throw new UsageError('No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file')
-  return key
+interface SentKey {
+  text: string
+  isOfProfile: boolean
+}
+
+async function readKey(options: ClientOptions, profileKey: string | undefined): Promise<SentKey> {
+  if (options['key-file']) return { text: await readKeyFile(options['key-file']), isOfProfile: false }
+  const ownKey = options.profile ? undefined : process.env.PARTNER_API_KEY?.trim()
+  if (ownKey) return { text: ownKey, isOfProfile: false }
+  if (!profileKey)
+    throw new UsageError('No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file')
+  return { text: profileKey, isOfProfile: true }
 }
 
 async function readKeyFile(path: string): Promise<string> {

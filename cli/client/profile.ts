@@ -20,6 +20,21 @@ function file(): string {
   return join(base, 'partnerctl', 'profiles.json')
 }
 
+/**
+ * A stored key is sent over `https`, or to this machine.
+ *
+ * @throws UsageError for any other address
+ */
+export function requireSafeAddress(address: string): void {
+  if (!URL.canParse(address)) throw new UsageError(`"${address}" is not a valid address`)
+  const { protocol, hostname } = new URL(address)
+  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback)) return
+  throw new UsageError(
+    `"${address}" must begin with https:// or be on this machine: a stored key is sent there`,
+  )
+}
+
 /** All profiles of this user. */
 export async function readProfiles(): Promise<Profiles> {
   const text = await readFile(file(), 'utf8').catch(() => undefined)

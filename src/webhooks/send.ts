@@ -2,6 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { withTimeout } from '../platform/timeout.ts'
 import { isPublicAddress, literalAddress } from './address.ts'
+import { HeadReader, type ResponseHead } from './response-head.ts'
 
 /** Why there was no response. */
 export type SendFailure = 'timeout' | 'connection' | 'address'
@@ -33,7 +34,6 @@ export interface Sending {
 
 /** For the whole try, from the look-up of the name to the response. */
 const timeoutMilliseconds = 15_000
-const longestHead = 64 * 1024
 /** For one address, while there are others. */
 const connectMilliseconds = 5000
 const mostAddresses = 4
@@ -139,36 +139,21 @@ function whenConnected(socket: Socket, event: 'connect' | 'secureConnect'): Prom
   })
 }
 
-/** Some servers leave out the carriage returns. */
-const headEnd = /\r?\n\r?\n/
-
 /** Reads up to the end of the response's head; what comes after it is not read. */
-function readHead(socket: Socket): Promise<Pick<SendResult, 'status' | 'retryAfterSeconds'>> {
+function readHead(socket: Socket): Promise<ResponseHead> {
+  const reader = new HeadReader()
   return new Promise((resolve, reject) => {
-    let text = ''
-    let length = 0
     socket.on('data', (chunk: Buffer) => {
-      text += chunk.toString('latin1')
-      length += chunk.length
-      for (let end = headEnd.exec(text); end; end = headEnd.exec(text)) {
-        const head = text.slice(0, end.index)
-        const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |\r?$)/m.exec(head.split('\n', 1)[0] ?? '')?.[1])
-        if (Number.isNaN(status)) return reject(new Error('The response is not HTTP'))
-        // An interim response, such as 103, comes before the one that counts.
-        if (status >= 200) return resolve({ status, retryAfterSeconds: retryAfterOf(head) })
-        text = text.slice(end.index + end[0].length)
+      try {
+        const head = reader.push(chunk)
+        if (head) resolve(head)
+      } catch (error) {
+        // Nothing more of it is worth a look.
+        socket.destroy()
+        reject(error)
       }
-      if (length > longestHead) reject(new Error('The head of the response is too long'))
     })
     socket.on('error', reject)
     socket.on('close', () => reject(new Error('The connection was closed')))
   })
-}
-
-/** Seconds, or a date as HTTP writes it. */
-function retryAfterOf(head: string): number | null {
-  const value = /^retry-after:[ \t]*(.+?)[ \t\r]*$/im.exec(head)?.[1] ?? ''
-  if (/^\d+$/.test(value)) return Number(value) || null
-  const seconds = / GMT$/.test(value) ? (Date.parse(value) - Date.now()) / 1000 : 0
-  return seconds > 0 ? seconds : null
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -12,24 +12,31 @@ const [server] = sharedServices()
 
 async function user() {
   const home = await mkdtemp(join(tmpdir(), 'partner-home-'))
-  const environment = { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home, PARTNER_BASE_URL: server.url }
-  return { home, run: (args: string[], stdin?: string) => partnerctl(args, environment, stdin) }
+  const environment = { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home }
+  return {
+    home,
+    run: (args: string[], stdin?: string, more: Record<string, string> = {}) =>
+      partnerctl(args, { ...environment, ...more }, stdin),
+    /** Logs in to the service of this run. */
+    login: (args: string[], key: string) =>
+      partnerctl(['login', ...args], { ...environment, PARTNER_BASE_URL: server.url }, key),
+  }
 }
 
 test('partnerctl login stores a valid key in a 0600 file that the profiles commands use and never print', async () => {
   const actor = await service.actor()
-  const { home, run } = await user()
+  const { home, run, login } = await user()
   expect((await run(['me'])).code).toBe(2)
-  expect((await run(['login'], 'pis_wrong\n')).code).toBe(4)
-  expect((await run(['login'], '\n')).code).toBe(2)
-  const first = await run(['login', '--json'], `${actor.key}\n`)
+  expect((await login([], 'pis_wrong\n')).code).toBe(4)
+  expect((await login([], '\n')).code).toBe(2)
+  const first = await login(['--json'], `${actor.key}\n`)
   expect(JSON.parse(first.stdout)).toEqual({
     profile: 'default',
     base_url: server.url,
     sandbox: false,
     host: 'Test host',
   })
-  await run(['login', '--profile', 'box', '--sandbox'], actor.key)
+  await login(['--profile', 'box', '--sandbox'], actor.key)
   const file = join(home, 'partnerctl', 'profiles.json')
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readFile(file, 'utf8')).toContain(actor.key)
@@ -48,6 +55,37 @@ test('partnerctl login stores a valid key in a 0600 file that the profiles comma
   await run(['profiles', 'remove', 'default'])
   expect((await run(['me'])).code).toBe(2)
   expect((await run(['me', '--profile', 'default'])).code).toBe(2)
+})
+
+test("a profile's key is only sent to the profile's own address, over https or on this machine", async () => {
+  const actor = await service.actor()
+  const { run, login, home } = await user()
+  await login([], actor.key)
+  let asked = 0
+  const elsewhere = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(String(++asked)) })
+  const address = elsewhere.url.origin
+  for (const refused of [
+    await run(['me'], undefined, { PARTNER_BASE_URL: address }),
+    await run(['me', '--base-url', address]),
+    await run(['me', '--profile', 'default', '--base-url', address]),
+    await run(['me', '--profile', 'default'], undefined, {
+      PARTNER_BASE_URL: address,
+      PARTNER_API_KEY: 'other',
+    }),
+  ])
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(`The key of the profile "default" is only sent to ${server.url}`),
+    ])
+  expect(asked).toBe(0)
+  const own = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
+  expect((await run(['me'], undefined, own)).code).toBe(0)
+  const plain = await run(['login', '--base-url', 'http://partners.example.com'], actor.key)
+  expect([plain.code, plain.stderr]).toEqual([2, expect.stringContaining('must begin with https://')])
+  const file = join(home, 'partnerctl', 'profiles.json')
+  await writeFile(file, (await readFile(file, 'utf8')).replace(server.url, 'http://partners.example.com'))
+  expect((await run(['me'])).code).toBe(2)
+  await elsewhere.stop(true)
 })
 
 test('partnerctl doctor reports a healthy partner as healthy, and names each check that fails', async () => {

@@ -1,6 +1,6 @@
 import { isCancel, password } from '@clack/prompts'
 import { clientFor, defaultBaseUrl } from '../../client/client.ts'
-import { readProfiles, writeProfiles } from '../../client/profile.ts'
+import { readProfiles, requireSafeAddress, writeProfiles } from '../../client/profile.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, record } from '../../output.ts'
@@ -21,6 +21,7 @@ export const login = command({
   },
   async run({ args }) {
     const base_url = args['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
+    requireSafeAddress(base_url)
     const sandbox = args.sandbox ?? false
     const key = await askForKey()
     const { data } = await clientFor(base_url, sandbox, key).send<{ name: string }>('GET', '/me')
