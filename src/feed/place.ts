@@ -27,9 +27,17 @@ export async function placeOf(
   return acknowledged ? toVersion(acknowledged) : undefined
 }
 
-/** A query names its place once. */
-export function onePlace({ updated_after, consumer }: PlaceQuery): Problem[] {
-  if (updated_after === undefined || consumer === undefined) return []
-  const message = '"updated_after" must not be sent together with "consumer"'
-  return [{ path: 'updated_after', code: 'invalid', message }]
+/**
+ * A query names its place once; and pages are not counted from a place that moves: after an acknowledgement, page 2 would
+ * leave out what page 1 has become (decisions §19).
+ */
+export function onePlace({ updated_after, consumer, page = 1 }: PlaceQuery & { page?: number }): Problem[] {
+  if (consumer === undefined) return []
+  const problems: Problem[] = []
+  const report = (path: string, message: string) => problems.push({ path, code: 'invalid', message })
+  if (updated_after !== undefined)
+    report('updated_after', '"updated_after" must not be sent together with "consumer"')
+  if (page > 1)
+    report('page', '"page" must be 1 with "consumer": acknowledge and read again, or follow "next_cursor"')
+  return problems
 }

@@ -80,6 +80,33 @@ test('the feed continues after what a consumer acknowledged, and reading acknowl
   expect(await statusOf('consumer=sync&updated_after=2026-01-01')).toEqual([422, 'updated_after'])
 })
 
+test('pages beside a consumer are refused, because an acknowledgement would make the next one skip', async () => {
+  const { actor, versions } = await hostWithBookings()
+  const all = await versions()
+  await put(actor, 'sync', { acknowledged: null })
+  for (const feed of ['bookings', 'messages']) {
+    const path = `${provider}/${feed}?per_page=1&page=2&updated_after=2026-01-01&consumer=sync`
+    const { status, body } = await actor.send('GET', path)
+    const problems = body.error.errors.map(({ path, code }: Record<string, string>) => [path, code])
+    expect([status, problems]).toEqual([
+      422,
+      [
+        ['updated_after', 'invalid'],
+        ['page', 'invalid'],
+      ],
+    ])
+  }
+  expect((await actor.send('GET', `${provider}/bookings?consumer=sync&page=1`)).status).toBe(200)
+  // Each is read and acknowledged in turn: none is left out.
+  const seen: string[] = []
+  for (let count = 0; count < all.length; count += 1) {
+    const { body } = await actor.send('GET', `${provider}/bookings?consumer=sync&per_page=1`)
+    seen.push(body.data.Bookings[0].version)
+    await put(actor, 'sync', { acknowledged: seen.at(-1) as string })
+  }
+  expect(seen).toEqual(all)
+})
+
 test("the consumers of the two feeds, of two keys and of two environments are not each other's", async () => {
   const { actor, versions } = await hostWithBookings()
   const last = (await versions()).at(-1) as string

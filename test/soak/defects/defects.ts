@@ -199,13 +199,7 @@ const rows: Row[] = [
     'feed',
   ],
   ['a wait on a later page', 'feed/wait.ts', 'page.page > 1 ||', '', 'feed'],
-  [
-    'two places at once',
-    'feed/place.ts',
-    'updated_after === undefined || consumer === undefined',
-    'true',
-    'consumers',
-  ],
+  ['two places at once', 'feed/place.ts', 'if (updated_after !== undefined)', 'if (false)', 'consumers'],
   [
     'two different keys',
     'http/authorization.ts',
