@@ -139,3 +139,19 @@ test('fifty concurrent equal requests over two processes have one effect and one
     await listingModel(service.live.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),
   ).toBe(1)
 })
+
+test('an Idempotency-Key has up to 255 characters, and names itself where it has more or none', async () => {
+  const actor = await service.actor()
+  const create = (key: string) =>
+    actor.send('POST', '/v1/users', {
+      headers: { 'idempotency-key': key },
+      body: { email: `${crypto.randomUUID()}@example.com`, first_name: 'A', last_name: 'B' },
+    })
+  expect((await create('k'.repeat(255))).status).toBe(201)
+  const problemOf = async (key: string) => {
+    const { status, body } = await create(key)
+    return [status, body.error.errors.map(({ path, code }: Record<string, string>) => [path, code])]
+  }
+  expect(await problemOf('k'.repeat(256))).toEqual([422, [['Idempotency-Key', 'max']]])
+  expect(await problemOf('kä')).toEqual([422, [['Idempotency-Key', 'invalid']]])
+})

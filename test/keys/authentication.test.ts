@@ -63,6 +63,20 @@ test('unknown keys beyond the failure limit rarely reach the database, and a kno
   expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
 })
 
+test('a mistyped key is refused without a look-up, an unknown one with one', async () => {
+  const apart = await testApp({ LOG_LEVEL: 'silent' })
+  let reads = 0
+  apart.live.db.set('debug', (collection: string, method: string) => {
+    if (collection === 'api_keys' && method === 'findOne') reads += 1
+  })
+  const key = createApiKey()
+  const mistyped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
+  expect((await apart.send('GET', '/v1/me', { key: mistyped })).status).toBe(401)
+  expect(reads).toBe(0)
+  expect((await apart.send('GET', '/v1/me', { key })).status).toBe(401)
+  expect(reads).toBe(1)
+})
+
 test('concurrent rotations of one key keep all of its secrets valid', async () => {
   const service = await testApp()
   const { db, clock } = service.live
