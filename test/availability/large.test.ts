@@ -1,39 +1,18 @@
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { availabilityCompactedModel, availabilityRowModel } from '../../src/availability/model.ts'
 import { addDays } from '../../src/clock.ts'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { type Actor, testApp } from '../support/app.ts'
-import { fillRows } from '../support/availability.ts'
-import { fillPortfolio } from '../support/portfolio.ts'
+import { testApp } from '../support/app.ts'
+import { type AvailabilityTree, largeHost, largeHostDays, rowsOf } from '../support/availability.ts'
 
 const service = await testApp()
 const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
-const days = 730
 /** No other test file has listings from this id on. */
 const firstListing = 8_000_000
 
-/** A host with 200 room types, each with a row for every day of two years. */
-async function largeHost(owner: Actor, first: number) {
-  await fillPortfolio(db, owner.hostId, 200, first)
-  const pairs = Array.from({ length: 200 }, (_, at) => {
-    return { listing_id: first + at, room_type_id: (first + at) * 10 }
-  })
-  await fillRows(db, owner.hostId, pairs, days)
-  return pairs
-}
-
 const owner = await service.actor()
-const pairs = await largeHost(owner, firstListing)
-
-interface Row {
-  start_date: string
-  end_date: string
-  available: number
-}
-type Tree = Record<string, Record<string, Row[]>>
-
-const rowsOf = (tree: Tree) => Object.values(tree).flatMap((types) => Object.values(types).flat())
+const pairs = await largeHost(db, owner, firstListing)
 
 test('POST availability writes 1,000 items over 200 room types of 730 rows each, and GET shows them', async () => {
   const data = Array.from({ length: 1000 }, (_, index) => {
@@ -43,10 +22,10 @@ test('POST availability writes 1,000 items over 200 room types of 730 rows each,
   const written = await owner.send('POST', path, { body: { data } })
   expect([written.status, written.body.error]).toEqual([200, undefined])
   const { body } = await owner.send('GET', `${path}?per_page=500&start_date=2027-06-01&end_date=2027-06-15`)
-  const tree = body.data.availabilities as Tree
+  const tree = body.data.availabilities as AvailabilityTree
   expect(rowsOf(tree)).toHaveLength(200 * 10)
   for (const types of Object.values(tree)) {
-    const [rows] = Object.values(types) as [Row[]]
+    const [rows] = Object.values(types) as [ReturnType<typeof rowsOf>]
     expect(rows.slice(0, 3).map((row) => [row.start_date, row.end_date, row.available === 77])).toEqual([
       ['2027-06-01', '2027-06-02', true],
       ['2027-06-03', '2027-06-03', false],
@@ -65,8 +44,9 @@ test('GET availability between dates shows the rows that GET without dates shows
   ]) {
     const query = `${from ? `&start_date=${from}` : ''}${to ? `&end_date=${to}` : ''}`
     const { body } = await owner.send('GET', `${path}?per_page=5${query}`)
-    const isInside = (row: Row) => (!from || row.end_date >= from) && (!to || row.start_date <= to)
-    const inside = Object.entries(whole.data.availabilities as Tree).map(([id, types]) => [
+    const isInside = (row: ReturnType<typeof rowsOf>[number]) =>
+      (!from || row.end_date >= from) && (!to || row.start_date <= to)
+    const inside = Object.entries(whole.data.availabilities as AvailabilityTree).map(([id, types]) => [
       id,
       Object.fromEntries(Object.entries(types).map(([type, rows]) => [type, rows.filter(isInside)])),
     ])
@@ -86,6 +66,33 @@ test('a room type whose availability is often rewritten is compacted without bei
   const isWaiting = () => jobModel(db).exists({ topic: 'CompactAvailability', host_id: owner.hostId })
   while (await isWaiting()) await Bun.sleep(50)
   const stored = await availabilityRowModel(db).countDocuments(place)
-  expect(stored).toBeLessThan(days)
+  expect(stored).toBeLessThan(largeHostDays)
   expect((await availabilityCompactedModel(db).findOne(place).lean())?.in_force).toBe(stored)
+})
+
+test('a client that disconnects in the middle of a large read ends the reading', async () => {
+  const apart = await testApp({ MONGODB_URL: `${inject('mongodbUrl')}&monitorCommands=true` })
+  let reads = 0
+  apart.live.db.getClient().on('commandStarted', ({ commandName, command }) => {
+    if (command[commandName] === 'availability_rows' || command.collection === 'availability_rows') reads += 1
+  })
+  const ask = () =>
+    apart.app.handle(
+      new Request(`http://localhost${path}?per_page=500`, { headers: { 'x-api-key': owner.key } }),
+    )
+  const readsOf = async (read: () => Promise<unknown>) => {
+    const before = reads
+    await read()
+    return reads - before
+  }
+  const whole = await readsOf(async () => (await ask()).text())
+  const left = await readsOf(async () => {
+    const reader = (await ask()).body?.getReader()
+    await reader?.read()
+    await reader?.cancel()
+  })
+  expect(whole).toBeGreaterThan(10)
+  // Some more may have been read ahead; if it went on it would have read all of it by the end of another whole one.
+  const after = await readsOf(async () => (await ask()).text())
+  expect(left + after - whole).toBeLessThan(whole / 2)
 })

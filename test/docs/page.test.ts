@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
 import { sharedServices, testApp } from '../support/app.ts'
-import { type Appearance, desktop, openBrowser, saveShot, seriousFindings } from '../support/browser.ts'
+import { desktop, docsOf, openBrowser, saveShot, seriousFindings } from '../support/browser.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
 const browser = await openBrowser(server.url)
 
-async function openPage(appearance?: Appearance, path = '/docs') {
-  const opened = await browser.open(path, appearance)
-  await opened.page.getByRole('heading', { level: 2 }).first().waitFor()
-  return opened
-}
+const openPage = docsOf(browser)
 
 test('the documentation page loads without an error or a foreign request, with all guides and operations, accessible', async () => {
   const { page, complaints } = await openPage()

@@ -8,6 +8,8 @@ import { addDays } from '../../src/clock.ts'
 import { hostClockModel } from '../../src/host-clock/model.ts'
 import { sequenceIds } from '../../src/ids.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
+import type { Actor } from './app.ts'
+import { fillPortfolio } from './portfolio.ts'
 
 const batch = 20_000
 
@@ -57,3 +59,27 @@ export async function fillRows(
   await availabilityWrittenModel(db).collection.insertMany(written)
   await availabilityCompactedModel(db).collection.insertMany(compacted)
 }
+
+/** A host with 200 room types, each with a row for every day of two years. */
+export async function largeHost(db: Db, owner: Actor, first: number) {
+  await fillPortfolio(db, owner.hostId, 200, first)
+  const pairs = Array.from({ length: 200 }, (_, at) => {
+    return { listing_id: first + at, room_type_id: (first + at) * 10 }
+  })
+  await fillRows(db, owner.hostId, pairs, largeHostDays)
+  return pairs
+}
+
+/** Rows of each room type of a {@link largeHost}. */
+export const largeHostDays = 730
+
+interface Row {
+  start_date: string
+  end_date: string
+  available: number
+}
+/** `data.availabilities`: rows by listing, then room type. */
+export type AvailabilityTree = Record<string, Record<string, Row[]>>
+
+export const rowsOf = (tree: AvailabilityTree) =>
+  Object.values(tree).flatMap((types) => Object.values(types).flat())

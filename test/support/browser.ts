@@ -69,3 +69,12 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 export async function saveShot(page: Page, name: string): Promise<void> {
   if (shots) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
 }
+
+/** Opens the documentation, or another page of it, and waits until it is drawn. */
+export const docsOf =
+  (browser: Awaited<ReturnType<typeof openBrowser>>) =>
+  async (appearance?: Appearance, path = '/docs') => {
+    const opened = await browser.open(path, appearance)
+    await opened.page.getByRole('heading', { level: 2 }).first().waitFor()
+    return opened
+  }

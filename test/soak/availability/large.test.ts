@@ -1,39 +1,18 @@
 import { expect, test } from 'vitest'
 import { bookingModel } from '../../../src/bookings/model.ts'
-import { type Actor, sender, testApp, testEnvironment } from '../../support/app.ts'
-import { fillRows } from '../../support/availability.ts'
-import { fillPortfolio } from '../../support/portfolio.ts'
+import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { largeHost, rowsOf } from '../../support/availability.ts'
 import { startService } from '../../support/processes.ts'
 import { controlOf, millisecondsOf } from '../../support/soak.ts'
 
 const service = await testApp()
 const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
-const days = 730
 /** No other test file has listings from this id on. */
 const firstListing = 8_000_000
 
-/** A host with 200 room types, each with a row for every day of two years. */
-async function largeHost(owner: Actor, first: number) {
-  await fillPortfolio(db, owner.hostId, 200, first)
-  const pairs = Array.from({ length: 200 }, (_, at) => {
-    return { listing_id: first + at, room_type_id: (first + at) * 10 }
-  })
-  await fillRows(db, owner.hostId, pairs, days)
-  return pairs
-}
-
 const owner = await service.actor()
-const pairs = await largeHost(owner, firstListing)
-
-interface Row {
-  start_date: string
-  end_date: string
-  available: number
-}
-type Tree = Record<string, Record<string, Row[]>>
-
-const rowsOf = (tree: Tree) => Object.values(tree).flatMap((types) => Object.values(types).flat())
+const pairs = await largeHost(db, owner, firstListing)
 
 test('GET availability of 146,000 rows does not keep other requests waiting', async () => {
   const process = await startService(testEnvironment())

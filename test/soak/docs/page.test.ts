@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest'
 import { sharedServices, testApp } from '../../support/app.ts'
-import { type Appearance, openBrowser, phone, saveShot, seriousFindings } from '../../support/browser.ts'
+import { docsOf, openBrowser, phone, saveShot, seriousFindings } from '../../support/browser.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
 const browser = await openBrowser(server.url)
 
-async function openPage(appearance?: Appearance, path = '/docs') {
-  const opened = await browser.open(path, appearance)
-  await opened.page.getByRole('heading', { level: 2 }).first().waitFor()
-  return opened
-}
+const openPage = docsOf(browser)
 
 test('the documentation page sends a request to the sandbox with an entered key and shows the response', async () => {
   const actor = await service.actor()
