@@ -10,6 +10,7 @@ import { mintKey } from '../../src/keys/store.ts'
 import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
+import { isSoak } from './soak.ts'
 
 /** A response with its body parsed; `text` keeps the bytes. */
 export interface TestResponse {
@@ -26,6 +27,8 @@ export interface Sending {
   body?: unknown
   /** Sent instead of the actor's key; null for none. */
   key?: string | null
+  /** The first response is the one that is looked at, also where it asks to come again. */
+  asIs?: boolean
 }
 
 /** A host with a key, and a way to send requests with it. */
@@ -133,19 +136,30 @@ function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metr
   return counts
 }
 
-/** Sends requests through a function or over a real socket. */
+/**
+ * Sends requests through a function or over a real socket. What a busy machine could not do in time (409 or 500 with
+ * `Retry-After`) is sent again, as a partner would; soaks look at it themselves.
+ */
 export function sender(handle: (request: Request) => Promise<Response>, base = 'http://localhost') {
   return async (
     method: string,
     path: string,
-    { headers, body, key }: Sending = {},
+    { headers, body, key, asIs = isSoak }: Sending = {},
   ): Promise<TestResponse> => {
     const init: RequestInit = { method, headers: { ...(key ? { 'x-api-key': key } : {}), ...headers } }
     if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
-    const response = await handle(new Request(base + path, init))
+    let response = await handle(new Request(base + path, init))
+    while (!asIs && mayComeAgain(response)) {
+      await Bun.sleep(Number(response.headers.get('retry-after')) * 1000)
+      response = await handle(new Request(base + path, init))
+    }
     const text = await response.text()
     return { status: response.status, body: parse(text), text, headers: response.headers }
   }
+}
+
+function mayComeAgain({ status, headers }: Response): boolean {
+  return (status === 409 || status === 500) && headers.has('retry-after')
 }
 
 function parse(text: string): unknown {

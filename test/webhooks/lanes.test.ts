@@ -35,46 +35,6 @@ const clocked = await Promise.all([withClock(), withClock(), withClock()])
 const cancel = (id: number) =>
   partnerctl(['bookings', 'cancel', String(id)], { MONGODB_URL: service.live.config.mongodbUrl as string })
 
-test.concurrent('at most ten are in flight to an endpoint and one of each booking, and nothing of another host waits for them', async (context) => {
-  const { expect } = context
-  let open = 0
-  const most = { inFlight: 0, ofBooking: 0 }
-  const perBooking = new Map<number, number>()
-  const gate = Promise.withResolvers<void>()
-  const slow = startReceiver(context, async ({ hint }) => {
-    const { booking_id } = hint.data
-    const count = (perBooking.get(booking_id) ?? 0) + 1
-    perBooking.set(booking_id, count)
-    open += 1
-    most.inFlight = Math.max(most.inFlight, open)
-    most.ofBooking = Math.max(most.ofBooking, count)
-    await gate.promise
-    open -= 1
-    perBooking.set(booking_id, count - 1)
-    return new Response()
-  })
-  const quick = startReceiver(context)
-  const [hanging, well] = [
-    await hookedPartner(service, slow.url),
-    await hookedPartner(service, quick.url, ['booking.changed']),
-  ]
-  const { booking_id } = hanging
-  await hanging.actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
-  for (let count = 0; count < 12; count += 1) await hanging.book()
-  for (const text of ['one', 'two', 'three'])
-    await hanging.actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text } } })
-  await expect.poll(() => slow.received.length).toBe(10)
-  await well.book()
-  await expect.poll(() => quick.received.length).toBe(1)
-  expect(slow.received).toHaveLength(10)
-  gate.resolve()
-  // 13 changes of bookings and 3 messages: messages never merge.
-  await expect.poll(() => slow.received.length).toBe(16)
-  expect(most).toEqual({ inFlight: 10, ofBooking: 1 })
-  const ids = slow.received.flatMap(({ hint }) => hint.data.message_id ?? [])
-  expect(new Set(ids).size).toBe(3)
-})
-
 test.concurrent('changes behind a hint that is in flight become one, with the newest version', async (context) => {
   const { expect } = context
   const gate = Promise.withResolvers<void>()

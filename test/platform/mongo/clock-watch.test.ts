@@ -20,12 +20,12 @@ test.each([hour, -hour])(
     try {
       const outcomes: unknown[] = []
       for (const [name, { path, body }] of Object.entries(bodies)) {
-        const response = await actor.send(name.split(' ')[0] as string, path, { body: body() })
+        const response = await actor.send(name.split(' ')[0] as string, path, { body: body(), asIs: true })
         const { status, headers } = response
         outcomes.push([name, status, response.body.error?.type, headers.get('retry-after')])
       }
       expect(outcomes).toEqual(Object.keys(bodies).map((name) => [name, 500, 'internal_error', '5']))
-      expect((await actor.send('POST', '/sandbox/bookings/5002/confirm')).status).toBe(500)
+      expect((await actor.send('POST', '/sandbox/bookings/5002/confirm', { asIs: true })).status).toBe(500)
       const ready = await service.send('GET', '/readyz')
       expect([ready.status, ready.body.failing]).toEqual([503, ['clock']])
       expect((await actor.send('GET', '/v1/integrations/provider_one/bookings')).status).toBe(200)
