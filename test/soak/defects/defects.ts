@@ -292,6 +292,21 @@ const rows: Row[] = [
     "    `style-src ${styles} 'unsafe-inline'`,",
     'console http/security-headers.test.ts',
   ],
+  ['a limit counted as refused', 'requests/kinds.ts', "if (status === 429) return 'limited'", '', 'requests'],
+  [
+    'an error that the document leaves out',
+    'docs/responses.ts',
+    'exampleError(kind, permission).body',
+    '{}',
+    'docs/openapi.test.ts',
+  ],
+  [
+    'a page without its policy',
+    'console/routes.ts',
+    "{ ...headers, 'content-security-policy': strictPagePolicy }",
+    'headers',
+    'console',
+  ],
   ['a list of one', 'http/query.ts', 'lists.has(key) || others.length > 0', 'others.length > 0', 'listings'],
 ]
 
