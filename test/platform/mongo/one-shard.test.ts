@@ -43,8 +43,22 @@ async function writerWith<T>(prefix: Prefix, make: (writer: Actor, prefix: Prefi
   const writer = await service.actor(everything)
   return [writer, await make(writer, prefix)] as const
 }
-const owners = { '/v1': writerWith('/v1', makeOwnIds), '/sandbox': writerWith('/sandbox', makeOwnIds) }
-const writers = { '/v1': writerWith('/v1', validBodies), '/sandbox': writerWith('/sandbox', validBodies) }
+/** Made when it is first needed: a test alone makes only its own. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+const owners = {
+  '/v1': once(() => writerWith('/v1', makeOwnIds)),
+  '/sandbox': once(() => writerWith('/sandbox', makeOwnIds)),
+}
+const writers = {
+  '/v1': once(() => writerWith('/v1', validBodies)),
+  '/sandbox': once(() => writerWith('/sandbox', validBodies)),
+}
 
 /** Everything a route takes: its body, a key to repeat it with, and its path with ids of the host's own. */
 async function requestOf({ method, path, takesBody }: GuardedRoute) {
@@ -57,13 +71,13 @@ async function requestOf({ method, path, takesBody }: GuardedRoute) {
   }
   const headers = { 'idempotency-key': crypto.randomUUID() }
   if (!takesBody) {
-    const [owner, own] = await (method === 'DELETE' ? writerWith(prefix, makeOwnIds) : owners[prefix])
+    const [owner, own] = await (method === 'DELETE' ? writerWith(prefix, makeOwnIds) : owners[prefix]())
     return () => owner.send(method, fillOwn(path, own), { headers })
   }
   // A booking is confirmed before it is cancelled, in whatever order the tests run.
   const [writer, bodies] = await (path.endsWith('/confirm')
     ? writerWith(prefix, validBodies)
-    : writers[prefix])
+    : writers[prefix]())
   const valid = bodies[`${method} ${path}`]
   if (!valid) throw new Error(`There is no valid body for ${method} ${path}`)
   return () => writer.send(method, valid.path, { body: valid.body(), headers })

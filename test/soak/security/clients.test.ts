@@ -73,7 +73,7 @@ test('thousands of equal query parameters cost hardly more than as many differen
   const ask = async (query: string) =>
     expect((await send('GET', `/v1/listings?${query}`, { key: someone.key })).status).toBe(200)
   // As long as a request head may be.
-  const count = 3500
+  const count = 2500
   const different = Array.from({ length: count }, (_, index) => `a${index.toString(36)}`).join('&')
   const control = await controlOf(() => ask(different))
   expect((await controlOf(() => ask(Array(count).fill('abcd').join('&')))) / control).toBeLessThan(10)
