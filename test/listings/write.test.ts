@@ -189,42 +189,39 @@ test('concurrent writes over two processes make one listing of equal POSTs and k
   const processes = sharedServices()
   const senders = processes.map(({ url }) => sender(fetch, url))
   const at = (index: number) => senders[index % 2] as ReturnType<typeof sender>
-  try {
-    for (const marks of [{ original_id: 'race' }, { original_url: 'https://a.example/race' }]) {
-      const { key, hostId } = await service.actor()
-      const body = {
-        name: 'Race',
-        ...marks,
-        room_types: [{ id: 'a', name: 'A', rooms: [{ id: '1', name: 'R' }] }],
-      }
-      const responses = await Promise.all(
-        Array.from({ length: 20 }, (_, index) => at(index)('POST', '/v1/listings', { key, body })),
-      )
-      expect(responses.map(({ body: { action } }) => action).sort()).toEqual([
-        'created',
-        ...Array(19).fill('updated'),
-      ])
-      const stored = await listingModel(service.live.db).find({ host_id: hostId }).lean()
-      expect(stored.map(({ content }) => content.room_types.map(({ rooms }) => rooms.length))).toEqual([[1]])
+  for (const marks of [{ original_id: 'race' }, { original_url: 'https://a.example/race' }]) {
+    const { key, hostId } = await service.actor()
+    const body = {
+      name: 'Race',
+      ...marks,
+      room_types: [{ id: 'a', name: 'A', rooms: [{ id: '1', name: 'R' }] }],
     }
-    const actor = await service.actor()
-    const rooms = Array.from({ length: 10 }, (_, index) => ({ id: `r${index}`, name: 'old' }))
-    const { id } = await create(actor, { name: 'Base', room_types: [{ id: 't', name: 'T', rooms }] })
-    const [roomType] = (await read(actor, id)).room_types
-    const fields = ['parking', 'bedrooms', 'bathrooms', 'residents', 'internet_upload'] as const
-    const patches = [
-      ...fields.map((field) => ({ [field]: field === 'parking' ? 'yard' : 7 })),
-      ...roomType.rooms.map((room: { id: number }) => ({
-        room_types: [{ id: roomType.id, rooms: [{ id: room.id, name: 'new' }] }],
-      })),
-    ]
     const responses = await Promise.all(
-      patches.map((body, index) => at(index)('PATCH', `/v1/listings/${id}`, { key: actor.key, body })),
+      Array.from({ length: 20 }, (_, index) => at(index)('POST', '/v1/listings', { key, body })),
     )
-    expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200))
-    const after = await read(actor, id)
-    expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
-    expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
-  } finally {
+    expect(responses.map(({ body: { action } }) => action).sort()).toEqual([
+      'created',
+      ...Array(19).fill('updated'),
+    ])
+    const stored = await listingModel(service.live.db).find({ host_id: hostId }).lean()
+    expect(stored.map(({ content }) => content.room_types.map(({ rooms }) => rooms.length))).toEqual([[1]])
   }
+  const actor = await service.actor()
+  const rooms = Array.from({ length: 10 }, (_, index) => ({ id: `r${index}`, name: 'old' }))
+  const { id } = await create(actor, { name: 'Base', room_types: [{ id: 't', name: 'T', rooms }] })
+  const [roomType] = (await read(actor, id)).room_types
+  const fields = ['parking', 'bedrooms', 'bathrooms', 'residents', 'internet_upload'] as const
+  const patches = [
+    ...fields.map((field) => ({ [field]: field === 'parking' ? 'yard' : 7 })),
+    ...roomType.rooms.map((room: { id: number }) => ({
+      room_types: [{ id: roomType.id, rooms: [{ id: room.id, name: 'new' }] }],
+    })),
+  ]
+  const responses = await Promise.all(
+    patches.map((body, index) => at(index)('PATCH', `/v1/listings/${id}`, { key: actor.key, body })),
+  )
+  expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200))
+  const after = await read(actor, id)
+  expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
+  expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
 })

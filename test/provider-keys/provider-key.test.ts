@@ -49,37 +49,31 @@ test('POST provider-key stores the key encrypted with the secret', async () => {
 
 test('of two hosts that concurrently store the same provider key over two processes one gets 409, twenty times over', async () => {
   const processes = sharedServices()
-  try {
-    for (let round = 0; round < 20; round += 1) {
-      const actors = [await service.actor(), await service.actor()]
-      const sent = body(`race-${crypto.randomUUID()}`)
-      const responses = await Promise.all(
-        actors.map(({ key }, index) => sender(fetch, processes[index]?.url)('POST', path, { ...sent, key })),
-      )
-      expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
-    }
-  } finally {
+  for (let round = 0; round < 20; round += 1) {
+    const actors = [await service.actor(), await service.actor()]
+    const sent = body(`race-${crypto.randomUUID()}`)
+    const responses = await Promise.all(
+      actors.map(({ key }, index) => sender(fetch, processes[index]?.url)('POST', path, { ...sent, key })),
+    )
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409])
   }
 })
 
 test('of eight concurrent equal requests of one host over two processes one creates the key, ten times over', async () => {
   const processes = sharedServices()
-  try {
-    for (let round = 0; round < 10; round += 1) {
-      const { key } = await service.actor()
-      const outcomes = async () => {
-        const sent = body(`burst-${crypto.randomUUID()}`)
-        const responses = await Promise.all(
-          Array.from({ length: 8 }, (_, index) =>
-            sender(fetch, processes[index % 2]?.url)('POST', path, { ...sent, key }),
-          ),
-        )
-        return responses.map((response) => response.body.data.status).sort()
-      }
-      expect(await outcomes()).toEqual(['created', ...Array(7).fill('unchanged')])
-      expect(await outcomes()).toEqual([...Array(7).fill('unchanged'), 'updated'])
+  for (let round = 0; round < 10; round += 1) {
+    const { key } = await service.actor()
+    const outcomes = async () => {
+      const sent = body(`burst-${crypto.randomUUID()}`)
+      const responses = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          sender(fetch, processes[index % 2]?.url)('POST', path, { ...sent, key }),
+        ),
+      )
+      return responses.map((response) => response.body.data.status).sort()
     }
-  } finally {
+    expect(await outcomes()).toEqual(['created', ...Array(7).fill('unchanged')])
+    expect(await outcomes()).toEqual([...Array(7).fill('unchanged'), 'updated'])
   }
 })
 
