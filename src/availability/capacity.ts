@@ -1,38 +1,45 @@
-import { type DomainError, invalidField } from '../errors.ts'
-import type { Db } from '../platform/mongo/connection.ts'
+import { invalidField } from '../errors.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
 import { busy } from '../platform/mongo/errors.ts'
 import { inSnapshot } from '../platform/mongo/transactions.ts'
+import { maximumBulkItems } from '../schema/bulk.ts'
 import { compactRoomType } from './compaction.ts'
-import { overlayRows, type WrittenRow } from './overlay.ts'
-import type { AvailabilityItem } from './schema.ts'
-import { extentOf, findCounts, findWrittenAround, type RoomTypeCount } from './store.ts'
+import { findCounts, type RoomTypeCount } from './store.ts'
 
-/** Rows that one room type may have in force: daily ranges for 27 years. */
-const maximumRowsInForce = 10_000
+/** Ranges that one room type has room for: daily ones for 27 years. */
+const roomForRows = 10_000
+
+/** What a write can lead to may be more, so that one of 1,000 items is never refused within that room. */
+const maximumRowsInForce = roomForRows + 2 * maximumBulkItems
 
 /** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
 const maximumLooseRows = 2000
 
-/** How often to measure when other writes to a full room type keep coming in between. */
-const maximumMeasurements = 20
-
-/** How many more rows a room type will have in force, measured at a place among the host's changes. */
-export interface Measured {
-  growth: number
-  sequence: number
-}
+/** Room types by id, with how many rows a write adds to each. */
+export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
 
 /**
- * The count of a room type after adding rows. Each adds at most two: itself, and the second half of the row that it
- * splits. A measurement is used instead as long as nothing has been written since.
+ * The counts of room types as they will be after a write. Each row counts for two ranges, itself and the second half
+ * of the one that it may split: how many there really are is known after the next compaction.
  */
-export function grow(count: RoomTypeCount, added: number, measured: Measured | undefined): RoomTypeCount {
-  const { written, maximumRows, looseRows } = count
-  const growth = measured?.sequence === written.sequence ? measured.growth : added * 2
+export async function findGrown(
+  db: Db,
+  session: Session,
+  hostId: number,
+  added: AddedRows,
+): Promise<RoomTypeCount[]> {
+  const ids = added.map(([id]) => id)
+  const counts = await findCounts(db, session, hostId, ids)
+  return added.map(([id, rows]) => grow(counts.get(id) ?? emptyCount(hostId, id), rows))
+}
+
+/** The count of a room type after adding rows. */
+export function grow({ written, maximumRows, looseRows }: RoomTypeCount, rows: number): RoomTypeCount {
+  const ranges = rows * 2
   return {
-    written: { ...written, rows: written.rows + added, growth: written.growth + growth },
-    maximumRows: maximumRows + growth,
-    looseRows: looseRows + added,
+    written: { ...written, rows: written.rows + rows, growth: written.growth + ranges },
+    maximumRows: maximumRows + ranges,
+    looseRows: looseRows + rows,
   }
 }
 
@@ -42,50 +49,30 @@ export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount
   return { written, maximumRows: 0, looseRows: 0 }
 }
 
-/** True when a room type may have too many rows; only a measurement tells whether it has. */
-export function mayBeFull({ maximumRows, looseRows }: RoomTypeCount): boolean {
-  return maximumRows > maximumRowsInForce || looseRows > maximumLooseRows
+/**
+ * Compacts the room types that a write may make too large, so that no read, no booking and no compaction ever has more
+ * of one room type before it than the bounds above, however fast a partner pushes (decisions §8).
+ */
+export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
+  const grown = await inSnapshot(db, (session) => findGrown(db, session, hostId, added))
+  const large = grown.filter((count) => isFull(count) || count.looseRows > maximumLooseRows)
+  for (const { written } of large) await compactRoomType(db, hostId, written.room_type_id)
 }
 
 /**
- * Measures how much some items make a possibly full room type grow; compacts it where that makes room.
+ * Refuses a write by the most ranges that it can lead to.
  *
- * @throws DomainError `validation` at `data`, `max`, when it would have too many rows; `conflict` when other writes
- * to it come in between again and again
+ * @throws DomainError `validation` at `data`, `max`; `conflict` with a retry time where a compaction may make room
  */
-export async function measureGrowth(
-  db: Db,
-  hostId: number,
-  roomTypeId: number,
-  items: AvailabilityItem[],
-): Promise<Measured> {
-  for (let measurements = 0; measurements < maximumMeasurements; measurements += 1) {
-    const { count, growth } = await measure(db, hostId, roomTypeId, items)
-    const measured = { growth, sequence: count.written.sequence }
-    if (!mayBeFull(grow(count, items.length, measured))) return measured
-    if (count.looseRows === 0) throw tooManyRows()
-    await compactRoomType(db, hostId, roomTypeId)
+export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
+  for (const [index, count] of grown.entries()) {
+    if (!isFull(count)) continue
+    const looseBefore = count.looseRows - (added[index]?.[1] ?? 0)
+    if (looseBefore > 0) throw busy()
+    throw invalidField('data', `A room type has room for ${roomForRows} ranges; this may be more`, 'max')
   }
-  throw busy()
 }
 
-/** Reads only what the items touch: the rest of the room type does not change. */
-function measure(db: Db, hostId: number, roomTypeId: number, items: AvailabilityItem[]) {
-  return inSnapshot(db, async (session) => {
-    const counts = await findCounts(db, session, hostId, [roomTypeId])
-    const around = await findWrittenAround(db, session, hostId, [roomTypeId], extentOf(items))
-    const written: WrittenRow[] = around.get(roomTypeId) ?? []
-    const added = items.map(
-      (item, order): WrittenRow => ({
-        ...{ ...item, order, id: 0, split_id: 0, updated_at: new Date(0) },
-        sequence: Number.MAX_SAFE_INTEGER,
-      }),
-    )
-    const growth = overlayRows([...written, ...added]).length - overlayRows(written).length
-    return { count: counts.get(roomTypeId) ?? emptyCount(hostId, roomTypeId), growth }
-  })
-}
-
-function tooManyRows(): DomainError {
-  return invalidField('data', `A room type must have at most ${maximumRowsInForce} ranges`, 'max')
+function isFull({ maximumRows }: RoomTypeCount): boolean {
+  return maximumRows > maximumRowsInForce
 }

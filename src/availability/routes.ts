@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { Confirmation, Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
+import { withIdempotency } from '../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
 import { streamJson } from '../http/streaming.ts'
 import { requestObject } from '../schema/fields.ts'
@@ -17,7 +18,7 @@ import {
   NightsQuery,
 } from './schema.ts'
 import { streamAvailability } from './stream.ts'
-import { writeAvailability } from './write.ts'
+import { prepareAvailability } from './write.ts'
 
 const defaultPerPage = 100
 
@@ -60,13 +61,22 @@ export function availabilityRoutes(app: AppContext) {
     )
     .post(
       '',
-      async (context) => {
-        const { data } = normalize(AvailabilityWrite, context.body)
-        await writeAvailability(app, context.caller.hostId, data)
-        return ok(context, { message: 'Availability updated' })
-      },
+      (context) =>
+        withIdempotency(
+          app,
+          context,
+          () =>
+            prepareAvailability(app, context.caller.hostId, normalize(AvailabilityWrite, context.body).data),
+          () => ({ status: 200, envelope: ok(context, { message: 'Availability updated' }) }),
+        ),
       {
-        access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
+        access: {
+          permission: 'listings.write',
+          provider: true,
+          body: 'bulk',
+          idempotent: true,
+          errors: ['invalid_ids'],
+        },
         body: AvailabilityWrite,
         response: { 200: Envelope(Confirmation) },
         detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },

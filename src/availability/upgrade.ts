@@ -47,11 +47,7 @@ export const earlierAvailability: MigrationPart = {
 async function countRows(db: Db, session: Session, rows: StoredRow[]): Promise<void> {
   const [{ host_id, room_type_id }] = rows as [StoredRow]
   const counts = await findCounts(db, session, host_id, [room_type_id])
-  const { written } = grow(
-    counts.get(room_type_id) ?? emptyCount(host_id, room_type_id),
-    rows.length,
-    undefined,
-  )
+  const { written } = grow(counts.get(room_type_id) ?? emptyCount(host_id, room_type_id), rows.length)
   const sequence = Math.max(written.sequence, ...rows.map((row) => row.sequence))
   await saveWritten(db, session, [{ ...written, sequence }])
   if (counts.size > 0) return

@@ -4,26 +4,27 @@ import { hostQueue, nextSequence } from '../host-clock/store.ts'
 import { foreignListings } from '../listings/ownership.ts'
 import { findOwnedListings, hasRoomType, type OwnedListings } from '../listings/room-types-store.ts'
 import type { Session } from '../platform/mongo/connection.ts'
-import { busy } from '../platform/mongo/errors.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
-import { emptyCount, grow, type Measured, mayBeFull, measureGrowth } from './capacity.ts'
+import type { UnitOfWork } from '../platform/mongo/transactions.ts'
+import { findGrown, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
 import type { RoomTypeWritten, StoredRow } from './model.ts'
 import type { AvailabilityItem } from './schema.ts'
-import { findCounts, insertRows, type RoomTypeCount, saveWritten } from './store.ts'
+import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
-/** How often to try when room types that had room when measured turn out full again. */
-const maximumAttempts = 20
-
 /**
- * Writes the items, in their order, over the availability of a host: all of them or, even after a crash, none.
- * However much is stored, the transaction only adds the items and updates the counts of their room types.
+ * Prepares a write of the items, in their order, over the availability of a host: all of them or, even after a crash,
+ * none. However much is stored, the transaction only adds the items and updates the counts of their room types.
  *
- * @throws DomainError `forbidden` (listings of others), `invalid_ids`, `validation` (a room type with too many rows)
+ * @throws DomainError `forbidden` (listings of others), `invalid_ids`; when run, `validation` (a room type that may
+ * get too many ranges) or `conflict` with a retry time (another writer took the room that was made)
  */
-export async function writeAvailability(store: Store, hostId: number, items: AvailabilityItem[]) {
+export async function prepareAvailability(
+  store: Store,
+  hostId: number,
+  items: AvailabilityItem[],
+): Promise<UnitOfWork<void>> {
   const { db, ids } = store
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, hostId, items),
@@ -31,25 +32,20 @@ export async function writeAvailability(store: Store, hostId: number, items: Ava
     ids('availability_row', items.length * 2),
   ])
   requireOwned(items, listings)
-  const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
-  const measured = new Map<number, Measured>()
-  for (let attempt = 0; attempt < maximumAttempts; attempt += 1) {
-    const full = await inTransaction(db, hostQueue(hostId), async (session) => {
+  const added = [...Map.groupBy(items, ({ room_type_id }) => room_type_id)].map(
+    ([id, { length }]) => [id, length] as const,
+  )
+  await makeRoom(db, hostId, added)
+  return {
+    queue: hostQueue(hostId),
+    async run(session) {
       // First, so that the later of two processes starts over before it has read or written anything.
       const sequence = await nextSequence(db, session, hostId)
-      const counts = await findCounts(db, session, hostId, [...byRoomType.keys()])
-      const grown = [...byRoomType].map(([id, { length }]) =>
-        grow(counts.get(id) ?? emptyCount(hostId, id), length, measured.get(id)),
-      )
-      const full = grown.filter(mayBeFull)
-      if (full.length === 0) await addRows(store, session, hostId, { items, firstId, sequence, grown })
-      return full
-    })
-    if (full.length === 0) return
-    for (const { room_type_id: id } of full.map(({ written }) => written))
-      measured.set(id, await measureGrowth(db, hostId, id, byRoomType.get(id) ?? []))
+      const grown = await findGrown(db, session, hostId, added)
+      requireRoom(grown, added)
+      await addRows(store, session, hostId, { items, firstId, sequence, grown })
+    },
   }
-  throw busy()
 }
 
 /** A write that is ready: its rows take their ids from `firstId` on, two each. */

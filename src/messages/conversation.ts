@@ -4,7 +4,7 @@ import { DomainError } from '../errors.ts'
 import { hostQueue, nextMessageVersion } from '../host-clock/store.ts'
 import type { PageRequest } from '../http/pagination.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import { carryOut, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {
@@ -42,18 +42,18 @@ export async function listMessages(
 }
 
 /**
- * Sends a message to the guest as the host.
+ * Prepares a message to the guest from the host.
  *
- * @throws DomainError `not_found`; `conflict` when the conversation is closed
+ * @throws DomainError `not_found`; when run, `conflict` if the conversation is closed
  */
-export async function sendMessage(
+export async function prepareMessage(
   context: Context,
   host: { hostId: number; name: string },
   bookingId: number | undefined,
   text: string,
-): Promise<StoredMessage> {
+): Promise<UnitOfWork<StoredMessage>> {
   const booking = await findBooking(context.db, host.hostId, bookingId)
-  return send(context, booking, { sender: 'host', sender_name: host.name, text })
+  return prepareSend(context, booking, { sender: 'host', sender_name: host.name, text })
 }
 
 /**
@@ -71,27 +71,32 @@ export async function replyAsGuest(
 ): Promise<StoredMessage> {
   const booking = await find()
   const guest = await findUserIfAny(context.db, booking.host_id, booking.user_id)
-  return send(context, booking, { sender: 'guest', sender_name: guest?.name ?? '', text }, also)
+  const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
+  return carryOut(context.db, await prepareSend(context, booking, sent, also))
 }
 
 /**
- * Stores a message unless the same side sent the same text within the window: then the first message is returned again
+ * Prepares the storing of a message, unless the same side sent the same text within the window: then the first message is returned again
  * (decisions §10). Look-up and message are one transaction that advances the conversation, so identical sends at once
  * take turns, and a crash leaves either the message or nothing.
  */
-async function send(
+async function prepareSend(
   { db, clock, config, ids }: Context,
   { id: booking_id, host_id, listing_id }: About,
   sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
   also: (session: Session) => Promise<void> = async () => {},
-): Promise<StoredMessage> {
+): Promise<UnitOfWork<StoredMessage>> {
   const conversation = { host_id, booking_id }
-  const [id] = await Promise.all([ids('message'), ensureMessageVersions(db, host_id)])
-  const attempt = () =>
-    inTransaction(db, hostQueue(host_id), async (session) => {
-      const stored = await advanceConversation(db, session, conversation)
-      if (!stored) return null
-      if (stored.closed_at) throw new DomainError('conflict', 'The conversation is closed')
+  const [id] = await Promise.all([
+    ids('message'),
+    ensureMessageVersions(db, host_id),
+    ensureConversation(db, conversation),
+  ])
+  return {
+    queue: hostQueue(host_id),
+    async run(session) {
+      const { closed_at } = await advanceConversation(db, session, conversation)
+      if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
       await also(session)
       const created_at = clock()
       const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
@@ -102,11 +107,7 @@ async function send(
       const message = { ...about, id, ...sent, is_seen: false, created_at, version }
       await insertMessage(db, session, message)
       return message
-    })
-  for (;;) {
-    const message = await attempt()
-    if (message) return message
-    await ensureConversation(db, conversation)
+    },
   }
 }
 

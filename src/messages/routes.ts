@@ -2,10 +2,11 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
+import { withIdempotency } from '../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
 import { parsePathId, requestObject, responseObject, shown } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { listMessages, sendMessage } from './conversation.ts'
+import { listMessages, prepareMessage } from './conversation.ts'
 import { Message, MessageCreate } from './schema.ts'
 import { serializeMessage } from './serialize.ts'
 
@@ -48,15 +49,24 @@ export function messageRoutes(app: AppContext) {
     )
     .post(
       '',
-      async (context) => {
+      (context) => {
         const { booking_id } = context.params as { booking_id: string }
         const { text } = normalize(MessageCreate, context.body).message
         const host = { hostId: context.caller.hostId, name: context.caller.host.name }
-        const message = await sendMessage(app, host, parsePathId(booking_id), text)
-        return context.status(201, ok(context, { message: serializeMessage(message) }))
+        return withIdempotency(
+          app,
+          context,
+          () => prepareMessage(app, host, parsePathId(booking_id), text),
+          (message) => ({ status: 201, envelope: ok(context, { message: serializeMessage(message) }) }),
+        )
       },
       {
-        access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
+        access: {
+          permission: 'bookings.write',
+          body: 'json',
+          idempotent: true,
+          errors: ['not_found', 'conflict'],
+        },
         body: MessageCreate,
         response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },

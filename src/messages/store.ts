@@ -93,19 +93,21 @@ export async function insertFirstMessage(
   await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, ...message })
 }
 
-/** Advances a conversation, so that sends to it take turns; null where none is stored yet. */
+/** Advances a conversation, which {@link ensureConversation} has stored, so that sends to it take turns. */
 export async function advanceConversation(
   db: Db,
   session: Session,
   conversation: ConversationId,
-): Promise<Conversation | null> {
+): Promise<Conversation> {
   return conversationModel(db)
     .findOneAndUpdate(conversation, { $inc: { sends: 1 } }, { session, new: true })
     .lean()
+    .orFail()
 }
 
 /** Stores the conversation if there is none. Call it before the transaction of a send, in which two first sends would collide. */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
+  if (await conversationModel(db).exists(conversation)) return
   try {
     await conversationModel(db).updateOne(
       conversation,

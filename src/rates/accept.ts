@@ -8,8 +8,9 @@ import { insertWaitingRates } from '../listings/rates-store.ts'
 import { findOwnedListings, hasRoomType } from '../listings/room-types-store.ts'
 import { listingLock } from '../listings/store.ts'
 import type { WaitingRates } from '../listings/waiting-rates.ts'
+import type { Session } from '../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../platform/mongo/locks.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import type { UnitOfWork } from '../platform/mongo/transactions.ts'
 import { enqueueJob } from '../platform/outbox/outbox.ts'
 import { maximumProblems } from '../schema/problems.ts'
 import { applyRatesTopic } from './jobs.ts'
@@ -25,16 +26,16 @@ export interface AcceptedRates {
 }
 
 /**
- * Accepts rates of a host: from here on they survive a crash and are part of the price of every booking, in the order
+ * Prepares the acceptance of rates of a host: once it has run, they survive a crash and are part of the price of every booking, in the order
  * accepted (decisions §8). Readers see them when they are applied, see `decideRates`.
  *
  * @throws DomainError `forbidden` (listings of others), `invalid_ids` (room types), `validation` (currency)
  */
-export async function acceptRates(
+export async function prepareRates(
   { db, clock, config, ids }: Store & Pick<AppContext, 'config'>,
   hostId: number,
   items: RateItem[],
-): Promise<AcceptedRates> {
+): Promise<UnitOfWork<AcceptedRates>> {
   const { owned, foreign } = await findOwnedListings(db, hostId, items)
   if (foreign.length > 0) throw foreignListings([])
   const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [unknownRoomType(index)]))
@@ -45,7 +46,7 @@ export async function acceptRates(
   const lock = listingLock(hostId)
   const [jobId] = await Promise.all([ids('rate_job'), ensureLock(db, lock)])
   // Takes turns with writes of listings, and does not hold up bookings.
-  return inTransaction(db, lock.name, async (session) => {
+  const run = async (session: Session) => {
     const sequence = await takeLock(db, session, lock)
     const accepted_at = clock()
     const indexed = items.map((item, index) => ({ ...item, index }))
@@ -61,7 +62,8 @@ export async function acceptRates(
     const payload = { host_id: hostId, sequence }
     await enqueueJob(db, session, accepted_at, { topic: applyRatesTopic, host_id: hostId, payload })
     return { sequence, jobId }
-  })
+  }
+  return { queue: lock.name, run }
 }
 
 function unknownRoomType(index: number): Problem {

@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
-import { Envelope, ok } from '../http/envelope.ts'
+import { Envelope, ok, type ResponseContext } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
+import { withIdempotency } from '../http/idempotency/idempotency.ts'
 import { findRateJob } from '../listings/rate-jobs-store.ts'
 import { parsePathId } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
-import { acceptRates } from './accept.ts'
+import { type AcceptedRates, prepareRates } from './accept.ts'
 import { decideRates } from './decide.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
@@ -18,16 +19,27 @@ export function rateRoutes(app: AppContext) {
       '',
       async (context) => {
         const { hostId } = context.caller
-        const { sequence, jobId } = await acceptRates(app, hostId, normalize(RatesWrite, context.body).data)
-        // Where this fails, the job in the outbox does it: the rates are accepted.
-        await decideRates(app, hostId, sequence).catch((error) => {
-          app.log.warn({ error: String(error) }, 'Rates are applied later')
-        })
-        app.outbox.wake()
-        return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
+        let accepted: AcceptedRates | undefined
+        const response = await withIdempotency(
+          app,
+          context,
+          () => prepareRates(app, hostId, normalize(RatesWrite, context.body).data),
+          (rates) => {
+            accepted = rates
+            return { status: 200, envelope: acceptance(context, rates) }
+          },
+        )
+        if (accepted) await applyNow(app, hostId, accepted)
+        return response
       },
       {
-        access: { permission: 'listings.write', provider: true, body: 'bulk', errors: ['invalid_ids'] },
+        access: {
+          permission: 'listings.write',
+          provider: true,
+          body: 'bulk',
+          idempotent: true,
+          errors: ['invalid_ids'],
+        },
         body: RatesWrite,
         response: { 200: RatesAccepted },
         detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
@@ -48,4 +60,16 @@ export function rateRoutes(app: AppContext) {
         detail: { operationId: 'getRateJob', summary: 'Read what became of a rates write' },
       },
     )
+}
+
+function acceptance(context: ResponseContext, { jobId }: AcceptedRates) {
+  return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
+}
+
+/** Where this fails, the job in the outbox does it: the rates are accepted. */
+async function applyNow(app: AppContext, hostId: number, { sequence }: AcceptedRates): Promise<void> {
+  await decideRates(app, hostId, sequence).catch((error) => {
+    app.log.warn({ error: String(error) }, 'Rates are applied later')
+  })
+  app.outbox.wake()
 }

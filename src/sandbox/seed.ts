@@ -11,7 +11,7 @@ import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
 import { setConversationClosed } from '../messages/conversation.ts'
 import { carryOut } from '../platform/mongo/transactions.ts'
-import { acceptRates } from '../rates/accept.ts'
+import { prepareRates } from '../rates/accept.ts'
 import { decideRates } from '../rates/decide.ts'
 import type { RateItem } from '../rates/schema.ts'
 import { normalize } from '../schema/normalize.ts'
@@ -104,7 +104,7 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
 
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
   const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
-  const { sequence } = await acceptRates(context, scope, data)
+  const { sequence } = await carryOut(store.db, await prepareRates(context, scope, data))
   await decideRates(store, scope, sequence)
 }
 

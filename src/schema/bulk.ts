@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type Refinement, requestObject } from './fields.ts'
 
-const maximumItems = 1000
+/** The most items of a bulk write. */
+export const maximumBulkItems = 1000
 
 /** Body of a bulk write: 1 to 1,000 items in `data` (decisions §8). */
 export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: Static<T>[] }>) =>
@@ -9,7 +10,7 @@ export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: S
     {
       data: Type.Array(item, {
         minItems: 1,
-        maxItems: maximumItems,
+        maxItems: maximumBulkItems,
         description: 'Items, written all or nothing; later ones win',
       }),
     },

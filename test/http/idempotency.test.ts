@@ -13,6 +13,8 @@ beforeAll(async () => {
   seeded = await seedBooking(actor)
 })
 
+const availability = '/v1/integrations/provider_one/availability'
+const rates = '/v1/integrations/provider_one/rates'
 const user = (email: string, more: object = {}) => ({ email, first_name: 'A', last_name: 'B', ...more })
 const keyed = (key: string, path: string, body: unknown, by = actor) =>
   by.send('POST', path, { body, headers: { 'idempotency-key': key } })
@@ -116,6 +118,7 @@ test('a booking is replayed even after its listing became inactive', async () =>
 test('fifty concurrent equal requests over two processes have one effect and one response at each endpoint', async () => {
   const processes = sharedServices()
   const { user_id, listing_id, room_type_id } = seeded
+  const pair = { listing_id, room_type_id }
   const requests: [string, object][] = [
     ['/v1/users', user('fifty@example.com', { password: 'long enough' })],
     ['/v1/listings', { name: 'Fifty', room_types: [{ name: 'R' }] }],
@@ -123,6 +126,9 @@ test('fifty concurrent equal requests over two processes have one effect and one
       '/v1/bookings',
       { user_id, listing_id, room_type_id, checkin_at: '2029-01-01', checkout_at: '2029-02-01' },
     ],
+    [availability, { data: [{ ...pair, available: 5, start_date: '2029-01-01', end_date: '2029-02-01' }] }],
+    [rates, { data: [{ ...pair, base_price: 900 }] }],
+    [`/v1/bookings/${seeded.booking_id}/messages`, { message: { text: 'Fifty' } }],
   ]
   for (const [path, body] of requests) {
     const headers = { 'idempotency-key': `fifty ${path}` }
@@ -131,13 +137,45 @@ test('fifty concurrent equal requests over two processes have one effect and one
         sender(fetch, processes[index % 2]?.url)('POST', path, { key: actor.key, headers, body }),
       ),
     )
-    expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(201))
+    const status = path.includes('/integrations/') ? 200 : 201
+    expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(status))
     expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
     expect(responses.filter((response) => response.headers.has('idempotent-replayed'))).toHaveLength(49)
   }
   expect(
     await listingModel(service.live.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),
   ).toBe(1)
+})
+
+test('an availability push that is repeated under its Idempotency-Key gives back no unit booked since', async () => {
+  const owner = await service.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(owner)
+  const night = { start_date: '2033-05-01', end_date: '2033-05-31' }
+  const body = { data: [{ listing_id, room_type_id, available: 1, ...night }] }
+  const stay = { checkin_at: '2033-05-02', checkout_at: '2033-05-20' }
+  const book = () =>
+    owner.send('POST', '/v1/bookings', { body: { user_id, listing_id, room_type_id, ...stay } })
+  const first = await keyed('push', availability, body, owner)
+  expect([first.status, (await book()).status]).toEqual([200, 201])
+  const again = await keyed('push', availability, body, owner)
+  expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+  expect((await book()).body.error.errors[0].code).toBe('unavailable')
+})
+
+test('a rates write that is repeated under its Idempotency-Key is one job, and a message is sent once', async () => {
+  const { listing_id, room_type_id, booking_id } = seeded
+  const data = [{ listing_id, room_type_id, base_price: 1234 }]
+  const [first, second] = [
+    await keyed('rates', rates, { data }),
+    await keyed('rates', rates, { data: [{ room_type_id, listing_id, base_price: 1234 }] }),
+  ]
+  expect(second.body.meta.job_id).toBe(first.body.meta.job_id)
+  const messages = `/v1/bookings/${booking_id}/messages`
+  const sent = await keyed('message', messages, { message: { text: 'Once' } })
+  offset = 3_600_000
+  const late = await keyed('message', messages, { message: { text: 'Once' } })
+  offset = 0
+  expect([late.status, late.body.data.message.id]).toEqual([201, sent.body.data.message.id])
 })
 
 test('an Idempotency-Key has up to 255 characters, and names itself where it has more or none', async () => {

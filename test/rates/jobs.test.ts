@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { acceptRates } from '../../src/rates/accept.ts'
+import { carryOut } from '../../src/platform/mongo/transactions.ts'
+import { prepareRates } from '../../src/rates/accept.ts'
 import { decideRates } from '../../src/rates/decide.ts'
 import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
@@ -30,7 +31,8 @@ async function partner() {
     items,
     push: (...prices: number[]) => actor.send('POST', path, { body: { data: items(...prices) } }),
     /** What a process leaves that was killed right after it had accepted the rates. */
-    accept: (...prices: number[]) => acceptRates(live, actor.hostId, items(...prices)),
+    accept: async (...prices: number[]) =>
+      carryOut(live.db, await prepareRates(live, actor.hostId, items(...prices))),
     prices: async () =>
       (await read()).room_types.map(({ prices }: { prices: { base_price: number } }) => prices.base_price),
     job: (id: number, by: Actor = actor) => by.send('GET', `${path}/jobs/${id}`),

@@ -26,7 +26,7 @@ export interface IdempotentContext {
 }
 
 /**
- * Carries out a create and responds to it. With an `Idempotency-Key` the work, its event and its response are one
+ * Carries out a write and responds to it. With an `Idempotency-Key` the work, its event and its response are one
  * transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
  * (decisions §11).
  *
@@ -68,9 +68,10 @@ export async function withIdempotency<T, Envelope extends object>(
   }
 }
 
-/** Method and route, with the ids of its path: the same key for another booking is another request (decisions §20). */
+/** Method and route, with what its path names: the same key for another booking is another request (decisions §20). */
 function endpointOf({ request, route, params = {} }: IdempotentContext): string {
-  return `${request.method} ${route.replace(/:(\w+)/g, (_, name: string) => String(parsePathId(params[name])))}`
+  const named = (_: string, name: string) => String(parsePathId(params[name]) ?? params[name])
+  return `${request.method} ${route.replace(/:(\w+)/g, named)}`
 }
 
 /** Does the work and stores its response in one transaction; if an identical request was faster, nothing is written. */

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { enqueueCompaction } from '../../../src/availability/compaction.ts'
 import { availabilityRowModel } from '../../../src/availability/model.ts'
 import { findCounts } from '../../../src/availability/store.ts'
-import { writeAvailability } from '../../../src/availability/write.ts'
+import { prepareAvailability } from '../../../src/availability/write.ts'
 import { addDays } from '../../../src/clock.ts'
-import { inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { carryOut, inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { mongodbUrlOf, testApp, testEnvironment } from '../../support/app.ts'
 import { fillRows } from '../../support/availability.ts'
@@ -34,7 +34,7 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
         return { ...pair, available: round, start_date, end_date: addDays(start_date, 3 + at) }
       }),
     )
-    await writeAvailability(service.live, actor.hostId, items)
+    await carryOut(db, await prepareAvailability(service.live, actor.hostId, items))
   }
   const roomTypes = pairs.map(({ room_type_id }) => room_type_id)
   await inTransaction(db, 'test', (session) =>

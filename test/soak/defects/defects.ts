@@ -87,10 +87,10 @@ const rows: Row[] = [
     'availability',
   ],
   [
-    'ten thousand ranges and one',
+    'more ranges than a room type has room for',
     'availability/capacity.ts',
-    'maximumRows > maximumRowsInForce ||',
-    'maximumRows > maximumRowsInForce + 1 ||',
+    'maximumRows > maximumRowsInForce',
+    'maximumRows > maximumRowsInForce + 2',
     'availability',
   ],
   [
