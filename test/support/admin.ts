@@ -4,7 +4,11 @@ import { partnerctl } from './processes.ts'
 /** What the commands of administrators are told. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 export const admin = (...args: string[]) => partnerctl([...args, '--json'], administrator())
-export const adminJson = async (...args: string[]) => JSON.parse((await admin(...args)).stdout)
+export async function adminJson(...args: string[]) {
+  const { code, stdout, stderr } = await admin(...args)
+  if (code !== 0) throw new Error(`partnerctl ${args.join(' ')}: ${code}, ${stderr}`)
+  return JSON.parse(stdout)
+}
 
 export const permissionList = 'users.create,bookings.read'
 

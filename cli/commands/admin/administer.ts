@@ -26,7 +26,7 @@ export async function withDatabase<T>(
   // Redis is only notified of changes, and few commands need the secret.
   const config = readConfig(process.env, ['MONGODB_URL'])
   if (!config.mongodbUrl) requireData(config.dataDir)
-  const database = await openDatabase(config, opening)
+  const database = await openDatabase(config, { isPatient: true, ...opening })
   try {
     return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
   } finally {
