@@ -223,8 +223,8 @@ export async function compose(
   const journal = new RequestJournal(db, clock, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
-  const lanes = { db, clock, config, secrets, changes, log, metrics, environment: { name: 'live' } } as const
-  const webhooks = new WebhookLanes(lanes, db)
+  const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics }
+  const webhooks = new WebhookLanes({ ...shared, environment: { name: 'live' } })
   const live: AppContext = {
     config,
     clock,

@@ -113,6 +113,8 @@ export function readConfig(environment: Environment, required = requiredInProduc
       if (!environment[name]?.trim()) problems.push(`${name} is required when NODE_ENV is "production"`)
     }
   }
+  if (production && config.webhooksAllowPrivate)
+    problems.push('WEBHOOKS_ALLOW_PRIVATE must be off when NODE_ENV is "production"')
   if (!config.previewUrl.includes('{id}')) problems.push('PREVIEW_URL must contain "{id}"')
   if (problems.length > 0) throw new ConfigError(problems)
   return config

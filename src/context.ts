@@ -55,6 +55,8 @@ export interface Webhooks {
 export interface Changes {
   /** Watches the bookings (`last`) or the messages of a host; whoever reads after this misses nothing. */
   watch(hostId: number, counter: 'last' | 'messages_last'): Watch
+  /** Tells of every host that moves, until `end`; `any` where one may have moved unheard. */
+  follow(tell: (hostId: number | 'any') => void): { end(): void }
 }
 
 /** Live data, or the sandbox of the calling key. */

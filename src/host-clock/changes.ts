@@ -11,10 +11,11 @@ const reopenEveryMilliseconds = 4000
 
 /**
  * Tells when something of a host has changed: one change stream on the hosts' clocks, however many watch. It begins
- * with the first watch. What is told has been acknowledged by a majority, so a read that follows sees it.
+ * with the first who watches or follows. What is told has been acknowledged by a majority, so a read that follows sees it.
  */
 export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
+  private readonly followers = new Set<(hostId: number | 'any') => void>()
   /** The clocks of watched hosts, as last heard of. */
   private readonly known = new Map<number, Partial<HostClock>>()
   private stream: ClockStream | undefined
@@ -51,6 +52,12 @@ export class HostChanges implements Changes {
     }
   }
 
+  follow(tell: (hostId: number | 'any') => void): { end(): void } {
+    this.running ??= this.run()
+    this.followers.add(tell)
+    return { end: () => this.followers.delete(tell) }
+  }
+
   async close(): Promise<void> {
     this.closed = true
     this.pause.resolve()
@@ -66,6 +73,7 @@ export class HostChanges implements Changes {
         const first = await this.stream.tryNext()
         this.isLive = true
         await this.look()
+        this.tellFollowers('any')
         if (first) this.tell(first)
         failures = 0
         while (!this.closed) this.tell(await this.stream.next())
@@ -88,6 +96,11 @@ export class HostChanges implements Changes {
       return
     }
     this.compare(change.hostId, change.clock)
+    this.tellFollowers(change.hostId)
+  }
+
+  private tellFollowers(hostId: number | 'any'): void {
+    for (const tell of this.followers) tell(hostId)
   }
 
   /** Looks at the clocks of all watched hosts; one that nothing is known of may have moved. */

@@ -57,5 +57,6 @@ schema.index({ id: 1 }, { unique: true, name: 'key_id' })
 schema.index({ 'secrets.hash': 1 }, { unique: true, name: 'key_hash' })
 schema.index({ 'secrets.prefix': 1 }, { name: 'key_prefix' })
 schema.index({ host_id: 1 }, { name: 'key_host' })
+schema.index({ expires_at: 1 }, { name: 'key_expiry' })
 
 export const keyModel = modelOf<ApiKey>('api_keys', schema)

@@ -85,6 +85,12 @@ export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
   return keyModel(db).find({ host_id: hostId }).lean()
 }
 
+/** The keys that expired after one moment and up to another. */
+export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promise<number[]> {
+  const expired = { expires_at: { $gt: after, $lte: until } }
+  return (await keyModel(db).find(expired, { id: 1 }).lean()).map(({ id }) => id)
+}
+
 /** Which of these keys have not ended: neither revoked nor expired. */
 export async function findLastingKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await keyModel(db)

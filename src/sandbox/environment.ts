@@ -35,7 +35,7 @@ export async function openSandboxEnvironment(
   const outbox = new OutboxWorker(db, topics, clock, log)
   outbox.start()
   const changes = new HostChanges(db, log)
-  const webhooks = new WebhookLanes({ ...live, db, changes, environment: { name: 'sandbox' } }, live.db)
+  const webhooks = new WebhookLanes({ ...live, db, changes, environment: { name: 'sandbox' } })
   webhooks.start()
   const store = { db, clock, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {

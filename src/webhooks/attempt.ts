@@ -87,8 +87,12 @@ export function hasFailedTooLong({ failing_since }: Webhook, now: Date): boolean
   return failing_since !== null && now.getTime() - failing_since.getTime() >= failingMilliseconds
 }
 
-/** Turns an endpoint off because of what it responds. */
-export function turnOff(app: TryContext, webhook: Webhook, reason: 'gone' | 'failing'): Promise<void> {
-  const to = { reason, url: webhook.url }
+/** Turns an endpoint off because of what it responds, or because nobody may see its hints any more. */
+export function turnOff(
+  app: TryContext,
+  webhook: Webhook,
+  reason: 'gone' | 'failing' | 'key_ended',
+): Promise<void> {
+  const to = { reason, url: webhook.url, createdBy: webhook.created_by }
   return switchWebhook(app, webhook, to, { user: 'service', machine: hostname() })
 }

@@ -2,7 +2,7 @@ import { Types } from 'mongoose'
 import { DomainError, notFound } from '../errors.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type WebhookEvent, webhookEvents } from './hint.ts'
-import { type WebhookDelivery, webhookDeliveryModel } from './model.ts'
+import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
 /** How many deliveries a partner sees of an endpoint (decisions §21). */
@@ -70,6 +70,16 @@ export async function dropWaiting(
 /** Stores a delivery. */
 export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise<void> {
   await webhookDeliveryModel(db).create(delivery)
+}
+
+/** What is being tried of an endpoint, by whichever process; what is given up for lost is not. */
+export function findInFlight(
+  db: Db,
+  webhook: WebhookId,
+  now: Date,
+): Promise<Pick<WebhookDelivery, '_id' | 'booking_id'>[]> {
+  const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
+  return webhookDeliveryModel(db).find(trying, { booking_id: 1 }).lean()
 }
 
 /** A delivery with a next try. */
@@ -161,17 +171,22 @@ export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> 
 /**
  * Makes a delivery due again, under the same `webhook-id`.
  *
- * @throws DomainError `not_found`, also for anything that is not an id; `conflict` while it is being tried
+ * @throws DomainError `not_found`, also for anything that is not an id; `conflict` while it is being tried, and for an
+ * endpoint that is off
  */
 export async function resendDelivery(
   db: Db,
-  webhook: WebhookId,
+  webhook: Webhook,
   id: string,
   now: Date,
 ): Promise<WebhookDelivery> {
   const [, hex] = /^msg_([0-9a-f]{24})$/.exec(id) ?? []
   if (hex === undefined) throw notFound('Delivery')
   const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex) }
+  if (!webhook.enabled) {
+    if (!(await webhookDeliveryModel(db).exists(found))) throw notFound('Delivery')
+    throw new DomainError('conflict', 'The webhook is off: turn it on first')
+  }
   const again = { status: 'waiting', next_attempt_at: now } as const
   const delivery = await webhookDeliveryModel(db)
     .findOneAndUpdate({ ...found, in_flight: false }, { $set: again }, { new: true })

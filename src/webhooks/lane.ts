@@ -1,26 +1,34 @@
 import type { AppContext, Watch } from '../context.ts'
 import { attempt, hasFailedTooLong, isSuccess, type TryContext, turnOff } from './attempt.ts'
 import { collectHints } from './collect.ts'
-import { beginTry, findWaiting, trimDeliveries, type WaitingDelivery } from './deliveries-store.ts'
+import {
+  beginTry,
+  findInFlight,
+  findWaiting,
+  trimDeliveries,
+  type WaitingDelivery,
+} from './deliveries-store.ts'
 import { isBackedUp } from './hints-store.ts'
+import { InFlight } from './in-flight.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
+import { hasUsableKey } from './owner.ts'
 import { findWebhookIfAny, type WebhookId } from './store.ts'
 
 /** What sending hints needs. */
-export type LaneContext = TryContext &
-  Pick<AppContext, 'changes' | 'log' | 'metrics'> & {
-    /** False while no key of the host may see what hints are about. */
-    mayHint(webhook: Webhook): Promise<boolean>
-  }
+export type LaneContext = TryContext & Pick<AppContext, 'changes' | 'liveDb' | 'log' | 'metrics'>
 
-/** Tries at once for one endpoint (decisions §21). */
-const mostInFlight = 10
+/** Why a lane ended, as far as the next one needs to know. */
+export interface LaneEnd {
+  /** When somebody last wanted something of the endpoint, as this lane knows. */
+  nudgedAt: Date
+  /** When something is due; null for not until its host moves. */
+  dueAt: Date | null
+}
+
 /** A try of a process that died is made again after this long: longer than any try takes, and within 30 s. */
 const lostMilliseconds = 20_000
-/** How long an endpoint is not looked at while nothing moves; whatever moves wakes it. */
-const restMilliseconds = 30_000
-/** How long while nobody may see what is hinted. */
-const forbiddenMilliseconds = 5000
+/** How long an endpoint at which nothing is due is held on to: one whose host is busy is not claimed for each change. */
+const restMilliseconds = 2000
 /** An endpoint whose host is busy is looked at this often: changes that come together are hinted together. */
 const paceMilliseconds = 200
 /** Tries after which the log of deliveries is cut to what is shown. */
@@ -31,10 +39,11 @@ const trimEveryTries = 50
  * endpoint keeps nothing waiting but its own hints.
  */
 export class Lane {
-  private readonly inFlight = new Map<string, { booking: number | null; done: Promise<void> }>()
+  private readonly inFlight = new InFlight()
   private signal = Promise.withResolvers<void>()
   private stopped = false
   private lastNudge: number | null | undefined
+  private nudgedAt = new Date(0)
   private mayHaveNew = true
   private mayBeDue = true
   /** More is due than can be tried at once. */
@@ -45,7 +54,9 @@ export class Lane {
   /** The last try that ended has failed. */
   private hasFailed = false
   private tries = 0
-  readonly ended: Promise<void>
+  readonly ended: Promise<LaneEnd>
+  /** False from the moment on in which nothing wakes it any more. */
+  isOpen = true
 
   constructor(
     private readonly app: LaneContext,
@@ -75,7 +86,7 @@ export class Lane {
     this.signal.resolve()
   }
 
-  private async run(): Promise<void> {
+  private async run(): Promise<LaneEnd> {
     const { host_id } = this.webhook
     const watches = (['last', 'messages_last'] as const).map((counter) =>
       this.app.changes.watch(host_id, counter),
@@ -87,8 +98,9 @@ export class Lane {
       try {
         const webhook = await findWebhookIfAny(this.app.db, this.webhook)
         if (!webhook?.enabled || webhook.lane_owner !== this.owner) break
+        this.nudgedAt = webhook.nudged_at
         await this.work(webhook)
-        await this.rest()
+        if (await this.rest()) break
         if (!this.stopped && !this.hasBacklog) await paced
       } catch (error) {
         this.app.log.warn({ error: String(error) }, 'Cannot send hints')
@@ -96,8 +108,16 @@ export class Lane {
         await Bun.sleep(1000)
       }
     }
+    this.isOpen = false
     for (const watch of watches) watch.end()
-    await Promise.all([...this.inFlight.values()].map(({ done }) => done))
+    await this.inFlight.ended()
+    return { nudgedAt: this.nudgedAt, dueAt: this.dueAt() }
+  }
+
+  /** What ended in the middle of something is to be looked at again. */
+  private dueAt(): Date | null {
+    if (this.stopped || this.mayHaveNew || this.mayBeDue) return this.app.clock()
+    return Number.isFinite(this.nextDue) ? new Date(this.nextDue) : null
   }
 
   private async follow(watch: Watch): Promise<void> {
@@ -109,16 +129,16 @@ export class Lane {
 
   /** Makes hints, and starts the tries that are due. */
   private async work(webhook: Webhook): Promise<void> {
-    const may = await this.app.mayHint(webhook)
-    if (!may) this.mayBeDue = true
-    if (this.mayHaveNew) await this.collect(webhook, may && !this.hasBacklog)
-    if (!may || !this.mayBeDue) return
-    const room = mostInFlight - this.inFlight.size
-    // Whichever try ends first makes room.
-    if (room === 0) return
+    if (!(await hasUsableKey(this.app, webhook))) return turnOff(this.app, webhook, 'key_ended')
+    await this.lookAtInherited(webhook)
+    if (this.mayHaveNew) await this.collect(webhook)
+    if (!this.mayBeDue) return
+    const room = this.inFlight.room()
+    // Whichever try ends first makes room, or the next second.
+    if (room <= 0) return
     this.mayBeDue = false
     const now = this.app.clock()
-    const busyBookings = this.busyBookings()
+    const busyBookings = this.inFlight.busyBookings()
     this.hasHeldBack = busyBookings.length > 0
     const waiting = await findWaiting(this.app.db, webhook, busyBookings, room + 1)
     const due = waiting.filter(({ next_attempt_at }) => next_attempt_at <= now)
@@ -129,32 +149,41 @@ export class Lane {
       await turnOff(this.app, webhook, 'failing')
   }
 
-  /** @param mayStart hints that are made are tried at once, as far as there is room */
-  private async collect(webhook: Webhook, mayStart: boolean): Promise<void> {
+  /** What the process that held the endpoint before is still trying counts like this one's own tries. */
+  private async lookAtInherited(webhook: Webhook): Promise<void> {
+    if (!this.inFlight.mayInherit) return
+    this.inFlight.inherit(await findInFlight(this.app.db, webhook, this.app.clock()))
+    if (this.inFlight.mayInherit) this.mayBeDue = true
+  }
+
+  private async collect(webhook: Webhook): Promise<void> {
     // Before anything is read: what moves meanwhile sets it again.
     this.mayHaveNew = false
     const hasWaiting = this.hasBacklog || Number.isFinite(this.nextDue)
     if (hasWaiting && (await isBackedUp(this.app.db, webhook))) return
-    const room = mayStart ? mostInFlight - this.inFlight.size : 0
-    const atOnce = { room, busyBookings: this.busyBookings(), lostAt: this.lostAt() }
+    const atOnce = {
+      room: this.hasBacklog ? 0 : this.inFlight.room(),
+      busyBookings: this.inFlight.busyBookings(),
+      lostAt: this.lostAt(),
+    }
     const { begun, hasOthers, hasMore } = await collectHints(this.app, webhook, atOnce)
     for (const delivery of begun) this.send(webhook, delivery)
     if (hasOthers) this.mayBeDue = true
     if (hasMore) this.mayHaveNew = true
   }
 
-  /** Until something moves, or is due. */
-  private async rest(): Promise<void> {
-    if (this.stopped || (this.mayHaveNew && !this.hasBacklog)) return
+  /** Until something moves, or is due; true when nothing did, is, or is being tried. */
+  private async rest(): Promise<boolean> {
+    if (this.stopped || (this.mayHaveNew && !this.hasBacklog)) return false
     const untilDue = this.nextDue - this.app.clock().getTime()
-    const longest = this.mayBeDue ? forbiddenMilliseconds : restMilliseconds
+    const longest = this.mayBeDue ? paceMilliseconds : restMilliseconds
     const rested = Bun.sleep(Math.max(1, Math.min(longest, untilDue))).then(() => true)
-    // Whatever was not heard of is found by looking.
-    if (await Promise.race([this.signal.promise, rested])) this.lookAgain()
-  }
-
-  private busyBookings(): number[] {
-    return [...this.inFlight.values()].flatMap(({ booking }) => booking ?? [])
+    if (!(await Promise.race([this.signal.promise, rested]))) return false
+    if (this.mayBeDue || this.inFlight.size > 0 || untilDue <= restMilliseconds) {
+      this.mayBeDue = true
+      return false
+    }
+    return !this.mayHaveNew
   }
 
   private lostAt(): Date {
@@ -165,7 +194,7 @@ export class Lane {
   private start(webhook: Webhook, delivery: WaitingDelivery): void {
     const { booking_id } = delivery
     if (this.inFlight.has(String(delivery._id))) return
-    if (booking_id !== null && this.busyBookings().includes(booking_id)) {
+    if (booking_id !== null && this.inFlight.busyBookings().includes(booking_id)) {
       this.mayBeDue = true
       return
     }
@@ -192,7 +221,7 @@ export class Lane {
       this.app.log.warn({ error: String(error) }, 'Cannot send a hint')
       end(false)
     })
-    this.inFlight.set(name, { booking: booking_id, done })
+    this.inFlight.add(name, booking_id, done)
   }
 
   private async try(webhook: Webhook, begun: WebhookDelivery): Promise<boolean> {

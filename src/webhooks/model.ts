@@ -45,9 +45,11 @@ export interface Webhook {
   testing_until: Date
   /** When somebody last changed it, or asked for a delivery: the process that sends its hints looks at it. */
   nudged_at: Date
-  /** The process that sends its hints, for as long as its lease runs. */
+  /** The process that sends its hints, for as long as its lease runs by the database's clock; null for none. */
   lane_owner: string | null
   lane_until: Date
+  /** When it is to be looked at although its host does not move: something is due. Null for never. */
+  due_at: Date | null
 }
 
 const number = { type: Number, required: true }
@@ -83,10 +85,12 @@ const schema = new Schema<Webhook>({
   nudged_at: moment,
   lane_owner: { type: String, default: null },
   lane_until: moment,
+  due_at: momentOrNull,
 })
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
 schema.index({ host_id: 1, slot: 1 }, { unique: true, name: 'webhook_slot' })
-schema.index({ enabled: 1, lane_until: 1 }, { name: 'webhook_lane' })
+schema.index({ due_at: 1, lane_until: 1 }, { name: 'webhook_due' })
+schema.index({ created_by: 1 }, { name: 'webhook_key' })
 schema.index({ lane_owner: 1 }, { name: 'webhook_lane_owner' })
 
 export const webhookModel = modelOf<Webhook>('webhooks', schema)

@@ -8,10 +8,12 @@ import { guard } from '../http/guard.ts'
 import { parsePathId, shown } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import { listDeliveries } from './deliveries-store.ts'
+import { resend, testWebhook } from './on-demand.ts'
+import { showWebhooks } from './owner.ts'
 import { DeliveryView, Gap, WebhookCreate, WebhookPatch, WebhookView, WebhookWithSecret } from './schema.ts'
 import { serializeDelivery, serializeWebhook } from './serialize.ts'
-import { deleteWebhook, findWebhook, listWebhooks } from './store.ts'
-import { createWebhook, patchWebhook, resend, rotateSecret, testWebhook } from './write.ts'
+import { findWebhook, listWebhooks } from './store.ts'
+import { createWebhook, patchWebhook, removeWebhook, rotateSecret } from './write.ts'
 
 const access: Access = { permission: 'bookings.read' }
 const accessToOne: Access = { ...access, errors: ['not_found'] }
@@ -23,7 +25,10 @@ export function webhookRoutes(app: AppContext) {
     .get(
       '',
       async (context) =>
-        ok(context, (await listWebhooks(app.db, context.caller.hostId)).map(serializeWebhook)),
+        ok(
+          context,
+          await showWebhooks(app, context.caller, await listWebhooks(app.db, context.caller.hostId)),
+        ),
       {
         access,
         response: { 200: Envelope(shown.list('The webhooks of the host, by id', WebhookView)) },
@@ -51,11 +56,11 @@ export function webhookRoutes(app: AppContext) {
     )
     .get(
       '/:id',
-      async (context) =>
-        ok(
-          context,
-          serializeWebhook(await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))),
-        ),
+      async (context) => {
+        const found = await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
+        const [webhook] = await showWebhooks(app, context.caller, [found])
+        return ok(context, webhook as WebhookView)
+      },
       {
         access: accessToOne,
         response: { 200: Envelope(WebhookView) },
@@ -84,14 +89,14 @@ export function webhookRoutes(app: AppContext) {
           operationId: 'updateWebhook',
           summary: 'Change a webhook, or turn it off and on',
           description:
-            'Turned off, it drops the hints that wait. Turned on again, it begins with what comes next, and `meta.gap` names the versions after which hints may be missing: read the feeds from there. A new `url` takes the waiting hints along.',
+            'Turned off, it drops the hints that wait. Turned on again, it begins with what comes next, and `meta.gap` names the versions after which hints may be missing: read the feeds from there. A new `url` of the same origin takes the waiting hints along; one of another origin does not, and `meta.gap` says from where on. Turning on an endpoint whose key has ended gives it to your key.',
         },
       },
     )
     .delete(
       '/:id',
       async (context) => {
-        await deleteWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
+        await removeWebhook(app, context.caller, parsePathId(context.params.id))
         return ok(context, { message: 'The webhook was deleted' })
       },
       {
@@ -104,7 +109,7 @@ export function webhookRoutes(app: AppContext) {
       '/:id/secret/rotate',
       async (context) => {
         const id = parsePathId(context.params.id)
-        const { webhook, secret } = await rotateSecret(app, context.caller.hostId, id)
+        const { webhook, secret } = await rotateSecret(app, context.caller, id)
         return ok(context, { ...serializeWebhook(webhook), secret })
       },
       {
@@ -122,7 +127,7 @@ export function webhookRoutes(app: AppContext) {
       '/:id/test',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return ok(context, serializeDelivery(await testWebhook(app, context.caller.hostId, id)))
+        return ok(context, serializeDelivery(await testWebhook(app, context.caller, id)))
       },
       {
         access: { ...accessToOne, errors: ['not_found', 'conflict'] },
@@ -150,9 +155,8 @@ export function webhookRoutes(app: AppContext) {
     .post(
       '/:id/deliveries/:delivery_id/resend',
       async (context) => {
-        const { hostId } = context.caller
         const { id, delivery_id } = context.params
-        const delivery = await resend(app, hostId, parsePathId(id), delivery_id)
+        const delivery = await resend(app, context.caller, parsePathId(id), delivery_id)
         return ok(context, serializeDelivery(delivery))
       },
       {

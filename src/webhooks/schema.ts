@@ -39,7 +39,8 @@ export function urlProblems(address: string, allowsPrivate: boolean): Problem[] 
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]
   if (/[\s\p{Cc}]/u.test(address)) return problem('"url" must not contain blanks or line breaks')
-  if (/^[^/?#]*\/\/[^/?#]*@/.test(address)) return problem('"url" must not contain a user name or a password')
+  if (parsed.username || parsed.password || /^[a-z]+:[\\/]*[^\\/?#]*@/i.test(address))
+    return problem('"url" must not contain a user name or a password')
   if (allowsPrivate) return []
   if (parsed.protocol !== 'https:') return problem('"url" must start with "https://"')
   return isPrivateHost(parsed) ? problem('"url" must be a public address') : []

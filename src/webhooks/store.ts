@@ -1,6 +1,5 @@
 import { notFound } from '../errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import { isDuplicate } from '../platform/mongo/errors.ts'
 import { type Webhook, type WebhookSecret, webhookDeliveryModel, webhookModel } from './model.ts'
 
 /** Which endpoint. */
@@ -31,19 +30,13 @@ export async function findWebhook(db: Db, hostId: number, id: number | undefined
   return webhook
 }
 
-/** Stores a new endpoint; false where its slot has been taken meanwhile. */
-export async function insertWebhook(db: Db, webhook: Webhook): Promise<boolean> {
-  try {
-    await webhookModel(db).create(webhook)
-    return true
-  } catch (error) {
-    if (isDuplicate(error)) return false
-    throw error
-  }
+/** Stores a new endpoint. Fails with a duplicate-key error where its slot has been taken meanwhile. */
+export async function insertWebhook(db: Db, webhook: Webhook, session: Session): Promise<void> {
+  await webhookModel(db).create([webhook], { session })
 }
 
 /**
- * Changes an endpoint, and has the process that sends its hints look at it.
+ * Changes an endpoint, and has a process look at it.
  *
  * @throws DomainError `not_found`
  */
@@ -57,7 +50,7 @@ export async function changeWebhook(
   const changed = await webhookModel(db)
     .findOneAndUpdate(
       { host_id, id },
-      { $set: { ...values, nudged_at: now } },
+      { $set: { ...values, nudged_at: now, due_at: now } },
       { new: true, projection: { _id: 0 }, session },
     )
     .lean()
@@ -89,18 +82,30 @@ export function replaceSecrets(
   db: Db,
   { host_id, id, secrets: [current] }: Webhook,
   secrets: WebhookSecret[],
+  session: Session | null = null,
 ): Promise<Webhook | null> {
   const seen = { host_id, id, ...(current ? { 'secrets.0.sealed': current.sealed } : {}) }
   return webhookModel(db)
-    .findOneAndUpdate(seen, { $set: { secrets } }, { new: true, projection: { _id: 0 } })
+    .findOneAndUpdate(seen, { $set: { secrets } }, { new: true, projection: { _id: 0 }, session })
     .lean()
 }
 
-/** Removes an endpoint with the log of its deliveries. @throws DomainError `not_found` */
-export async function deleteWebhook(db: Db, hostId: number, id: number | undefined): Promise<void> {
-  const { deletedCount } = await webhookModel(db).deleteOne({ host_id: hostId, id: id ?? -1 })
+/** Removes an endpoint. @throws DomainError `not_found` */
+export async function deleteWebhook(db: Db, { host_id, id }: WebhookId, session: Session): Promise<void> {
+  const { deletedCount } = await webhookModel(db).deleteOne({ host_id, id }, { session })
   if (deletedCount === 0) throw notFound('Webhook')
-  await webhookDeliveryModel(db).deleteMany({ host_id: hostId, webhook_id: id ?? -1 })
+}
+
+/** Removes the log of an endpoint's deliveries, with all that waits. */
+export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: WebhookId): Promise<void> {
+  await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
+}
+
+/** The endpoints that are on and belong to one of these keys. */
+export function findWebhooksOfKeys(db: Db, keyIds: number[]): Promise<Webhook[]> {
+  return webhookModel(db)
+    .find({ created_by: { $in: keyIds }, enabled: true }, { _id: 0 })
+    .lean()
 }
 
 /** Notes the first failure of an address after a success, and from where on hints may be missing since. */

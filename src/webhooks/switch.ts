@@ -61,9 +61,18 @@ async function turnedOn(db: Db, { host_id, missed }: Webhook): Promise<Partial<W
   return { ...on, ...(await placesNow(db, host_id)) }
 }
 
-/** What an earlier address responded does not turn off the one of now. */
-function applies(to: { url?: string } | 'on', { enabled, url }: Webhook): boolean {
-  return to === 'on' ? !enabled : enabled && (to.url ?? url) === url
+/** Why an endpoint is turned off. */
+export interface TurnOff {
+  reason: DisabledReason
+  /** The address that it is about: what an earlier one responded does not turn off the one of now. */
+  url?: string
+  /** The key that it is about: the end of an earlier one says nothing of the one that took it over. */
+  createdBy?: number
+}
+
+function applies(to: TurnOff | 'on', { enabled, url, created_by }: Webhook): boolean {
+  if (to === 'on') return !enabled
+  return enabled && (to.url ?? url) === url && (to.createdBy ?? created_by) === created_by
 }
 
 /**
@@ -73,7 +82,7 @@ function applies(to: { url?: string } | 'on', { enabled, url }: Webhook): boolea
 export async function switchWebhook(
   { db, clock, environment }: Context,
   webhook: WebhookId,
-  to: { reason: DisabledReason; url?: string } | 'on',
+  to: TurnOff | 'on',
   actor?: Actor,
 ): Promise<void> {
   const now = clock()

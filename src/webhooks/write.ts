@@ -3,35 +3,33 @@ import type { AppContext } from '../context.ts'
 import { DomainError, invalidFields } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { isSuccess, postDelivery } from './attempt.ts'
-import {
-  dropWaiting,
-  insertDelivery,
-  newDelivery,
-  resendDelivery,
-  trimDeliveries,
-} from './deliveries-store.ts'
+import { isDuplicate } from '../platform/mongo/errors.ts'
+import { inTransaction } from '../platform/mongo/transactions.ts'
+import { recordWebhookAction } from './audit.ts'
+import { dropWaiting } from './deliveries-store.ts'
 import type { WebhookEvent } from './hint.ts'
-import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
+import type { HintGap, Webhook } from './model.ts'
+import { findOwnWebhook } from './owner.ts'
 import { urlProblems, type WebhookCreate, type WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
-  beginTest,
   changeWebhook,
-  endTest,
+  deleteDeliveries,
+  deleteWebhook,
   findWebhook,
   insertWebhook,
   listWebhooks,
   replaceSecrets,
 } from './store.ts'
-import { placesNow, switchWebhook } from './switch.ts'
+import { placesNow, switchWebhook, undeliveredFrom, webhookQueue } from './switch.ts'
 
-type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets' | 'ids' | 'webhooks' | 'environment'>
+type Context = Pick<
+  AppContext,
+  'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'ids' | 'webhooks' | 'environment'
+>
 
 /** Endpoints that a host may have (decisions §21). */
 const webhooksPerHost = 5
-/** Longer than any try: after it a test whose process has died is no longer waited for. */
-const longestTestMilliseconds = 20_000
 /** How long the secret of before signs too, after a rotation. */
 const overlapMilliseconds = 86_400_000
 
@@ -47,10 +45,11 @@ function requireUrl({ config }: Pick<Context, 'config'>, url: string): void {
  */
 export async function createWebhook(
   app: Context,
-  { hostId, keyId }: Caller,
+  caller: Caller,
   { url, events }: WebhookCreate,
 ): Promise<{ webhook: Webhook; secret: string }> {
   requireUrl(app, url)
+  const { hostId, keyId } = caller
   const { db, clock, secrets, ids } = app
   const secret = makeWebhookSecret()
   const id = await ids('webhook')
@@ -68,20 +67,29 @@ export async function createWebhook(
       secrets: [{ ...secrets.seal(secret), ends_at: null }],
       ...(await placesNow(db, hostId)),
       ...{ failing_since: null, missed: null, gap: null, testing_until: new Date(0), nudged_at: clock() },
-      ...{ lane_owner: null, lane_until: new Date(0) },
+      ...{ lane_owner: null, lane_until: new Date(0), due_at: clock() },
     }
-    if (await insertWebhook(db, webhook)) {
-      app.webhooks.wake()
-      return { webhook, secret }
+    try {
+      await inTransaction(db, webhookQueue(webhook), async (session) => {
+        await insertWebhook(db, webhook, session)
+        await recordWebhookAction(app, caller, 'create', id, session)
+      })
+    } catch (error) {
+      // The slot was taken meanwhile.
+      if (isDuplicate(error)) continue
+      throw error
     }
+    app.webhooks.wake()
+    return { webhook, secret }
   }
 }
 
 /**
  * Changes an endpoint. Turned on, it begins with what comes next, and says what it missed when it was off the last time,
- * also to one who asks again.
+ * also to one who asks again. What waits does not go to a new origin, which it was not meant for: that is a gap, too.
+ * Whoever turns on an endpoint whose key has ended takes it over.
  *
- * @throws DomainError `not_found`; `validation` at `url`
+ * @throws DomainError `not_found`; `forbidden` for one of another usable key; `validation` at `url`
  */
 export async function patchWebhook(
   app: Context,
@@ -91,21 +99,28 @@ export async function patchWebhook(
 ): Promise<{ webhook: Webhook; gap: HintGap | null }> {
   const { db, clock } = app
   if (url !== undefined) requireUrl(app, url)
-  const found = await findWebhook(db, caller.hostId, id)
+  const found = await findOwnWebhook(app, caller, id)
   const actor = partnerActor(caller)
+  const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
+  const dropped = isMoved ? await undeliveredFrom(db, found) : null
   if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, actor)
   const values = {
     // What an earlier address did says nothing of this one.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events === undefined ? {} : { events, ...(await placesOfAdded(db, found, events)) }),
+    ...(enabled === true ? { created_by: caller.keyId } : {}),
   }
-  const changed = await changeWebhook(db, found, values, clock())
+  const changed = await inTransaction(db, webhookQueue(found), async (session) => {
+    await recordWebhookAction(app, caller, 'change', found.id, session)
+    return changeWebhook(db, found, values, clock(), session)
+  })
+  if (isMoved) await dropWaiting(db, found, clock())
   const removed = found.events.filter((event) => !changed.events.includes(event))
   if (removed.length > 0) await dropWaiting(db, found, clock(), removed)
   if (enabled === true) await switchWebhook(app, found, 'on', actor)
   app.webhooks.wake()
   const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
-  return { webhook, gap: enabled === true ? webhook.gap : null }
+  return { webhook, gap: dropped ?? (enabled === true ? webhook.gap : null) }
 }
 
 /** An event that is added begins with what comes next. */
@@ -120,64 +135,33 @@ async function placesOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Pr
 
 /** Gives an endpoint a new secret; the one of before signs beside it for a day. At most two sign. */
 export async function rotateSecret(
-  { db, clock, secrets }: Context,
-  hostId: number,
+  app: Context,
+  caller: Caller,
   id: number | undefined,
 ): Promise<{ webhook: Webhook; secret: string }> {
+  const { db, clock, secrets } = app
   const secret = makeWebhookSecret()
   for (;;) {
-    const found = await findWebhook(db, hostId, id)
+    const found = await findOwnWebhook(app, caller, id)
     const ends_at = new Date(clock().getTime() + overlapMilliseconds)
     const kept = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
     const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...kept]
-    const webhook = await replaceSecrets(db, found, rotated)
+    const webhook = await inTransaction(db, webhookQueue(found), async (session) => {
+      const replaced = await replaceSecrets(db, found, rotated, session)
+      if (replaced) await recordWebhookAction(app, caller, 'rotate', found.id, session)
+      return replaced
+    })
     if (webhook) return { webhook, secret }
   }
 }
 
-/** Sends a `webhook.test` now, once, also to an endpoint that is off; returns what became of it. */
-export async function testWebhook(
-  app: Context,
-  hostId: number,
-  id: number | undefined,
-): Promise<WebhookDelivery> {
-  const webhook = await findWebhook(app.db, hostId, id)
-  const now = app.clock()
-  if (!(await beginTest(app.db, webhook, now, new Date(now.getTime() + longestTestMilliseconds))))
-    throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
-  const payload = { type: 'webhook.test', timestamp: `${now.toISOString().slice(0, 19)}Z`, data: {} } as const
-  const delivery = newDelivery(webhook, payload, now)
-  const result = await postDelivery(app, webhook, delivery)
-  const done: WebhookDelivery = {
-    ...delivery,
-    status: isSuccess(result) ? 'delivered' : 'failed',
-    attempts: 1,
-    response_status: result.status,
-    milliseconds: result.milliseconds,
-    error: result.failure,
-    next_attempt_at: null,
-  }
-  await insertDelivery(app.db, done)
-  await endTest(app.db, webhook, now)
-  await trimDeliveries(app.db, webhook)
-  return done
-}
-
-/**
- * Makes a delivery due again, under the same `webhook-id`.
- *
- * @throws DomainError `not_found`; `conflict` for an endpoint that is off
- */
-export async function resend(
-  { db, clock, webhooks }: Context,
-  hostId: number,
-  id: number | undefined,
-  deliveryId: string,
-): Promise<WebhookDelivery> {
-  const webhook = await findWebhook(db, hostId, id)
-  if (!webhook.enabled) throw new DomainError('conflict', 'The webhook is off: turn it on first')
-  const delivery = await resendDelivery(db, webhook, deliveryId, clock())
-  await changeWebhook(db, webhook, {}, clock())
-  webhooks.wake()
-  return delivery
+/** Deletes an endpoint with the log of its deliveries. */
+export async function removeWebhook(app: Context, caller: Caller, id: number | undefined): Promise<void> {
+  const { db } = app
+  const found = await findOwnWebhook(app, caller, id)
+  await inTransaction(db, webhookQueue(found), async (session) => {
+    await deleteWebhook(db, found, session)
+    await recordWebhookAction(app, caller, 'delete', found.id, session)
+  })
+  await deleteDeliveries(db, found)
 }

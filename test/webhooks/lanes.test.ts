@@ -203,8 +203,11 @@ test.concurrent('what an earlier address responds does not turn off the one of n
   expect([resend.status, resend.body.error.type]).toEqual([409, 'conflict'])
   await actor.send('PATCH', `${path}/${id}`, { body: { url: well.url } })
   answer.resolve()
+  await expect.poll(async () => (await deliveriesOf(actor, id))[0].response_status).toBe(410)
+  const next = await book()
   await expect
     .poll(() => well.received.map(({ hint }) => hint.data.booking_id))
-    .toEqual([body.data.booking_id])
+    .toEqual([next.body.data.booking_id])
+  expect(gone.received.map(({ hint }) => hint.data.booking_id)).toEqual([body.data.booking_id])
   expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true, url: well.url })
 })

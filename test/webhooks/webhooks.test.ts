@@ -126,16 +126,23 @@ test.concurrent('test, resend and rotation of the secret', async (context) => {
   expect(received[2]?.headers['webhook-id']).toBe(received[1]?.headers['webhook-id'])
 })
 
-test.concurrent('a partner turns an endpoint off and on, and gives it another address, which takes along what waits', async (context) => {
+test.concurrent('a partner turns an endpoint off and on, and gives it another address, to which nothing goes that waits', async (context) => {
   const { expect } = context
   const { url: dead, received: refused } = startReceiver(context, () => new Response(null, { status: 500 }))
   const { url: alive, received } = startReceiver(context)
   const { actor, id, book } = await hookedPartner(service, dead, ['booking.changed'])
   const first = (await book()).body.data.booking_id
   await expect.poll(() => refused.length).toBe(1)
+  await expect.poll(async () => (await deliveriesOf(actor, id))[0].next_attempt_at).not.toBeNull()
   const moved = await actor.send('PATCH', `${path}/${id}`, { body: { url: alive } })
   expect(moved.body.data).toMatchObject({ url: alive, enabled: true })
-  await expect.poll(() => received.map(({ hint }) => hint.data.booking_id)).toEqual([first])
+  const { version } = refused[0]?.hint.data ?? { version: '' }
+  expect([moved.body.meta.gap.bookings_after < version, (await deliveriesOf(actor, id))[0].status]).toEqual([
+    true,
+    'failed',
+  ])
+  const second = (await book()).body.data.booking_id
+  await expect.poll(() => received.map(({ hint }) => hint.data.booking_id)).toEqual([second])
   const off = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
   expect(off.body.data).toMatchObject({ enabled: false, disabled_reason: 'partner' })
   const [{ id: delivery }] = await deliveriesOf(actor, id)
@@ -151,10 +158,16 @@ test.concurrent('a partner turns an endpoint off and on, and gives it another ad
   const next = (await book()).body.data.booking_id
   await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(next)
   expect(received.map(({ hint }) => hint.data.booking_id)).not.toContain(missed)
+  expect(received.map(({ hint }) => hint.data.booking_id)).not.toContain(first)
   const own = await auditOf(id)
   expect(own.map(({ action, user }: Record<string, string>) => [action, user])).toEqual([
+    ['webhooks change', `key ${actor.keyId}`],
     ['webhooks enable', `key ${actor.keyId}`],
+    ['webhooks change', `key ${actor.keyId}`],
+    ['webhooks change', `key ${actor.keyId}`],
     ['webhooks disable', `key ${actor.keyId}`],
+    ['webhooks change', `key ${actor.keyId}`],
+    ['webhooks create', `key ${actor.keyId}`],
   ])
 })
 
@@ -203,7 +216,11 @@ test.concurrent('administrators see the endpoints of all hosts and their deliver
   const on = await administrate('webhooks', 'enable', String(id))
   expect(on).toMatchObject({ enabled: true, bookings_after: expect.stringMatching(/^\d{4}-/) })
   const actions = await auditOf(id)
-  expect(actions.map(({ action }) => action)).toEqual(['webhooks enable', 'webhooks disable'])
+  expect(actions.map(({ action }) => action)).toEqual([
+    'webhooks enable',
+    'webhooks disable',
+    'webhooks create',
+  ])
   expect((await administrate('webhooks', 'disable', '999999')).stderr).toContain('Webhook not found')
 })
 
@@ -219,6 +236,9 @@ test.concurrent('only public addresses over TLS are taken, and no user info', as
     ['ftp://example.com/', /"url"/],
     ['example.com', /"url"/],
     ['https://@example.com/', /user name or a password/],
+    ['https:user:pw@example.com', /user name or a password/],
+    ['https:/user:pw@example.com/', /user name or a password/],
+    ['https:\\\\user:pw@example.com', /user name or a password/],
     ['https://example.com/\r\nx: y', /blanks or line breaks/],
   ]
   for (const [url, message] of refusals) {

@@ -7,6 +7,7 @@ import { rateLimitName } from '../../../src/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/keys/model.ts'
 import { findKey, listKeys, mintKey, revokeKey, rotateKey, setKeyActive } from '../../../src/keys/store.ts'
 import { isRefusal } from '../../../src/platform/redis/cause.ts'
+import { turnOffOfKeys } from '../../../src/webhooks/key-end.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'
@@ -106,6 +107,7 @@ function changing(
   description: string,
   example: string,
   change: (act: Administration, key: string) => Promise<ApiKey>,
+  endsKey = false,
 ) {
   return command({
     meta: { name, description },
@@ -115,6 +117,8 @@ function changing(
       const target = `key ${readKeyName(args.key)}`
       if (name === 'revoke') await confirm(args, `The ${target} will be revoked for good.`)
       const key = await administer(`keys ${name}`, target, (act) => change(act, args.key))
+      if (endsKey)
+        await withDatabase((app) => turnOffOfKeys({ ...app, environment: { name: 'live' } }, [key.id]))
       await invalidate(key)
       showRecord(args, key)
     },
@@ -129,12 +133,14 @@ const deactivate = changing(
   'Deactivate a key',
   'partnerctl keys deactivate 12',
   ({ db }, key) => setKeyActive(db, key, false),
+  true,
 )
 const revoke = changing(
   'revoke',
   'Revoke a key for good',
   'partnerctl keys revoke 12 --yes',
   ({ db, clock }, key) => revokeKey(db, clock, key),
+  true,
 )
 
 export const keys = defineCommand({

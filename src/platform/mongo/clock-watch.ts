@@ -53,6 +53,11 @@ export class ClockWatch {
     return Math.abs(this.skew()) <= maximumSkewSeconds
   }
 
+  /** What time it is for the database: what processes agree on among themselves goes by it, however their clocks differ. */
+  databaseNow(): Date {
+    return new Date(this.wall() - this.skew() * 1000)
+  }
+
   /** @throws ClockSkewError unless {@link isSound} */
   requireSound(): void {
     if (!this.isSound()) throw new ClockSkewError(this.skew())
