@@ -19,12 +19,19 @@ async function run(rawArgs: string[]): Promise<void> {
   if (isHelp) return show(await helpOf(rawArgs))
   try {
     await runCommand(main, { rawArgs })
-    process.exit(exitCode.done)
+    await end(exitCode.done)
   } catch (error) {
     // What knows the errors of the service is loaded only when there is one.
     const { formatError } = await import('./format-error.ts')
     const { text, code } = formatError(error)
     note(text)
-    process.exit(code)
+    await end(code)
   }
+}
+
+/** Ends once what was printed has been taken: an exit would cut it off where the reader is slow. */
+async function end(code: number): Promise<void> {
+  const taken = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.end(resolve))
+  await Promise.all([taken(process.stdout), taken(process.stderr)])
+  process.exit(code)
 }

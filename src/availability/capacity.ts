@@ -1,7 +1,6 @@
 import { invalidField } from '../errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { busy } from '../platform/mongo/errors.ts'
-import { inSnapshot } from '../platform/mongo/transactions.ts'
 import { maximumBulkItems } from '../schema/bulk.ts'
 import { compactRoomType } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
@@ -24,7 +23,7 @@ export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
  */
 export async function findGrown(
   db: Db,
-  session: Session,
+  session: Session | null,
   hostId: number,
   added: AddedRows,
 ): Promise<RoomTypeCount[]> {
@@ -54,7 +53,7 @@ export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount
  * of one room type before it than the bounds above, however fast a partner pushes (decisions §8).
  */
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
-  const grown = await inSnapshot(db, (session) => findGrown(db, session, hostId, added))
+  const grown = await findGrown(db, null, hostId, added)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maximumLooseRows)
   for (const { written } of large) await compactRoomType(db, hostId, written.room_type_id)
 }

@@ -115,12 +115,12 @@ export interface RoomTypeCount {
 /** The counts of these room types, by id; a room type without rows is absent. */
 export async function findCounts(
   db: Db,
-  session: Session,
+  session: Session | null,
   hostId: number,
   roomTypeIds: number[],
 ): Promise<Map<number, RoomTypeCount>> {
   const filter = { host_id: hostId, room_type_id: { $in: roomTypeIds } }
-  const options = { session, batchSize, projection: { _id: 0 } }
+  const options = { ...(session ? { session } : {}), batchSize, projection: { _id: 0 } }
   const writtens = await availabilityWrittenModel(db)
     .collection.find<RoomTypeWritten>(filter, options)
     .toArray()

@@ -9,6 +9,10 @@ export interface Failure {
 export interface Outcome {
   /** `performance.now()` of its arrival. */
   readonly startedAt: number
+  /** When it arrived, by the clock that dates what is written. */
+  at?: Date
+  /** `performance.now()` when its response was ready: a busy process notes it later. */
+  answeredAt?: number
   /** How long it was held until something changed: its service was not slow meanwhile. */
   heldMilliseconds: number
   /** The key it was made with, once it was recognized, even where it may no longer be used. */
@@ -30,7 +34,7 @@ const outcomes = new WeakMap<Request, Outcome>()
 export function outcomeOf(request: Request): Outcome {
   const known = outcomes.get(request)
   if (known) return known
-  const outcome = { startedAt: performance.now(), heldMilliseconds: 0 }
+  const outcome: Outcome = { startedAt: performance.now(), heldMilliseconds: 0 }
   outcomes.set(request, outcome)
   return outcome
 }

@@ -32,15 +32,14 @@ export interface Answered {
   requestId: string | undefined
   milliseconds: number
   isSandbox: boolean
-  now: Date
 }
 
 /** The entry of a request that was answered. */
 export function toEntry(answered: Answered, outcome: Outcome): RequestEntry {
-  const { request, route, path, status, requestId, milliseconds, isSandbox, now } = answered
-  const { failure, address = '', heldMilliseconds, isReplayed = false } = outcome
+  const { request, route, path, status, requestId, milliseconds, isSandbox } = answered
+  const { at = new Date(), failure, address = '', isReplayed = false } = outcome
   return {
-    at: new Date(now.getTime() - milliseconds - heldMilliseconds),
+    at,
     request_id: requestId ?? null,
     method: request.method,
     path: loggedPath(route, path),

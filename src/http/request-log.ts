@@ -30,7 +30,10 @@ export function requestLog({
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest(({ request }) => {
-      outcomeOf(request)
+      outcomeOf(request).at = clock()
+    })
+    .mapResponse({ as: 'global' }, ({ request }) => {
+      outcomeOf(request).answeredAt = performance.now()
     })
     .onAfterResponse({ as: 'global' }, (raw) => {
       const context = raw as unknown as LoggedContext
@@ -40,7 +43,7 @@ export function requestLog({
       const status = response instanceof Response ? response.status : Number(set.status ?? 200)
       const outcome = outcomeOf(request)
       const held = outcome.heldMilliseconds
-      const taken = performance.now() - outcome.startedAt - held
+      const taken = (outcome.answeredAt ?? performance.now()) - outcome.startedAt - held
       const milliseconds = Math.round(taken * 10) / 10
       const requestId = set.headers['x-request-id'] as string | undefined
       // Unknown paths form one series, however many are tried; a path may be anything, even a key.
@@ -58,7 +61,7 @@ export function requestLog({
       })
       if (!outcome.key) return
       const isSandbox = splitRoot(route).environment === 'sandbox'
-      const answered = { request, route, path, status, requestId, milliseconds, isSandbox, now: clock() }
+      const answered = { request, route, path, status, requestId, milliseconds, isSandbox }
       journal.record(outcome.key, toEntry(answered, outcome), {
         isListed: status >= 400 || !outcome.isLook,
         isCounted: outcome.isLimited ?? false,

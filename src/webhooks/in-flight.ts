@@ -19,6 +19,11 @@ export class InFlight {
     return this.own.size
   }
 
+  /** True while anybody is trying something. */
+  get isBusy(): boolean {
+    return this.own.size > 0 || this.mayInherit
+  }
+
   /** @param done resolves when the try has ended and was taken out */
   add(name: string, booking: number | null, done: Promise<void>): void {
     this.started.push(performance.now())

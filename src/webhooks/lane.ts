@@ -116,7 +116,7 @@ export class Lane {
 
   /** What ended in the middle of something is to be looked at again. */
   private dueAt(): Date | null {
-    if (this.stopped || this.mayHaveNew || this.mayBeDue) return this.app.clock()
+    if (this.stopped || this.mayHaveNew || this.mayBeDue || this.inFlight.isBusy) return this.app.clock()
     return Number.isFinite(this.nextDue) ? new Date(this.nextDue) : null
   }
 
@@ -153,7 +153,6 @@ export class Lane {
   private async lookAtInherited(webhook: Webhook): Promise<void> {
     if (!this.inFlight.mayInherit) return
     this.inFlight.inherit(await findInFlight(this.app.db, webhook, this.app.clock()))
-    if (this.inFlight.mayInherit) this.mayBeDue = true
   }
 
   private async collect(webhook: Webhook): Promise<void> {
@@ -176,10 +175,10 @@ export class Lane {
   private async rest(): Promise<boolean> {
     if (this.stopped || (this.mayHaveNew && !this.hasBacklog)) return false
     const untilDue = this.nextDue - this.app.clock().getTime()
-    const longest = this.mayBeDue ? paceMilliseconds : restMilliseconds
+    const longest = this.mayBeDue || this.inFlight.mayInherit ? paceMilliseconds : restMilliseconds
     const rested = Bun.sleep(Math.max(1, Math.min(longest, untilDue))).then(() => true)
     if (!(await Promise.race([this.signal.promise, rested]))) return false
-    if (this.mayBeDue || this.inFlight.size > 0 || untilDue <= restMilliseconds) {
+    if (this.mayBeDue || this.inFlight.isBusy || untilDue <= restMilliseconds) {
       this.mayBeDue = true
       return false
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { keyModel } from '../../src/keys/model.ts'
 import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
 import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'
@@ -58,6 +59,30 @@ test('partnerctl keys list needs only the database address, even in production',
   expect([code, stderr]).toEqual([0, expect.not.stringContaining('Error')])
   expect(JSON.parse(stdout)).toBeInstanceOf(Array)
   expect((await partnerctl(['keys', 'list'], { NODE_ENV: 'production' })).code).toBe(2)
+})
+
+test('a reader that is slow gets the whole of what a command prints', async () => {
+  const { key } = await mintByCommand()
+  const [minted] = await keyModel(service.live.db)
+    .find({ 'secrets.prefix': key.slice(0, 12) }, { _id: 0 })
+    .lean()
+  const name = 'k'.repeat(255)
+  await keyModel(service.live.db).insertMany(
+    Array.from({ length: 400 }, (_, index) => ({
+      ...minted,
+      ...{ id: 7_000_000 + index, name },
+      secrets: [{ hash: `slow ${index}`, prefix: `slow ${index}`, expires_at: null }],
+    })),
+  )
+  const child = Bun.spawn(
+    [
+      'sh',
+      '-c',
+      `"${process.execPath}" cli/main.ts keys list --after 6999999 --limit 400 --json | (sleep 2; cat)`,
+    ],
+    { env: { PATH: process.env.PATH ?? '', ...administrator() }, stdout: 'pipe' },
+  )
+  expect(JSON.parse(await new Response(child.stdout).text())).toHaveLength(400)
 })
 
 test('partnerctl bookings confirm takes a reason, which the audit keeps', async () => {

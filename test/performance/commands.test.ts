@@ -34,10 +34,15 @@ const bookingId = last.booking_id
 await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text: 'Hello' } } })
 
 /** What the service does in the background is not the request's. */
-const background = new Set(['outbox', 'api_keys', 'sandbox_scopes', 'request_buckets', 'request_counts'])
+const background = new Set([
+  ...['outbox', 'api_keys', 'sandbox_scopes', 'request_buckets', 'request_counts'],
+  ...['webhooks', 'webhook_deliveries'],
+])
 
 function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {
   if (databaseName === 'admin') return commandName === 'commitTransaction'
+  // Of the streams of changes.
+  if (commandName === 'getMore') return false
   return databaseName === database && !background.has(command[commandName])
 }
 
@@ -97,7 +102,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
   ],
   [
     'POST of a message',
-    6,
+    7,
     () =>
       actor.send('POST', `/v1/bookings/${bookingId}/messages`, {
         body: { message: { text: crypto.randomUUID() } },
@@ -105,7 +110,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
   ],
   [
     'POST of availability',
-    7,
+    9,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
   ],
 ]

@@ -1,9 +1,12 @@
 import { test } from 'vitest'
-import { setKeyActive } from '../../../src/keys/store.ts'
+import { bookingModel } from '../../../src/bookings/model.ts'
+import { hostClockModel } from '../../../src/host-clock/model.ts'
+import { webhookModel } from '../../../src/webhooks/model.ts'
 import { sendHint } from '../../../src/webhooks/send.ts'
 import { mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
+import { soakFactor } from '../../support/soak.ts'
 import { hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
@@ -12,29 +15,6 @@ const settings = () => ({
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 const service = await testApp(settings())
-/** Cancels a booking as an administrator does: without a key. */
-const cancel = (id: number) =>
-  partnerctl(['bookings', 'cancel', String(id)], { MONGODB_URL: service.live.config.mongodbUrl as string })
-
-test.concurrent('nothing is sent while no usable key of the host may read bookings, and what waits is sent once one may', async (context) => {
-  const { expect } = context
-  const { url, received } = startReceiver(context)
-  const { actor, booking_id, book } = await hookedPartner(service, url, ['booking.changed'])
-  const booked = await book()
-  await expect.poll(() => received.length).toBe(1)
-  const { db } = service.live
-  await setKeyActive(db, String(actor.keyId), false)
-  // What a process knows of keys is up to 5 s old.
-  await Bun.sleep(5200)
-  await cancel(booking_id)
-  await Bun.sleep(1000)
-  expect(received).toHaveLength(1)
-  await setKeyActive(db, String(actor.keyId), true)
-  await expect
-    .poll(() => received.map(({ hint }) => hint.data.booking_id))
-    .toEqual([booked.body.data.booking_id, booking_id])
-})
-
 test.concurrent('the hint of a process that is killed is tried again within 30 seconds, by another one', async (context) => {
   const { expect } = context
   const environment = testEnvironment(settings())
@@ -118,3 +98,63 @@ test.concurrent('at most ten are in flight to an endpoint and one of each bookin
   const ids = slow.received.flatMap(({ hint }) => hint.data.message_id ?? [])
   expect(new Set(ids).size).toBe(3)
 })
+
+test('not more than twenty tries a second go to one endpoint, however many hints wait', async (context) => {
+  const { expect } = context
+  const times: number[] = []
+  const { url } = startReceiver(context, () => {
+    times.push(performance.now())
+    return new Response()
+  })
+  const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
+  await webhookModel(service.live.db).updateOne(
+    { id },
+    { lane_owner: 'nobody', lane_until: new Date(Date.now() + 60_000) },
+  )
+  await Promise.all(Array.from({ length: 100 }, book))
+  await webhookModel(service.live.db).updateOne({ id }, { lane_owner: null, lane_until: new Date(0) })
+  await actor.send('PATCH', `${path}/${id}`, { body: {} })
+  await expect.poll(() => times.length).toBe(100)
+  // What was sent in one second may arrive in a shorter time.
+  for (const [index, time] of times.entries())
+    expect((times[index + 30] ?? Number.POSITIVE_INFINITY) - time).toBeGreaterThan(1000)
+})
+
+test('each of thousands of endpoints is hinted, by one process that holds no more than a thousand at once', async (context) => {
+  const { expect } = context
+  const endpoints = 2000 * Math.min(5, soakFactor)
+  const { db, liveDb } = service.live
+  expect(liveDb).toBe(db)
+  const hinted = new Map<string, number>()
+  const { url } = startReceiver(context, ({ body }) => {
+    const { listing_id } = JSON.parse(body).data
+    hinted.set(listing_id, (hinted.get(listing_id) ?? 0) + 1)
+    return new Response()
+  })
+  const { id, actor } = await hookedPartner(service, url, ['booking.changed'])
+  const webhook = await webhookModel(db).findOne({ id }, { _id: 0 }).lean().orFail()
+  const booking = await bookingModel(db).findOne({ host_id: actor.hostId }, { _id: 0 }).lean().orFail()
+  const now = Math.floor(Date.now() / 1000)
+  const hosts = Array.from({ length: endpoints }, (_, index) => 5_000_000 + index)
+  const idle = {
+    lane_owner: null,
+    lane_until: new Date(0),
+    due_at: null,
+    bookings_seen: new Date(now * 1000),
+  }
+  await webhookModel(db).insertMany(hosts.map((host_id) => ({ ...webhook, ...idle, host_id, id: host_id })))
+  await bookingModel(db).insertMany(
+    hosts.map((host_id) => ({
+      ...booking,
+      ...{ host_id, id: host_id, listing_id: host_id, updated_at: new Date((now + 1) * 1000) },
+    })),
+  )
+  const clocks = hosts.map((_id) => ({ _id, last: now, messages_last: now, sequence: 1 }))
+  await hostClockModel(db).insertMany(clocks)
+  const start = performance.now()
+  await hostClockModel(db).updateMany({ _id: { $gte: 5_000_000 } }, { $set: { last: now + 1 } })
+  await expect.poll(() => hinted.size, { timeout: 1_200_000, interval: 200 }).toBe(endpoints)
+  console.log(`${endpoints} endpoints hinted after ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  expect([...hinted.values()].every((count) => count === 1)).toBe(true)
+  await expect.poll(() => webhookModel(db).countDocuments({ lane_owner: { $ne: null } })).toBe(0)
+}, 1_500_000)
