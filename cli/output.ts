@@ -1,17 +1,20 @@
 import { stripVTControlCharacters } from 'node:util'
+import type { ArgsDef } from 'citty'
 import Table from 'cli-table3'
+import { UsageError } from './errors.ts'
+import { jsonText, visible, visibleLines } from './text.ts'
 
 /** Prints one JSON document with `--json`, otherwise what `render` makes of the value for a person. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
-  process.stdout.write(`${args.json ? JSON.stringify(value, null, 2) : render(value)}\n`)
+  process.stdout.write(`${args.json ? jsonText(value, 2) : visibleLines(render(value))}\n`)
 }
 
 /** Prints a note for a person; never on standard output. */
 export function note(text: string): void {
-  process.stderr.write(`${process.stderr.isTTY ? text : stripVTControlCharacters(text)}\n`)
+  process.stderr.write(`${visibleLines(text)}\n`)
 }
 
-/** Prints text that may be coloured; on a terminal only, the colours are kept. */
+/** Prints text of our own that may be coloured; on a terminal only, the colours are kept. */
 export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
@@ -27,7 +30,7 @@ const narrowest = 6
 
 /** Rows in columns, with headings; on a terminal the widest columns shrink until the table fits. */
 export function table(head: string[], rows: (string | number | null)[][]): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => String(cell ?? '-')))
+  const cells = [head, ...rows].map((row) => row.map((cell) => visible(String(cell ?? '-'))))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   const room = process.stdout.isTTY
     ? process.stdout.columns - gap * (head.length - 1)
@@ -45,7 +48,7 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
 export function record(fields: Record<string, string | number | null>): string {
   const width = Math.max(...Object.keys(fields).map((name) => name.length))
   return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}`)
+    .map(([name, value]) => `${name.padEnd(width)}  ${visible(String(value ?? '-'))}`)
     .join('\n')
 }
 
@@ -54,4 +57,25 @@ function trimLines(text: string): string {
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n')
+}
+
+/** Argument of commands that never end by themselves, and so print no JSON document. */
+export const streamArgs = {
+  output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each one is printed' },
+} satisfies ArgsDef
+
+/**
+ * Whether a command that never ends prints JSON, one document per line.
+ *
+ * @throws UsageError for `--json` (decisions §15)
+ */
+export function isNdjson({
+  json,
+  output,
+}: {
+  json?: boolean | undefined
+  output?: string | undefined
+}): boolean {
+  if (json) throw new UsageError('The command does not end by itself: use --output ndjson in place of --json')
+  return output === 'ndjson'
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ArgsDef } from 'citty'
 import type { Problem } from '../../src/errors.ts'
@@ -202,12 +202,15 @@ async function readResponse<T>(
   return { data: envelope.data, meta: envelope.meta ?? {}, envelope, headers: response.headers }
 }
 
+/** A foreign server may send anything. */
+const Problems = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))
+
 function toPartnerError(
   { status, headers }: Response,
   error: { message: string; errors?: unknown; request_id?: string },
   retryAfter: number | undefined,
 ): PartnerError {
-  const problems = Array.isArray(error.errors) ? error.errors : []
+  const problems = Value.Check(Problems, error.errors) ? (error.errors as Problem[]) : []
   const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
   return new PartnerError(status, error.message, problems, requestId, retryAfter)
 }

@@ -4,7 +4,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
 import { lockState } from './lock.ts'
-import { openState, readState, type State } from './state-file.ts'
+import { cannotUse, openState, readState, type State } from './state-file.ts'
 
 /** How far a poll has got: the version of the last change handled. */
 export interface Checkpoint {
@@ -41,7 +41,9 @@ type Scope = Pick<CheckpointScope, 'feed' | 'root' | 'account' | 'filters'>
  */
 export async function openCheckpoint({ path, since, ...scope }: CheckpointScope): Promise<Checkpoint> {
   const file = path ?? defaultPath(scope)
-  await mkdir(dirname(file), { recursive: true })
+  await mkdir(dirname(file), { recursive: true }).catch((error) => {
+    throw cannotUse(file, error)
+  })
   const unlock = lockState(file)
   try {
     const state = await readState(file)

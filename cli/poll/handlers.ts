@@ -1,3 +1,4 @@
+import { csvCell, jsonText, visible } from '../text.ts'
 import type { Feed, Item } from './feeds.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
@@ -32,7 +33,7 @@ export function openList() {
     async add(element: unknown): Promise<void> {
       const opening = isFirst ? '[' : ','
       isFirst = false
-      await write(opening + JSON.stringify(element))
+      await write(opening + jsonText(element))
     },
     end: () => write(isFirst ? '[]' : ']'),
   }
@@ -50,12 +51,12 @@ function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
 }
 
 function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson' | 'csv'): Handler<T> {
-  if (format === 'ndjson') return (item) => write(JSON.stringify(item))
+  if (format === 'ndjson') return (item) => write(jsonText(item))
   const names = columns.map(([name]) => name)
   const widths = columns.map(([, width]) => width)
   const line =
     format === 'csv'
-      ? (cells: string[]) => cells.map(quoted).join(',')
+      ? (cells: string[]) => cells.map(csvCell).join(',')
       : (cells: string[]) =>
           cells
             .map((cell, column) => visible(cell).padEnd(widths[column] ?? 0))
@@ -68,16 +69,6 @@ function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson
     isFirst = false
     await write(line(names.map((name) => String(item[name]))))
   }
-}
-
-/** A cell of a CSV file (RFC 4180). */
-function quoted(cell: string): string {
-  return /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
-}
-
-/** What a guest wrote must not move the cursor, or break the line. */
-function visible(cell: string): string {
-  return cell.replace(/\p{Cc}+/gu, ' ')
 }
 
 /** Waits until the reader has taken the line: a change that was not delivered must not be checkpointed. */

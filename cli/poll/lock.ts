@@ -1,14 +1,15 @@
 import { Database } from 'bun:sqlite'
+import { cannotUse } from './state-file.ts'
 
 /**
  * Locks a state file for this process, and returns the function that unlocks it. It is a lock of the operating system
  * on a file beside the state: it ends with its holder, however that ended, and cannot mistake a new process for an old
  * one with the same id.
  *
- * @throws Error when another process holds it
+ * @throws Error when another process holds it, or the file cannot be written
  */
 export function lockState(stateFile: string): () => void {
-  const database = new Database(`${stateFile}.lock`, { create: true })
+  const database = openLock(stateFile)
   try {
     // The holder is written first, because nobody can read what is written under the lock.
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
@@ -20,10 +21,18 @@ export function lockState(stateFile: string): () => void {
   } catch (error) {
     const holder = holderOf(database)
     database.close()
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw cannotUse(stateFile, error)
     throw new Error(`Another poll (process ${holder}) is using "${stateFile}"; choose another --state`)
   }
   return () => database.close()
+}
+
+function openLock(stateFile: string): Database {
+  try {
+    return new Database(`${stateFile}.lock`, { create: true })
+  } catch (error) {
+    throw cannotUse(stateFile, error)
+  }
 }
 
 function holderOf(database: Database): number | string {

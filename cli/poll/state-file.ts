@@ -1,5 +1,6 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { isVersion } from '../../src/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
 /** What a state file says: whose changes a poll follows, and the version of the last one handled. */
@@ -17,22 +18,22 @@ export interface State {
 const maximumLines = 10_000
 
 /**
- * Reads a state file: a line of JSON and, after it, a line for each version that was handled since. A line that a kill
- * cut off does not count.
+ * Reads a state file: a line of JSON and, after it, a line for each version that was handled since. A line that a kill or
+ * a full disk cut off does not count, nor one that was joined to it: the version before repeats a change, and loses none.
  *
  * @throws UsageError for a file that is not one
  */
 export async function readState(file: string): Promise<State | undefined> {
   const text = await readFile(file, 'utf8').catch((error) => {
     if (error.code === 'ENOENT') return undefined
-    throw error
+    throw cannotUse(file, error)
   })
   if (text === undefined) return undefined
   const [first = '', ...lines] = text.split('\n')
   try {
     const state = JSON.parse(first)
-    const version = lines.slice(0, -1).at(-1) ?? state.version
-    if (typeof version === 'string' && typeof state.root === 'string') return { ...state, version }
+    const version = lines.slice(0, -1).findLast(isVersion) ?? state.version
+    if (isVersion(version) && typeof state.root === 'string') return { ...state, version }
   } catch {
     // Reported below, like any other file that is not ours.
   }
@@ -63,26 +64,40 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
     close()
     const fresh = `${file}.new`
     descriptor = openSync(fresh, 'w', 0o600)
-    writeSync(descriptor, `${JSON.stringify({ ...scope, version })}\n`)
+    writeFileSync(descriptor, `${JSON.stringify({ ...scope, version })}\n`)
     fsyncSync(descriptor)
     renameSync(fresh, file)
     lines = 0
   }
   return {
     append(version) {
-      if (descriptor === undefined || lines >= maximumLines) startOver(version)
-      else {
-        writeSync(descriptor, `${version}\n`)
-        lines += 1
-        isSynced = false
+      try {
+        if (descriptor === undefined || lines >= maximumLines) startOver(version)
+        else {
+          // All of it or an error: `writeSync` would write a part where the disk is nearly full.
+          writeFileSync(descriptor, `${version}\n`)
+          lines += 1
+          isSynced = false
+        }
+      } catch (error) {
+        throw cannotUse(file, error)
       }
     },
     async sync() {
-      if (descriptor !== undefined && !isSynced) fsyncSync(descriptor)
+      try {
+        if (descriptor !== undefined && !isSynced) fsyncSync(descriptor)
+      } catch (error) {
+        throw cannotUse(file, error)
+      }
       isSynced = true
     },
     async close() {
       close()
     },
   }
+}
+
+/** A failure of the file system, with the file that it is about. */
+export function cannotUse(file: string, error: unknown): Error {
+  return new Error(`Cannot keep the state in "${file}": ${(error as Error).message}`)
 }

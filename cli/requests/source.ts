@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import type { RequestView } from '../../src/requests/schema.ts'
 import type { PartnerClient } from '../client/client.ts'
 
@@ -18,6 +19,21 @@ export type RequestSource = (search: RequestSearch, limit: number) => Promise<Re
 /** The most rows that one request to the service returns. */
 export const perPage = 100
 
+/** What the commands rely on. */
+const Requests = Type.Array(
+  Type.Object({
+    ...{ id: Type.String(), at: Type.String(), method: Type.String(), path: Type.String() },
+    ...{ status: Type.Integer(), duration_ms: Type.Number() },
+    error: Type.Union([
+      Type.Null(),
+      Type.Object({
+        ...{ type: Type.String(), message: Type.String() },
+        errors: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+      }),
+    ]),
+  }),
+)
+
 /** The requests of the client's own key, over HTTP. */
 export function partnerSource(client: PartnerClient): RequestSource {
   return async ({ statuses, requestId, since }, limit) => {
@@ -29,7 +45,7 @@ export function partnerSource(client: PartnerClient): RequestSource {
         ...{ status: statuses, request_id: requestId, since },
         ...(cursor ? { cursor } : {}),
       }
-      const { data, meta } = await client.send<RequestRow[]>('GET', '/requests', { query })
+      const { data, meta } = await client.send<RequestRow[]>('GET', '/requests', { query, expects: Requests })
       rows.push(...data)
       cursor = meta.pagination?.next_cursor
     } while (cursor && rows.length < limit)

@@ -152,7 +152,7 @@ test('listen tries three times under one id, follows no redirect, and goes on wi
     const status = answers[count - 1] as number
     return new Response(null, { status, headers: status === 302 ? { location: '/elsewhere' } : {} })
   })
-  const partner = await listen(url, ['--events', 'message.created', '--json'])
+  const partner = await listen(url, ['--events', 'message.created', '--output', 'ndjson'])
   await partner.untilListening(1)
   const [, secret = ''] = /^Signed with (whsec_\S+)$/m.exec(partner.notes()) ?? []
   for (const text of ['one', 'two', 'three', 'four']) await partner.message(text)
@@ -164,7 +164,8 @@ test('listen tries three times under one id, follows no redirect, and goes on wi
   for (const { headers, body } of received) new Webhook(secret).verify(body, headers)
   const { code, stdout } = await partner.end()
   expect(code).toBe(0)
-  expect(JSON.parse(stdout).slice(0, 3)).toMatchObject([
+  const lines = stdout.trim().split('\n')
+  expect(lines.slice(0, 3).map((line) => JSON.parse(line))).toMatchObject([
     { event: 'message.created', status: 'delivered', attempts: 3, response_status: 200 },
     { event: 'message.created', status: 'failed', attempts: 3, response_status: 410 },
     { event: 'message.created', status: 'delivered', attempts: 1, response_status: 204 },
@@ -181,6 +182,7 @@ test('listen --since goes back, and wrong arguments are refused before anything 
     expect(code).toBe(2)
     return stderr.split('\n')[0]
   }
+  expect(await refused(['--forward-to', url, '--json'])).toContain('--output ndjson')
   expect(await refused(['--forward-to', 'ftp://localhost'])).toContain('must be an address that starts with')
   expect(await refused(['--forward-to', 'http://me:secret@localhost'])).toContain('without a login')
   expect(await refused(['--forward-to', url, '--events', 'booking.created'])).toContain('is not one of')

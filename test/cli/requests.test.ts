@@ -75,7 +75,7 @@ test.each([
 test('requests tail shows each request once, as it comes', async () => {
   const actor = await service.actor()
   const first = await refusedBooking(actor.key)
-  const child = Bun.spawn([process.execPath, 'cli/main.ts', 'requests', 'tail', '--json'], {
+  const child = Bun.spawn([process.execPath, 'cli/main.ts', 'requests', 'tail', '--output', 'ndjson'], {
     env: environmentOf(actor.key),
     stdout: 'pipe',
     stderr: 'ignore',

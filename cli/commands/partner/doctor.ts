@@ -69,6 +69,7 @@ async function checkFeed(client: PartnerClient, key: OwnKey): Promise<CommandFin
     const updated_after = await readCheckpoint(scope)
     const { data, meta } = await client.send<{ Bookings: { version: string }[] }>('GET', bookingFeed.path, {
       query: { updated_after, per_page: 1 },
+      expects: bookingFeed.data,
     })
     const waiting = meta.pagination?.total ?? 0
     const oldest = data.Bookings[0]?.version

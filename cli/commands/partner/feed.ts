@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { defineCommand } from 'citty'
 import { isCalendarDate } from '../../../src/clock.ts'
 import { clientArgs, openClient } from '../../client/client.ts'
@@ -42,6 +43,7 @@ const show = command({
     const { data } = await client.send<{ Booking: object }>(
       'GET',
       `${bookingFeed.path}/${encodeURIComponent(args.booking_id)}`,
+      { expects: Type.Object({ Booking: Type.Object({}) }) },
     )
     print({ json: true }, data.Booking, String)
   },

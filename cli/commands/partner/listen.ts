@@ -7,12 +7,13 @@ import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { type Delivery, forward, type Receiver } from '../../listen/forward.ts'
 import { bookings, fleetingCheckpoint, latestVersion, messages, type Source } from '../../listen/sources.ts'
-import { note } from '../../output.ts'
+import { isNdjson, note, streamArgs } from '../../output.ts'
 import type { Item } from '../../poll/feeds.ts'
-import { openList, write } from '../../poll/handlers.ts'
+import { write } from '../../poll/handlers.ts'
 import { stopOnSignal, withRetries } from '../../poll/patience.ts'
 import { poll } from '../../poll/poller.ts'
 import { openProgress } from '../../poll/progress.ts'
+import { jsonText } from '../../text.ts'
 import { oneOf } from '../../values.ts'
 
 /** How long to pause where the service does not hold a request. */
@@ -72,9 +73,11 @@ export const listen = command({
       description: 'File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)',
       valueHint: 'path',
     },
+    ...streamArgs,
     ...clientArgs,
   },
   async run({ args }) {
+    const isJson = isNdjson(args)
     const url = readTarget(args['forward-to'])
     const events = readEvents(args.events)
     if (args.since !== undefined && !isFeedTime(args.since))
@@ -83,19 +86,14 @@ export const listen = command({
     const client = await openClient(args)
     const stop = stopOnSignal()
     const receiver = { url, secret, sleep: stop.sleep, signal: stop.signal }
-    const list = args.json ? openList() : null
-    const show = (delivery: Delivery) => (list ? list.add(delivery) : write(describe(delivery)))
+    const show = (delivery: Delivery) => write(isJson ? jsonText(delivery) : describe(delivery))
     const follow = <T extends Item>(source: Source<T>) =>
       followSource(client, source, args.since, receiver, show, stop)
     const followers: Record<WebhookEvent, () => Promise<void>> = {
       'booking.changed': () => follow(bookings),
       'message.created': () => follow(messages),
     }
-    try {
-      await Promise.all(events.map((event) => followers[event]()))
-    } finally {
-      await list?.end()
-    }
+    await Promise.all(events.map((event) => followers[event]()))
   },
 })
 

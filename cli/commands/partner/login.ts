@@ -1,4 +1,5 @@
 import { isCancel, password } from '@clack/prompts'
+import { Type } from '@sinclair/typebox'
 import { clientFor, defaultBaseUrl } from '../../client/client.ts'
 import { readProfiles, requireSafeAddress, writeProfiles } from '../../client/profile.ts'
 import { command } from '../../command.ts'
@@ -24,7 +25,9 @@ export const login = command({
     requireSafeAddress(base_url)
     const sandbox = args.sandbox ?? false
     const key = await askForKey()
-    const { data } = await clientFor(base_url, sandbox, key).send<{ name: string }>('GET', '/me')
+    const { data } = await clientFor(base_url, sandbox, key).send<{ name: string }>('GET', '/me', {
+      expects: Type.Object({ name: Type.String() }),
+    })
     const { profiles } = await readProfiles()
     await writeProfiles({
       current: args.profile,

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { addDays, isCalendarDate, toDay } from '../../../src/clock.ts'
 import { supportedProvider } from '../../../src/http/provider.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
@@ -5,7 +6,16 @@ import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { type CalendarNight, drawCalendar } from '../../nights/calendar.ts'
 import { print, show } from '../../output.ts'
+import { visible } from '../../text.ts'
 import { parseId } from '../../values.ts'
+
+const Nights = Type.Object({
+  nights: Type.Record(
+    Type.String(),
+    Type.Record(Type.String(), Type.Array(Type.Object({ date: Type.String() }))),
+  ),
+})
+const Names = Type.Object({ room_types: Type.Array(Type.Object({ id: Type.Integer() })) })
 
 const shownNights = 30
 const widthOfNoTerminal = 80
@@ -31,7 +41,7 @@ export const nights = command({
     if (args.json) return print(args, byRoomType, String)
     const names = await readNames(client, listingId)
     const rows = Object.entries(byRoomType).map(([id, ofRoomType]) => ({
-      name: names.get(Number(id)) ?? `Room type ${id}`,
+      name: visible(names.get(Number(id)) ?? `Room type ${id}`),
       nights: ofRoomType,
     }))
     show(drawCalendar(rows, process.stdout.columns || widthOfNoTerminal))
@@ -51,9 +61,7 @@ async function readNights(client: PartnerClient, listing_id: number, start_date:
   const { data } = await client.send<{ nights: Record<string, Record<string, CalendarNight[]>> }>(
     'GET',
     path,
-    {
-      query,
-    },
+    { query, expects: Nights },
   )
   return data.nights[listing_id] ?? {}
 }
@@ -62,6 +70,7 @@ async function readNames(client: PartnerClient, listingId: number): Promise<Map<
   const { data } = await client.send<{ room_types: { id: number; name: string | null }[] }>(
     'GET',
     `/listings/${listingId}`,
+    { expects: Names },
   )
   return new Map(data.room_types.map(({ id, name }) => [id, name]))
 }

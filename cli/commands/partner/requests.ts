@@ -4,7 +4,7 @@ import { formats } from '../../../src/schema/formats.ts'
 import { clientArgs, openClient } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { print, show } from '../../output.ts'
+import { isNdjson, print, show, streamArgs } from '../../output.ts'
 import { stopOnSignal } from '../../poll/patience.ts'
 import { describeRequest } from '../../requests/lines.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type RequestSource,
 } from '../../requests/source.ts'
 import { tailRequests } from '../../requests/tail.ts'
+import { jsonText } from '../../text.ts'
 import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../values.ts'
 
 const searchArgs = {
@@ -114,13 +115,13 @@ const list = command({
 const tail = command({
   meta: {
     name: 'tail',
-    description: 'Show the latest requests, and then those that come; with --json one document per line',
+    description: 'Show the latest requests, and then those that come',
   },
   examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
-  args: searchArgs,
+  args: { ...searchArgs, ...streamArgs },
   async run({ args }) {
-    const search = searchOf(args)
-    const write = (row: RequestRow) => show(args.json ? JSON.stringify(row) : describeRequest(row))
+    const [search, isJson] = [searchOf(args), isNdjson(args)]
+    const write = (row: RequestRow) => show(isJson ? jsonText(row) : describeRequest(row))
     await withSource(args, (read) => tailRequests(read, search, write, stopOnSignal()))
   },
 })
