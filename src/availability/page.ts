@@ -1,4 +1,3 @@
-import { invalidField } from '../errors.ts'
 import type { PageRequest } from '../http/pagination.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../listings/room-types-store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -14,7 +13,7 @@ export interface AvailabilityQuery {
 /**
  * One page of the host's listings with the room types that are asked for; their rows are read by `readRows`.
  *
- * @throws DomainError `validation` for dates in the wrong order; `not_found` for a listing or room type of others
+ * @throws DomainError `not_found` for a listing or room type of others
  */
 export async function findAvailabilityPage(
   db: Db,
@@ -22,9 +21,6 @@ export async function findAvailabilityPage(
   query: AvailabilityQuery,
   page: PageRequest,
 ): Promise<{ listings: ListingRoomTypes[]; total: number }> {
-  if (query.start_date && query.end_date && query.start_date > query.end_date) {
-    throw invalidField('end_date', '"end_date" must not be before "start_date"')
-  }
   const wanted = {
     listingId: query.listing_id === undefined ? undefined : Number(query.listing_id),
     roomTypeId: query.room_type_id === undefined ? undefined : Number(query.room_type_id),

@@ -3,24 +3,22 @@ import type { AppContext } from '../context.ts'
 import { Confirmation, Envelope, ok, PageEnvelope } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { withIdempotency } from '../http/idempotency/idempotency.ts'
-import { pageQuery, pagination, toPageRequest } from '../http/pagination.ts'
+import { pagination, toPageRequest } from '../http/pagination.ts'
 import { streamJson } from '../http/streaming.ts'
-import { requestObject } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import { findNights } from './nights.ts'
 import { findAvailabilityPage } from './page.ts'
 import {
   Availabilities,
   AvailabilityPagination,
+  AvailabilityQuery,
   AvailabilityWrite,
-  availabilityFilters,
+  defaultPerPage,
   NightsByRoomType,
   NightsQuery,
 } from './schema.ts'
 import { streamAvailability } from './stream.ts'
 import { prepareAvailability } from './write.ts'
-
-const defaultPerPage = 100
 
 /** Reads and writes the availability of room types (contract, Endpoints; decisions §8). */
 export function availabilityRoutes(app: AppContext) {
@@ -43,7 +41,7 @@ export function availabilityRoutes(app: AppContext) {
       },
       {
         access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
-        query: requestObject({ ...pageQuery(defaultPerPage, 500), ...availabilityFilters }),
+        query: AvailabilityQuery,
         response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
         detail: { operationId: 'getAvailability', summary: 'Read availability' },
       },

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../errors.ts'
-import { Pagination } from '../http/pagination.ts'
+import { Pagination, pageQuery } from '../http/pagination.ts'
 import { bulkOf } from '../schema/bulk.ts'
 import {
   count,
@@ -44,13 +44,22 @@ function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: str
   return [{ path, code: 'invalid', message: `"${path}" must not be before "start_date"` }]
 }
 
-/** Query of `GET …/availability`, apart from the page. */
-export const availabilityFilters = {
-  listing_id: idInQuery('Only this listing', '2001'),
-  room_type_id: idInQuery('Only this room type', '3001'),
-  start_date: dateInQuery('Only ranges that end on or after this day', '2027-01-01'),
-  end_date: dateInQuery('Only ranges that start on or before this day', '2027-12-31'),
-}
+export const defaultPerPage = 100
+
+/** Query of `GET …/availability`. */
+export const AvailabilityQuery = requestObject(
+  {
+    ...pageQuery(defaultPerPage, 500),
+    listing_id: idInQuery('Only this listing', '2001'),
+    room_type_id: idInQuery('Only this room type', '3001'),
+    start_date: dateInQuery('Only ranges that end on or after this day', '2027-01-01'),
+    end_date: dateInQuery('Only ranges that start on or before this day', '2027-12-31'),
+  },
+  ({ start_date, end_date }, isValidAt) =>
+    start_date && end_date && start_date > end_date && isValidAt('start_date') && isValidAt('end_date')
+      ? [{ path: 'end_date', code: 'invalid', message: '"end_date" must not be before "start_date"' }]
+      : [],
+)
 
 /** Query of `GET …/availability/nights` (decisions §20). */
 export const NightsQuery = requestObject(

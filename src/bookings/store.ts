@@ -148,17 +148,17 @@ export function findChanges(
     .toArray()
 }
 
-/** How many bookings there are after a version; counts no further than `limit`. */
+/** How many bookings there are in a range of versions; counts no further than `limit`. */
 export function countChanges(
   db: Db,
   filter: ChangeFilter,
-  after: Date | null,
-  limit?: number,
+  { after, until, limit }: { after: Date | null; until?: Date | undefined; limit?: number | undefined },
 ): Promise<number> {
   const options = limit === undefined ? {} : { limit }
-  return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after) }, options)
+  return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
 }
 
-function afterVersion(version: Date | null) {
-  return version === null ? {} : { updated_at: { $gt: version } }
+function afterVersion(version: Date | null, until?: Date) {
+  if (version === null && until === undefined) return {}
+  return { updated_at: { ...(version ? { $gt: version } : {}), ...(until ? { $lte: until } : {}) } }
 }

@@ -20,8 +20,30 @@ export async function progressOf(db: Db, place: Place): Promise<Progress> {
   const { host_id, feed, acknowledged } = place
   const oldestPending = await oldestPendingOf(db, place)
   if (oldestPending === null) return { pending: 0, oldestPending }
-  const pending = await wholeFeeds[feed].count(db, { host_id }, acknowledged, countedPending)
+  const range = { after: acknowledged, limit: countedPending }
+  const pending = await wholeFeeds[feed].count(db, { host_id }, range)
   return { pending, oldestPending }
+}
+
+/**
+ * How far the consumers of one key and feed are behind. Each counts only what lies before the place of the next one, so
+ * that all of them together count no more than one.
+ */
+export async function progressOfAll(db: Db, consumers: Place[]): Promise<Progress[]> {
+  const placeOf = ({ acknowledged }: Place) => acknowledged?.getTime() ?? 0
+  const found = new Map<Place, Progress>()
+  let [pending, until]: [number, Date | undefined] = [0, undefined]
+  for (const place of consumers.toSorted((one, other) => placeOf(other) - placeOf(one))) {
+    const { host_id, feed, acknowledged: after } = place
+    const isSame = until !== undefined && until.getTime() === after?.getTime()
+    if (pending < countedPending && !isSame) {
+      const range = { after, until, limit: countedPending - pending }
+      pending += await wholeFeeds[feed].count(db, { host_id }, range)
+    }
+    until = after ?? undefined
+    found.set(place, { pending, oldestPending: pending > 0 ? await oldestPendingOf(db, place) : null })
+  }
+  return consumers.map((place) => found.get(place) as Progress)
 }
 
 /** The version of the oldest change that a consumer has not acknowledged; null where there is none. */

@@ -7,11 +7,11 @@ import { shown } from '../schema/fields.ts'
 import { normalize } from '../schema/normalize.ts'
 import type { ConsumedFeed } from './feeds.ts'
 import type { Consumer } from './model.ts'
-import { progressOf } from './progress.ts'
+import { type Progress, progressOf, progressOfAll } from './progress.ts'
 import { ConsumerView, ConsumerWrite } from './schema.ts'
 import { serializeConsumer } from './serialize.ts'
 import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
-import { putConsumer } from './write.ts'
+import { nameProblems, putConsumer } from './write.ts'
 
 /** Named places in the feeds, for pollers without a disk (decisions §19). */
 export function consumerRoutes(app: AppContext) {
@@ -30,7 +30,11 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
       '',
       async (context) => {
         const consumers = await listConsumers(app.db, ownerOf(context.caller, feed))
-        return ok(context, await Promise.all(consumers.map(show)))
+        const progress = await progressOfAll(app.db, consumers)
+        return ok(
+          context,
+          consumers.map((consumer, index) => serializeConsumer(consumer, progress[index] as Progress)),
+        )
       },
       {
         access,
@@ -58,7 +62,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
         return ok(context, await show(consumer))
       },
       {
-        access: { ...access, body: 'json' },
+        access: { ...access, body: 'json', checkPath: nameProblems },
         body: ConsumerWrite,
         response: { 200: Envelope(ConsumerView) },
         detail: {

@@ -1,6 +1,6 @@
 import { parseFeedTime } from '../bookings/version.ts'
 import type { AppContext } from '../context.ts'
-import { invalidField } from '../errors.ts'
+import { invalidField, type Problem } from '../errors.ts'
 import { readHostClock } from '../host-clock/store.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -20,6 +20,7 @@ import { wholeFeeds } from './whole-feeds.ts'
 
 /** How many consumers a key may have in each feed. */
 const consumersPerKey = 20
+const longestName = 64
 
 /**
  * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It never goes back
@@ -34,11 +35,10 @@ export async function putConsumer(
   name: string,
   { acknowledged, seek = false }: ConsumerWrite,
 ): Promise<Consumer> {
-  requireName(name)
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.hostId, feed, version)
   const owner = ownerOf(caller, feed)
-  const place = { acknowledged: version, acknowledged_at: clock() }
+  const place = { acknowledged: version, acknowledged_at: version && clock() }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
       await moveConsumer(db, owner, name, place, seek)
@@ -51,9 +51,13 @@ export async function putConsumer(
   }
 }
 
-function requireName(name: string): void {
-  if (!isSlug(name))
-    throw invalidField('name', '"name" must be 1 to 64 lower-case letters, digits and hyphens')
+/** What is wrong with the name of a consumer, which is reported together with its body. */
+export function nameProblems({ name = '' }: Record<string, string | undefined>): Problem[] {
+  if (name.length > longestName)
+    return [{ path: 'name', code: 'max', message: `"name" must be at most ${longestName} characters` }]
+  if (isSlug(name)) return []
+  const message = '"name" must be lower-case letters, digits and hyphens'
+  return [{ path: 'name', code: 'invalid', message }]
 }
 
 /** A version that the host has not given out yet would skip what comes. */

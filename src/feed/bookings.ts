@@ -18,7 +18,6 @@ export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
 export interface BookingFeedQuery extends PlaceQuery {
   checkout_after?: string
   listing_id?: string
-  cursor?: string
 }
 
 /**

@@ -20,7 +20,6 @@ export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
 export interface MessageFeedQuery extends PlaceQuery {
   booking_id?: string
   sender?: StoredMessage['sender']
-  cursor?: string
 }
 
 /**

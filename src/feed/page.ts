@@ -32,9 +32,7 @@ export interface FeedPage<Row> {
 }
 
 /**
- * One page of what is new or changed of a host, by version.
- *
- * @throws DomainError `validation` for an invalid cursor
+ * One page of what is new or changed of a host, by version. A cursor has been checked with the query.
  */
 export async function readFeedPage<Row, Filter extends { host_id: number }>(
   { db, clock }: Context,
@@ -61,7 +59,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const isOnlyPage = isFirst && !hasMore
   const end = hasMore && last ? source.versionOf(last) : undefined
   const [counted] = await Promise.all([
-    isOnlyPage ? null : totalOf(db, source, filter, updatedAfter, clock()),
+    isOnlyPage ? null : totalOf(db, source, filter, updatedAfter),
     end && !position && ends.keep(page.page, end),
   ])
   if (counted && end && isFirst && counted.version === clockBefore)

@@ -4,11 +4,13 @@ import { findConsumer, ownerOf } from '../consumers/store.ts'
 import type { Problem } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { type FeedName, readCursor } from './cursor.ts'
 
 /** Where a query of a feed continues. */
 export interface PlaceQuery {
   updated_after?: string
   consumer?: string
+  cursor?: string
 }
 
 /**
@@ -28,10 +30,20 @@ export async function placeOf(
 }
 
 /**
- * A query names its place once; and pages are not counted from a place that moves: after an acknowledgement, page 2 would
- * leave out what page 1 has become (decisions §19).
+ * What is wrong with where a query of a feed begins: it names its place once; and pages are not counted from a place that
+ * moves: after an acknowledgement, page 2 would leave out what page 1 has become (decisions §19).
  */
-export function onePlace({ updated_after, consumer, page = 1 }: PlaceQuery & { page?: number }): Problem[] {
+export function placeProblems(
+  feed: FeedName,
+): (query: PlaceQuery & { page?: number }, isValidAt: (path: string) => boolean) => Problem[] {
+  return ({ cursor, ...query }, isValidAt) => {
+    const isWrong = cursor !== undefined && isValidAt('cursor') && readCursor(feed, cursor) === null
+    const message = '"cursor" must be the "next_cursor" of a page'
+    return [...onePlace(query), ...(isWrong ? [{ path: 'cursor', code: 'invalid', message } as const] : [])]
+  }
+}
+
+function onePlace({ updated_after, consumer, page = 1 }: PlaceQuery & { page?: number }): Problem[] {
   if (consumer === undefined) return []
   const problems: Problem[] = []
   const report = (path: string, message: string) => problems.push({ path, code: 'invalid', message })

@@ -8,7 +8,7 @@ import { serializeMessageItem } from '../messages/serialize.ts'
 import { requestObject } from '../schema/fields.ts'
 import { askForBookings, bookingFeed } from './bookings.ts'
 import { askForMessages, messageFeed } from './messages.ts'
-import { onePlace } from './place.ts'
+import { placeProblems } from './place.ts'
 import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
 import { serializeFeedItem } from './serialize.ts'
 import { defaultPerPage, waitForPage } from './wait.ts'
@@ -22,13 +22,13 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/bookings',
       async (context) => {
-        const question = await askForBookings(app.db, context.caller, context.query)
-        const { rows, pagination } = await waitForPage(app, bookingFeed, context, question)
+        const ask = () => askForBookings(app.db, context.caller, context.query)
+        const { rows, pagination } = await waitForPage(app, bookingFeed, context, ask)
         return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
-        query: requestObject({ ...paging, ...feedFilters }, onePlace),
+        query: requestObject({ ...paging, ...feedFilters }, placeProblems('bookings')),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: {
           tags: ['Booking feed'],
@@ -40,8 +40,8 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/messages',
       async (context) => {
-        const question = await askForMessages(app.db, context.caller, context.query)
-        const { rows, pagination } = await waitForPage(app, messageFeed, context, question)
+        const ask = () => askForMessages(app.db, context.caller, context.query)
+        const { rows, pagination } = await waitForPage(app, messageFeed, context, ask)
         return withEntityTag(
           context,
           ok(context, { messages: rows.map(serializeMessageItem) }, { pagination }),
@@ -49,7 +49,7 @@ export function feedRoutes(app: AppContext) {
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
-        query: requestObject({ ...paging, ...messageFilters }, onePlace),
+        query: requestObject({ ...paging, ...messageFilters }, placeProblems('messages')),
         response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
       },

@@ -9,9 +9,16 @@ export interface FeedSource<Row, Filter extends { host_id: number }> {
   counter: Counter
   /** Rows after a version, in the order of their versions. */
   find(db: Db, filter: Filter, after: Date | null, range: { skip: number; limit: number }): Promise<Row[]>
-  /** How many rows there are after a version; counts no further than `limit`. */
-  count(db: Db, filter: Filter, after: Date | null, limit?: number): Promise<number>
+  /** How many rows there are in a range of versions. */
+  count(db: Db, filter: Filter, range: VersionRange): Promise<number>
   versionOf(row: Row): Date
+}
+
+/** Versions after one and up to another; counted no further than `limit`. */
+export interface VersionRange {
+  after: Date | null
+  until?: Date | undefined
+  limit?: number | undefined
 }
 
 /** A question to a feed, apart from the page. */

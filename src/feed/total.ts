@@ -7,12 +7,8 @@ export interface Total {
   total: number
   /** The host's clock when it was counted. */
   version: number
-  at: number
 }
 
-/** Above this a slightly outdated total will do; below it the total is always exact. */
-const largeTotal = 10_000
-const staleAfterMilliseconds = 30_000
 const maximumCachedTotals = 1000
 
 interface Cache {
@@ -42,25 +38,21 @@ function keyOf(feed: string, filter: Host, after: Date | null): string {
 }
 
 /**
- * How many rows a feed query matches. Counted once per state of the host's clock; a large total is kept for up to
- * 30 s while rows go on changing, because it only tells how long a full read will be.
+ * How many rows a feed query matches. Counted once per state of the host's clock, so that it is exact in every process.
  */
 export async function totalOf<Filter extends Host>(
   db: Db,
   source: Source<Filter>,
   filter: Filter,
   after: Date | null,
-  now: Date,
 ): Promise<Total> {
   const cache = cacheOf(db)
   const cached = cache.totals.get(keyOf(source.name, filter, after))
-  const isFresh = cached && now.getTime() - cached.at < staleAfterMilliseconds
-  if (isFresh && cached.total > largeTotal) return cached
   const version = (await readHostClock(db, filter.host_id, source.counter)).getTime()
   if (cache.clocks.size >= maximumCachedTotals) cache.clocks.clear()
   cache.clocks.set(`${source.name}/${filter.host_id}`, version)
   if (cached?.version === version) return cached
-  const total = { total: await source.count(db, filter, after), version, at: now.getTime() }
+  const total = { total: await source.count(db, filter, { after }), version }
   keep(db, source.name, filter, after, total)
   return total
 }

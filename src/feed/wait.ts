@@ -12,7 +12,7 @@ export interface HoldableRequest {
   request: Request
   /** Bun closes a connection without traffic unless it is told how long this one may be quiet, in seconds. */
   server: { timeout(request: Request, seconds: number): void } | null
-  query: { page?: number; per_page?: number; wait?: number }
+  query: { page?: number; per_page?: number; wait?: number; consumer?: string }
   caller: Caller
   set: { headers: Record<string, string | number | undefined> }
 }
@@ -26,19 +26,22 @@ const quietSeconds = 60
  * A page of a feed; an empty one is held until something is there or the time is over (decisions §16). While it is
  * held, nothing is asked of the database until something of the host moves.
  *
+ * @param ask makes the question anew for each look: a consumer may have been moved back, or deleted, meanwhile
  * @throws DomainError `auth` when the key has become unusable meanwhile
  */
 export async function waitForPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
   source: FeedSource<Row, Filter>,
   context: HoldableRequest,
-  question: FeedQuestion<Filter>,
+  ask: () => Promise<FeedQuestion<Filter>>,
 ): Promise<FeedPage<Row>> {
   const page = toPageRequest(context.query, defaultPerPage)
   const { wait: seconds = 0 } = context.query
   const deadline = performance.now() + seconds * 1000
-  const read = () => readFeedPage(app, source, context.caller, question, page)
-  const first = await read()
+  const question = await ask()
+  const look = (asked: FeedQuestion<Filter>) => readFeedPage(app, source, context.caller, asked, page)
+  const read = async () => look(context.query.consumer === undefined ? question : await ask())
+  const first = await look(question)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
   const place = await app.heldRequests.take(context.caller.keyId)
   if (!place) return first

@@ -1,5 +1,5 @@
 import type { RateWindow } from '../context.ts'
-import type { ErrorKind } from '../errors.ts'
+import type { ErrorKind, Problem } from '../errors.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Permission } from './permissions.ts'
 
@@ -9,6 +9,8 @@ export interface Access {
   permission: Permission | 'any'
   /** The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`. */
   body?: 'json' | 'bulk' | 'optional'
+  /** What is wrong with a part of the path that is no id; reported together with the problems of the body. */
+  checkPath?: (params: Record<string, string | undefined>) => Problem[]
   /** The path names an integration provider. */
   provider?: true
   /** The route takes an `Idempotency-Key`. */

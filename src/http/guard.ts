@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 import type { AppContext, Authorization } from '../context.ts'
 import { DomainError } from '../errors.ts'
+import { reportWith } from '../schema/fields.ts'
 import type { Access } from './access.ts'
 import { authorize, rateLimited, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
@@ -70,6 +71,7 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   const body = access.body && (await readBody(app, request, access.body))
   // Once it has been read to its end, the connection can be used again.
   if (body && isBodyToRefuse(request)) delete set.headers.connection
+  if (body && access.checkPath) reportWith(body, access.checkPath(context.params ?? {}))
   context.sent = { idempotencyKey, body }
   if (body) context.body = body
   context.query = readQuery(request.url)

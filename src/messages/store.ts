@@ -44,19 +44,18 @@ export function findNewMessages(
     .toArray()
 }
 
-/** How many messages there are after a version; counts no further than `limit`. */
+/** How many messages there are in a range of versions; counts no further than `limit`. */
 export function countNewMessages(
   db: Db,
   filter: MessageFilter,
-  after: Date | null,
-  limit?: number,
+  { after, until, limit }: { after: Date | null; until?: Date | undefined; limit?: number | undefined },
 ): Promise<number> {
   const options = limit === undefined ? {} : { limit }
-  return messageModel(db).countDocuments({ ...filter, ...afterVersion(after) }, options)
+  return messageModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
 }
 
-function afterVersion(version: Date | null) {
-  return { version: { $gt: version ?? new Date(0) } }
+function afterVersion(version: Date | null, until?: Date) {
+  return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
 
 /** The first message of this text from this side after a moment. */

@@ -27,6 +27,13 @@ export const requiredDate = (description: string) => date({ whenBlank: 'required
 /** An http or https address; stored, never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
 
+const ofPath = new WeakMap<object, Problem[]>()
+
+/** Has what is wrong with a request's path reported together with what is wrong with its body (decisions §1). */
+export function reportWith(body: object, problems: Problem[]): void {
+  ofPath.set(body, problems)
+}
+
 /** Checks combinations of fields that are valid by themselves; returns the problems. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
@@ -41,7 +48,8 @@ export function requestObject<T extends TProperties>(
 ) {
   const schema = Type.Object(properties, { additionalProperties: true })
   const validate = (value: unknown) => {
-    const problems = findProblems(schema, value, refine as Refinement<unknown> | undefined)
+    const own = findProblems(schema, value, refine as Refinement<unknown> | undefined)
+    const problems = [...(ofPath.get(value as object) ?? []), ...own]
     if (problems.length > 0) throw invalidFields(problems)
     return { value }
   }

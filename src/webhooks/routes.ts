@@ -10,7 +10,7 @@ import { normalize } from '../schema/normalize.ts'
 import { listDeliveries } from './deliveries-store.ts'
 import { resend, testWebhook } from './on-demand.ts'
 import { showWebhooks } from './owner.ts'
-import { DeliveryView, Gap, WebhookCreate, WebhookPatch, WebhookView, WebhookWithSecret } from './schema.ts'
+import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
 import { serializeDelivery, serializeWebhook } from './serialize.ts'
 import { findWebhook, listWebhooks } from './store.ts'
 import { createWebhook, patchWebhook, removeWebhook, rotateSecret } from './write.ts'
@@ -20,6 +20,8 @@ const accessToOne: Access = { ...access, errors: ['not_found'] }
 
 /** Endpoints that are told when something changed (decisions §21). */
 export function webhookRoutes(app: AppContext) {
+  const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
+  const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)
   return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
     .use(guard(app))
     .get(

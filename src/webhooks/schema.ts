@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../errors.ts'
-import { named, requestObject, responseObject, shown, text } from '../schema/fields.ts'
+import { named, type Refinement, requestObject, responseObject, shown, text } from '../schema/fields.ts'
 import { isPrivateHost } from './address.ts'
 import { webhookEvents } from './hint.ts'
 import { disabledReasons } from './reasons.ts'
@@ -20,22 +20,32 @@ const events = Type.Array(
 )
 
 /** Body of `POST /v1/webhooks`. */
-export const WebhookCreate = named('WebhookCreate', requestObject({ url, events }))
-export type WebhookCreate = Static<typeof WebhookCreate>
+export const webhookCreate = (allowsPrivate: boolean) =>
+  named('WebhookCreate', requestObject({ url, events }, checkUrl(allowsPrivate)))
+export type WebhookCreate = Static<ReturnType<typeof webhookCreate>>
 
 /** Body of `PATCH /v1/webhooks/{id}`. */
-export const WebhookPatch = named(
-  'WebhookPatch',
-  requestObject({
-    url: Type.Optional(url),
-    events: Type.Optional(events),
-    enabled: Type.Optional(Type.Boolean({ description: 'Whether hints are sent' })),
-  }),
-)
-export type WebhookPatch = Static<typeof WebhookPatch>
+export const webhookPatch = (allowsPrivate: boolean) =>
+  named(
+    'WebhookPatch',
+    requestObject(
+      {
+        url: Type.Optional(url),
+        events: Type.Optional(events),
+        enabled: Type.Optional(Type.Boolean({ description: 'Whether hints are sent' })),
+      },
+      checkUrl(allowsPrivate),
+    ),
+  )
+export type WebhookPatch = Static<ReturnType<typeof webhookPatch>>
+
+const checkUrl =
+  (allowsPrivate: boolean): Refinement<{ url?: string }> =>
+  ({ url: sent }, isValidAt) =>
+    sent !== undefined && isValidAt('url') ? urlProblems(sent, allowsPrivate) : []
 
 /** What is wrong with where hints are to be posted (decisions §21). */
-export function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
+function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]
   if (/[\s\p{Cc}]/u.test(address)) return problem('"url" must not contain blanks or line breaks')

@@ -1,6 +1,6 @@
 import { partnerActor } from '../admin/store.ts'
 import type { AppContext } from '../context.ts'
-import { DomainError, invalidFields } from '../errors.ts'
+import { DomainError } from '../errors.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { isDuplicate } from '../platform/mongo/errors.ts'
@@ -10,7 +10,7 @@ import { dropWaiting } from './deliveries-store.ts'
 import type { WebhookEvent } from './hint.ts'
 import type { HintGap, Webhook } from './model.ts'
 import { findOwnWebhook } from './owner.ts'
-import { urlProblems, type WebhookCreate, type WebhookPatch } from './schema.ts'
+import type { WebhookCreate, WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
   changeWebhook,
@@ -33,22 +33,16 @@ const webhooksPerHost = 5
 /** How long the secret of before signs too, after a rotation. */
 const overlapMilliseconds = 86_400_000
 
-function requireUrl({ config }: Pick<Context, 'config'>, url: string): void {
-  const problems = urlProblems(url, config.webhooksAllowPrivate)
-  if (problems.length > 0) throw invalidFields(problems)
-}
-
 /**
  * Stores a new endpoint of the host; hints begin with what comes next.
  *
- * @throws DomainError `validation` at `url`; `conflict` when the host has five
+ * @throws DomainError `conflict` when the host has five
  */
 export async function createWebhook(
   app: Context,
   caller: Caller,
   { url, events }: WebhookCreate,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  requireUrl(app, url)
   const { hostId, keyId } = caller
   const { db, clock, secrets, ids } = app
   const secret = makeWebhookSecret()
@@ -89,7 +83,7 @@ export async function createWebhook(
  * also to one who asks again. What waits does not go to a new origin, which it was not meant for: that is a gap, too.
  * Whoever turns on an endpoint whose key has ended takes it over.
  *
- * @throws DomainError `not_found`; `forbidden` for one of another usable key; `validation` at `url`
+ * @throws DomainError `not_found`; `forbidden` for one of another usable key
  */
 export async function patchWebhook(
   app: Context,
@@ -98,7 +92,6 @@ export async function patchWebhook(
   { url, events, enabled }: WebhookPatch,
 ): Promise<{ webhook: Webhook; gap: HintGap | null }> {
   const { db, clock } = app
-  if (url !== undefined) requireUrl(app, url)
   const found = await findOwnWebhook(app, caller, id)
   const actor = partnerActor(caller)
   const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin

@@ -33,7 +33,7 @@ test('a consumer is created, moves forward, and shows how far it is behind', asy
     {
       name: 'sync',
       acknowledged: null,
-      acknowledged_at: expect.any(String),
+      acknowledged_at: null,
       pending: 3,
       oldest_pending_at: `${first.replace(' ', 'T')}.000000Z`,
     },

@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { type Actor, seedBooking, testApp } from '../support/app.ts'
+
+const service = await testApp()
+const feed = '/v1/integrations/provider_one'
+
+/** Status, and path and code of each problem. */
+async function problemsOf(actor: Actor, method: string, path: string, body?: object) {
+  const response = await actor.send(method, path, body ? { body } : {})
+  const problems: { path: string; code: string }[] = response.body.error?.errors ?? []
+  return [response.status, ...problems.map((problem) => `${problem.path} ${problem.code}`)]
+}
+
+test.each([
+  ['bookings', 'listing_id=999999999&cursor=x', ['cursor invalid']],
+  ['bookings', 'consumer=nobody&cursor=x', ['cursor invalid']],
+  ['bookings', 'cursor=x&per_page=0', ['per_page min', 'cursor invalid']],
+  ['messages', 'booking_id=999999999&cursor=x', ['cursor invalid']],
+  ['messages', 'cursor=MC4x', ['cursor invalid']],
+  [
+    'availability',
+    'start_date=2027-02-02&end_date=2027-02-01&per_page=9999',
+    ['per_page max', 'end_date invalid'],
+  ],
+])('GET %s?%s names every problem of form, before it looks for anything', async (path, query, problems) => {
+  expect(await problemsOf(await service.actor(), 'GET', `${feed}/${path}?${query}`)).toEqual([
+    422,
+    ...problems,
+  ])
+})
+
+test('problems of a path are reported with those of its body', async () => {
+  const actor = await service.actor()
+  const put = (name: string, body: object) =>
+    problemsOf(actor, 'PUT', `${feed}/bookings/consumers/${name}`, body)
+  expect(await put('Not_a_name', { acknowledged: 'x' })).toEqual([
+    422,
+    'name invalid',
+    'acknowledged invalid',
+  ])
+  expect(await put('a'.repeat(65), { acknowledged: null })).toEqual([422, 'name max'])
+  expect(await put('a'.repeat(64), { acknowledged: null })).toEqual([200])
+})
+
+test('problems of an address are reported with those of the events', async () => {
+  const actor = await service.actor()
+  const body = { url: 'http://127.0.0.1/', events: ['nothing'] }
+  expect(await problemsOf(actor, 'POST', '/v1/webhooks', body)).toEqual([
+    422,
+    'url invalid',
+    'events.0 invalid',
+  ])
+  const made = await actor.send('POST', '/v1/webhooks', {
+    body: { url: 'https://example.com/', events: ['booking.changed'] },
+  })
+  const path = `/v1/webhooks/${made.body.data.id}`
+  expect(await problemsOf(actor, 'PATCH', path, { ...body, enabled: 5 })).toEqual([
+    422,
+    'url invalid',
+    'events.0 invalid',
+    'enabled invalid',
+  ])
+  await actor.send('PATCH', path, { body: { enabled: false } })
+  const [status] = await problemsOf(actor, 'POST', `${path}/deliveries/msg_${'0'.repeat(24)}/resend`)
+  expect(status).toBe(404)
+})
+
+test('a held request looks for its consumer anew: moved back it is answered, deleted it is 404', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const [{ version }] = (await actor.send('GET', `${feed}/bookings`)).body.data.Bookings
+  const path = `${feed}/bookings/consumers/c`
+  await actor.send('PUT', path, { body: { acknowledged: version } })
+  const back = actor.send('GET', `${feed}/bookings?consumer=c&wait=2`)
+  await Bun.sleep(200)
+  await actor.send('PUT', path, { body: { acknowledged: null, seek: true } })
+  expect((await back).body.data.Bookings.map((one: { booking_id: number }) => one.booking_id)).toEqual([
+    booking_id,
+  ])
+  await actor.send('PUT', path, { body: { acknowledged: version } })
+  const gone = actor.send('GET', `${feed}/bookings?consumer=c&wait=30`)
+  await Bun.sleep(200)
+  await actor.send('DELETE', path)
+  await actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
+  expect((await gone).status).toBe(404)
+})
