@@ -50,7 +50,7 @@ import { rateJobs } from './rates/jobs.ts'
 import { RequestJournal } from './requests/journal.ts'
 import { requestBucketModel, requestCountsModel } from './requests/model.ts'
 import { openSandboxEnvironment } from './sandbox/environment.ts'
-import { sandboxModel } from './sandbox/model.ts'
+import { sandboxKeyModel, sandboxModel } from './sandbox/model.ts'
 import { sandboxDatabase } from './sandbox/store.ts'
 import { Metrics } from './server/metrics.ts'
 import { userJobs } from './users/jobs.ts'
@@ -81,6 +81,7 @@ export const models = [
   rateJobModel,
   requestBucketModel,
   requestCountsModel,
+  sandboxKeyModel,
   sandboxModel,
   schemaVersionModel,
   secretCheckModel,

@@ -62,14 +62,20 @@ export interface Changes {
 /** Live data, or the sandbox of the calling key. */
 export interface Environment {
   name: EnvironmentName
-  /**
-   * Gives the scope of a key's sandbox, which takes the place of its host id; absent on live data.
-   *
-   * @param isWrite the request may write, which extends the life of the sandbox
-   */
-  openSandbox?(keyId: number, isWrite: boolean): Promise<number>
+  /** Gives a key's sandbox; absent on live data. */
+  openSandbox?(keyId: number): Promise<SandboxInUse>
   /** Clears a key's sandbox; absent on live data. */
   clearSandbox?(keyId: number): Promise<void>
+}
+
+/** The sandbox that a request uses. */
+export interface SandboxInUse {
+  /** Takes the place of the host id. */
+  scope: number
+  /** @throws DomainError `conflict` when it is full */
+  requireRoom(): Promise<void>
+  /** Notes a write that was carried out, by the most that it can have added: it lengthens the life of the sandbox. */
+  noteWrite(growth: { documents: number; bytes: number }): Promise<void>
 }
 
 /** Which rate limit a request counts against: reading the key itself uses up nothing of the main limit. */

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { AppContext, Authorization } from '../context.ts'
+import type { AppContext, Authorization, SandboxInUse } from '../context.ts'
 import { DomainError } from '../errors.ts'
 import { reportWith } from '../schema/fields.ts'
 import type { Access } from './access.ts'
@@ -25,6 +25,7 @@ interface GuardContext {
   server: { requestIP(request: Request): { address: string } | null } | null
   caller: Caller
   sent: Sent
+  sandbox?: SandboxInUse
 }
 
 /**
@@ -43,6 +44,7 @@ export function guard(app: AppContext) {
         parse: () => unread,
         detail: documentAccess(access),
         transform: async (context: unknown) => guardRequest(app, access, context as GuardContext),
+        ...(app.environment.openSandbox ? sandboxHooks : {}),
       }),
     })
 }
@@ -67,7 +69,12 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   if (isWrite(request)) app.clockWatch.requireSound()
   if (access.provider) requireProvider(context.params?.provider)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
-  context.caller = await inEnvironment(app, access, context.caller, isWrite(request))
+  if (app.environment.openSandbox && access.opensSandbox !== false) {
+    const { keyId } = context.caller
+    context.sandbox = await app.environment.openSandbox(keyId)
+    const { scope } = context.sandbox
+    context.caller = { ...context.caller, scope, hostId: scope }
+  }
   const body = access.body && (await readBody(app, request, access.body))
   // Once it has been read to its end, the connection can be used again.
   if (body && isBodyToRefuse(request)) delete set.headers.connection
@@ -98,16 +105,25 @@ function toCaller({ key, host }: Authorization, address: string, isSandbox: bool
   }
 }
 
-/** The caller as the environment sees it: in the sandbox, the sandbox takes the place of host and key. */
-async function inEnvironment(
-  { environment }: AppContext,
-  { opensSandbox }: Access,
-  caller: Caller,
-  isWriting: boolean,
-): Promise<Caller> {
-  if (!environment.openSandbox || opensSandbox === false) return caller
-  const scope = await environment.openSandbox(caller.keyId, isWriting)
-  return { ...caller, scope, hostId: scope }
+/** What a write to a sandbox asks before, and notes after it was carried out. */
+const sandboxHooks = {
+  async beforeHandle(raw: unknown) {
+    const { request, sandbox } = raw as GuardContext
+    if (isWrite(request)) await sandbox?.requireRoom()
+  },
+  async afterHandle(raw: unknown) {
+    const { request, sandbox, sent } = raw as GuardContext
+    if (!isWrite(request) || outcomeOf(request).isReplayed) return
+    await sandbox?.noteWrite(growthOf(sent.body))
+  },
+}
+
+/** Documents that a write adds for each item, at most: a booking comes with message, conversation and stored response. */
+const documentsPerItem = 5
+
+function growthOf(body: Sent['body']) {
+  const items = Array.isArray(body?.data) ? body.data.length : 1
+  return { documents: items * documentsPerItem, bytes: body ? JSON.stringify(body).length : 0 }
 }
 
 function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {

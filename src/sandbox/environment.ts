@@ -4,14 +4,9 @@ import { sequenceIds } from '../ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { WebhookLanes } from '../webhooks/lanes.ts'
-import {
-  clearSandbox,
-  openSandbox,
-  prepareSandbox,
-  type ScopedModel,
-  sandboxDatabase,
-  sweepSandboxes,
-} from './store.ts'
+import { openSandbox } from './fill.ts'
+import { noteWrite, requireRoom } from './life-store.ts'
+import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
 
 const sweepEveryMilliseconds = 60_000
 
@@ -29,7 +24,7 @@ export async function openSandboxEnvironment(
 ): Promise<{ context: AppContext; close(): Promise<void> }> {
   const { clock, log, config } = live
   const db = sandboxDatabase(live.db)
-  await prepareSandbox(db, clock())
+  await prepareSandbox(db)
   // The tag manager is not told of sandbox users.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
   const outbox = new OutboxWorker(db, topics, clock, log)
@@ -37,7 +32,7 @@ export async function openSandboxEnvironment(
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookLanes({ ...live, db, changes, environment: { name: 'sandbox' } })
   webhooks.start()
-  const store = { db, clock, config, ids: sequenceIds(db), models }
+  const store = { db, clock, clockWatch: live.clockWatch, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
     // With a wrong clock, a sandbox that has just been created would seem to have expired.
     if (!live.clockWatch.isSound()) return
@@ -52,7 +47,14 @@ export async function openSandboxEnvironment(
     webhooks,
     environment: {
       name: 'sandbox',
-      openSandbox: (keyId, isWrite) => openSandbox(store, keyId, isWrite),
+      async openSandbox(keyId) {
+        const sandbox = await openSandbox(store, keyId)
+        return {
+          scope: sandbox._id,
+          requireRoom: () => requireRoom(store, sandbox),
+          noteWrite: (growth) => noteWrite(store, sandbox._id, growth),
+        }
+      },
       clearSandbox: (keyId) => clearSandbox(store, keyId),
     },
   }

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { models } from '../../src/compose.ts'
 import { listingModel } from '../../src/listings/model.ts'
+import { readSequences } from '../../src/platform/ids/sequences.ts'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { sandboxModel } from '../../src/sandbox/model.ts'
+import { sandboxKeyModel, sandboxModel } from '../../src/sandbox/model.ts'
 import { seedSandbox } from '../../src/sandbox/seed.ts'
 import { scopeFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
 import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
@@ -224,7 +225,9 @@ test('a write that commits after its sandbox was cleared leaves nothing behind',
 test('sweepSandboxes() deletes what a process left behind that died while it filled a sandbox', async () => {
   const { db, clock, ids } = service.sandbox
   const scope = await ids('host')
-  await sandboxModel(db).create([{ _id: scope, key_id: 999, state: 'filling', due_at: clock() }])
+  await sandboxModel(db).create([
+    { _id: scope, key_id: 999, state: 'filling', due_at: clock(), documents: 0, bytes: 0 },
+  ])
   await seedSandbox(service.sandbox, scope, 999, { last: 0, messages_last: 0 })
   expect((await remainsOf(scope)).length).toBeGreaterThan(3)
   await sweepSandboxes({ ...service.sandbox, models })
@@ -283,4 +286,86 @@ test('after DELETE /sandbox the versions of the feed go on after those before, s
   const all = (await actor.send('GET', feed)).body
   expect(after.data.Bookings).toEqual(all.data.Bookings)
   expect(all.data.Bookings.length).toBeGreaterThan(2)
+})
+
+test('however many requests meet an empty sandbox, it is filled once', async () => {
+  const actor = await service.actor()
+  const before = await readSequences(service.sandbox.db)
+  const responses = await Promise.all(
+    Array.from({ length: 59 }, () => actor.send('GET', '/sandbox/integrations/provider_one/bookings')),
+  )
+  expect(responses.every(({ status }) => status === 200)).toBe(true)
+  expect(new Set(responses.map(({ text }) => JSON.stringify(JSON.parse(text).data))).size).toBe(1)
+  const after = await readSequences(service.sandbox.db)
+  expect((after.host ?? 0) - (before.host ?? 0)).toBeLessThanOrEqual(32)
+  expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(1)
+})
+
+test('a sandbox is filled ten times in ten minutes, and what clearing leaves is two numbers', async () => {
+  const actor = await service.actor()
+  for (let count = 0; count < 10; count += 1) {
+    expect((await actor.send('GET', '/sandbox/listings')).status).toBe(200)
+    expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
+  }
+  const refused = await actor.send('GET', '/sandbox/listings', { asIs: true })
+  expect([refused.status, refused.body.error.type, Number(refused.headers.get('retry-after'))]).toEqual([
+    409,
+    'conflict',
+    expect.any(Number),
+  ])
+  offset += 601_000
+  await sweepSandboxes({ ...service.sandbox, models })
+  expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(0)
+  expect((await actor.send('GET', '/sandbox/listings')).status).toBe(200)
+  await actor.send('DELETE', '/sandbox')
+  offset += 3_600_000
+  await sweepSandboxes({ ...service.sandbox, models })
+  expect(await sandboxKeyModel(service.sandbox.db).countDocuments({ _id: actor.keyId })).toBe(0)
+})
+
+test('a write that is refused does not lengthen the life of a sandbox, and one that was replayed neither', async () => {
+  const actor = await service.actor()
+  await actor.send('GET', '/sandbox/listings')
+  const endOf = async () =>
+    (await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId, state: 'open' }).lean())?.due_at
+  const create = () =>
+    actor.send('POST', '/sandbox/users', {
+      body: { email: 'life@example.com', first_name: 'A', last_name: 'B' },
+      headers: { 'idempotency-key': 'life' },
+    })
+  const first = await endOf()
+  offset += 60_000
+  expect((await actor.send('POST', '/sandbox/users', { body: {} })).status).toBe(422)
+  expect((await actor.send('POST', '/sandbox/bookings/999999/confirm')).status).toBe(404)
+  expect(await endOf()).toEqual(first)
+  expect((await create()).status).toBe(201)
+  const longer = await endOf()
+  expect(longer).not.toEqual(first)
+  offset += 60_000
+  expect((await create()).headers.get('idempotent-replayed')).toBe('true')
+  expect(await endOf()).toEqual(longer)
+})
+
+test('a full sandbox refuses writes, says how to clear it, and is read as before', async () => {
+  const actor = await service.actor()
+  await actor.send('GET', '/sandbox/listings')
+  const open = { key_id: actor.keyId, state: 'open' }
+  const user = (email: string) =>
+    actor.send('POST', '/sandbox/users', { body: { email, first_name: 'A', last_name: 'B' } })
+  await sandboxModel(service.sandbox.db).updateOne(open, { bytes: 64 * 1024 * 1024 })
+  const full = await user('full@example.com')
+  expect([full.status, full.body.error.message]).toEqual([409, expect.stringContaining('DELETE /sandbox')])
+  expect((await user('not an address')).status).toBe(422)
+  // The estimate is above what is there: it is counted, and taken back.
+  await sandboxModel(service.sandbox.db).updateOne(open, { bytes: 0, documents: 9999 })
+  expect((await user('counted@example.com')).status).toBe(201)
+  const { _id, documents } = await sandboxModel(service.sandbox.db).findOne(open).lean().orFail()
+  expect(documents).toBeLessThan(200)
+  const rows = Array.from({ length: 5000 }, (_, id) => ({ host_id: _id, room_type_id: id, available: 1 }))
+  await service.sandbox.db.collection('availability_rows').insertMany(rows)
+  await sandboxModel(service.sandbox.db).updateOne(open, { documents: 5000 })
+  expect((await user('many@example.com')).status).toBe(409)
+  expect((await actor.send('GET', '/sandbox/listings')).status).toBe(200)
+  await actor.send('DELETE', '/sandbox')
+  expect((await user('many@example.com')).status).toBe(201)
 })

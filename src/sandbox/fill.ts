@@ -1,0 +1,91 @@
+import type { AppContext } from '../context.ts'
+import { DomainError } from '../errors.ts'
+import { busy, isDuplicate } from '../platform/mongo/errors.ts'
+import { claimFill, endFill, lastVersionsOf, secondsUntilFill } from './key-store.ts'
+import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'
+import { seedSandbox } from './seed.ts'
+import { endSandboxes, type ScopedModel } from './store.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'> & { models: ScopedModel[] }
+
+/** A sandbox that is still not filled after this long belonged to a process that died. */
+const longestFillMilliseconds = 600_000
+/** After this long another request fills one in its place. */
+const claimMilliseconds = 30_000
+/** How long a request waits for another one that fills the sandbox. */
+const longestWaitMilliseconds = 10_000
+const lookEveryMilliseconds = 50
+
+/**
+ * A key's sandbox; filled from `sandbox/data` on first use, an hour after its last write, and after it was cleared. An
+ * old scope is out of reach from then on, and its documents are deleted. By a clock that is wrong nothing ends.
+ *
+ * @throws ClockSkewError where there is none, and the clock of this process is wrong; DomainError `conflict` with a retry
+ * time when it has been filled too often
+ */
+export async function openSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
+  const { db, clock, clockWatch } = store
+  const isSound = clockWatch.isSound()
+  const found = await findOpen(db, keyId, isSound ? clock() : null)
+  if (found) return found
+  if (!isSound) clockWatch.requireSound()
+  const name = `${db.name}/${keyId}`
+  const filling = fills.get(name) ?? fillOnce(store, keyId).finally(() => fills.delete(name))
+  fills.set(name, filling)
+  return filling
+}
+
+/** The sandboxes that this process fills or waits for: however many requests ask for one, it is looked for once. */
+const fills = new Map<string, Promise<OpenSandbox>>()
+
+/** Fills a sandbox, or waits for the request that does. */
+async function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
+  const { db, clock } = store
+  const deadline = performance.now() + longestWaitMilliseconds
+  while (performance.now() < deadline) {
+    const now = clock()
+    if (await claimFill(db, keyId, now, new Date(now.getTime() + claimMilliseconds))) {
+      let filledAt: Date | undefined
+      try {
+        // Somebody may have filled it just before.
+        const found = await findOpen(db, keyId, now)
+        if (found) return found
+        const seconds = await secondsUntilFill(db, keyId, now)
+        if (seconds > 0) throw filledTooOften(seconds)
+        await endSandboxes(store, { key_id: keyId, state: 'open' }, now)
+        const filled = await fillSandbox(store, keyId)
+        filledAt = now
+        return filled
+      } finally {
+        await endFill(db, keyId, filledAt)
+      }
+    }
+    await Bun.sleep(lookEveryMilliseconds)
+    const found = await findOpen(db, keyId, clock())
+    if (found) return found
+  }
+  throw busy()
+}
+
+function filledTooOften(seconds: number): DomainError {
+  const message = `The sandbox was cleared too often; it can be filled again in ${seconds} s`
+  return new DomainError('conflict', message, [], seconds)
+}
+
+async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
+  const { db, clock, ids } = store
+  const scope = await ids('host')
+  const due_at = new Date(clock().getTime() + longestFillMilliseconds)
+  const sandbox = { _id: scope, documents: 0, bytes: 0 }
+  await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
+  await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))
+  try {
+    await openFilled(db, scope, clock())
+    return sandbox
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+    // It took so long that another request filled one.
+    await endSandboxes(store, { _id: scope }, clock())
+    throw busy()
+  }
+}

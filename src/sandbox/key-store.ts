@@ -1,0 +1,70 @@
+import type { ClockStart } from '../host-clock/store.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { isDuplicate } from '../platform/mongo/errors.ts'
+import { sandboxKeyModel } from './model.ts'
+
+/** How often the sandbox of a key is filled at most, and in which time (decisions §13). */
+const mostFills = 10
+const fillsMilliseconds = 600_000
+
+/** Begins to fill a key's sandbox; false while another request does. */
+export async function claimFill(db: Db, keyId: number, now: Date, until: Date): Promise<boolean> {
+  const free = { _id: keyId, $or: [{ filling_until: null }, { filling_until: { $lte: now } }] }
+  try {
+    const { matchedCount, upsertedCount } = await sandboxKeyModel(db).updateOne(
+      free,
+      { $set: { filling_until: until } },
+      { upsert: true },
+    )
+    return matchedCount + upsertedCount === 1
+  } catch (error) {
+    if (isDuplicate(error)) return false
+    throw error
+  }
+}
+
+/** Ends it. @param filledAt when the sandbox was filled; undefined where it was not */
+export async function endFill(db: Db, keyId: number, filledAt?: Date): Promise<void> {
+  const noted = filledAt ? { $push: { fills: { $each: [filledAt], $slice: -mostFills } } } : {}
+  await sandboxKeyModel(db).updateOne({ _id: keyId }, { $set: { filling_until: null }, ...noted } as never)
+}
+
+/** The seconds until a key's sandbox may be filled again; 0 for now. */
+export async function secondsUntilFill(db: Db, keyId: number, now: Date): Promise<number> {
+  const { fills = [] } = (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
+  const free = (fills.at(-mostFills)?.getTime() ?? 0) + fillsMilliseconds
+  return Math.max(0, Math.ceil((free - now.getTime()) / 1000))
+}
+
+/** The last versions that earlier sandboxes of a key gave out: a fresh one goes on after them, as a poller expects. */
+export async function lastVersionsOf(db: Db, keyId: number): Promise<ClockStart> {
+  const { last_version = 0, last_message_version = 0 } =
+    (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
+  return { last: last_version, messages_last: last_message_version }
+}
+
+/** Keeps the last versions of a sandbox that has ended. */
+export async function keepVersions(
+  db: Db,
+  keyId: number,
+  { last, messages_last }: ClockStart,
+): Promise<void> {
+  const versions = { last_version: last, last_message_version: messages_last }
+  await sandboxKeyModel(db).updateOne(
+    { _id: keyId },
+    { $max: versions, $setOnInsert: { filling_until: null, fills: [] } },
+    { upsert: true },
+  )
+}
+
+/** Removes what no later sandbox needs: versions that the clock has passed, and fills that count no more. */
+export async function sweepKeys(db: Db, now: Date): Promise<void> {
+  const passed = { $lte: now.getTime() / 1000 }
+  const recent = { $elemMatch: { $gt: new Date(now.getTime() - fillsMilliseconds) } }
+  await sandboxKeyModel(db).deleteMany({
+    last_version: passed,
+    last_message_version: passed,
+    filling_until: null,
+    fills: { $not: recent },
+  } as never)
+}
