@@ -1,22 +1,29 @@
 import { DomainError, invalidField } from '../errors.ts'
+import { takeBodyRoom } from './body-room.ts'
 import { countGarbage } from './garbage.ts'
+import { outcomeOf } from './outcome.ts'
 
 /** How deeply a body may nest; real listings need five levels. */
 const maximumDepth = 64
+/** Values that a body may hold, unknown fields included: parsed, each takes up to a hundred times the two bytes it is sent in. */
+const maximumValues = 100_000
 
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
+ * @param keyId whose body it is
  * @param maximumBytes more is refused, before it is read if the sender declared the length
  * @param isOptional no body is an empty object
- * @throws DomainError `body_too_large` (413), or `validation` (422) with path `body`
+ * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
+ * with a retry time
  */
 export async function readJsonObject(
   request: Request,
+  keyId: number,
   maximumBytes: number,
   isOptional = false,
 ): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, maximumBytes)
+  const bytes = await readBytes(request, keyId, maximumBytes)
   if (isOptional && bytes.byteLength === 0) return {}
   countGarbage(bytes.byteLength)
   const value = parse(bytes)
@@ -33,19 +40,28 @@ const bodyTimeoutMilliseconds = 30_000
  * Reads chunk by chunk, whatever length was declared: the server stops reading from the socket while nobody asks for
  * more, so no more than the limit is ever in memory.
  */
-async function readBytes(request: Request, maximumBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length')) > maximumBytes) throw tooLarge(maximumBytes)
-  if (!request.body) return new Uint8Array()
-  const chunks = request.body[Symbol.asyncIterator]()
-  const timeout = Promise.withResolvers<never>()
-  const timer = setTimeout(() => timeout.reject(tooSlow()), bodyTimeoutMilliseconds)
+async function readBytes(request: Request, keyId: number, maximumBytes: number): Promise<Uint8Array> {
+  const declared = request.headers.get('content-length')
+  if (Number(declared) > maximumBytes) throw tooLarge(maximumBytes)
+  if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
+  // A sender that has gone sends nothing more: what came of it is given up at once.
+  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(bodyTimeoutMilliseconds)])
+  const ended = Promise.withResolvers<never>()
+  ended.promise.catch(() => {})
+  const end = () => ended.reject(tooSlow())
+  signal.addEventListener('abort', end)
+  outcomeOf(request).giveBack = await takeBodyRoom(keyId, Number(declared ?? maximumBytes), signal)
+  // Not touched before: the server would begin to read it.
+  const { body } = request
+  if (!body) return new Uint8Array()
+  const chunks = body[Symbol.asyncIterator]()
   try {
-    return await Promise.race([readAll(chunks, maximumBytes), timeout.promise])
+    return await Promise.race([readAll(chunks, maximumBytes), ended.promise])
   } catch (error) {
     chunks.return?.().catch(() => {})
     throw error
   } finally {
-    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
   }
 }
 
@@ -87,9 +103,11 @@ function tooLarge(maximumBytes: number): DomainError {
 }
 
 function parse(bytes: Uint8Array): unknown {
-  if (depthOf(bytes) > maximumDepth) {
+  const { depth, values } = measure(bytes)
+  if (depth > maximumDepth)
     throw invalidField('body', `The body must not nest deeper than ${maximumDepth} levels`)
-  }
+  if (values > maximumValues)
+    throw invalidField('body', `The body must hold at most ${maximumValues} values`, 'max')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
@@ -97,12 +115,16 @@ function parse(bytes: Uint8Array): unknown {
   }
 }
 
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Buffer.from(
-  '"\\{}[]',
-) as unknown as [number, number, number, number, number, number]
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = Buffer.from(
+  '"\\{}[],',
+) as unknown as [number, number, number, number, number, number, number]
 
-/** The deepest nesting of a JSON text, without recursion: brackets inside strings do not count. */
-function depthOf(bytes: Uint8Array): number {
+/**
+ * The deepest nesting of a JSON text, and how many values it holds at most, without making any: what stands inside strings
+ * does not count.
+ */
+function measure(bytes: Uint8Array): { depth: number; values: number } {
+  let values = 1
   let depth = 0
   let deepest = 0
   let inString = false
@@ -112,8 +134,11 @@ function depthOf(bytes: Uint8Array): number {
       if (byte === backslash) at += 1
       else if (byte === quote) inString = false
     } else if (byte === quote) inString = true
-    else if (byte === openBrace || byte === openBracket) deepest = Math.max(deepest, ++depth)
-    else if (byte === closeBrace || byte === closeBracket) depth -= 1
+    else if (byte === comma) values += 1
+    else if (byte === openBrace || byte === openBracket) {
+      values += 1
+      deepest = Math.max(deepest, ++depth)
+    } else if (byte === closeBrace || byte === closeBracket) depth -= 1
   }
-  return deepest
+  return { depth: deepest, values }
 }

@@ -75,7 +75,7 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
     const { scope } = context.sandbox
     context.caller = { ...context.caller, scope, hostId: scope }
   }
-  const body = access.body && (await readBody(app, request, access.body))
+  const body = access.body && (await readBody(app, request, context.caller.keyId, access.body))
   // Once it has been read to its end, the connection can be used again.
   if (body && isBodyToRefuse(request)) delete set.headers.connection
   if (body && access.checkPath) reportWith(body, access.checkPath(context.params ?? {}))
@@ -133,7 +133,12 @@ function requirePermission(permission: Permission | 'any', granted: readonly Per
   ])
 }
 
-function readBody({ config }: AppContext, request: Request, kind: NonNullable<Access['body']>) {
+function readBody(
+  { config }: AppContext,
+  request: Request,
+  keyId: number,
+  kind: NonNullable<Access['body']>,
+) {
   const limit = kind === 'bulk' ? config.maxBulkBodyBytes : config.maxBodyBytes
-  return readJsonObject(request, limit, kind === 'optional')
+  return readJsonObject(request, keyId, limit, kind === 'optional')
 }

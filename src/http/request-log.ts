@@ -42,6 +42,7 @@ export function requestLog({
       const response = context.responseValue ?? context.response
       const status = response instanceof Response ? response.status : Number(set.status ?? 200)
       const outcome = outcomeOf(request)
+      outcome.giveBack?.()
       const held = outcome.heldMilliseconds
       const taken = (outcome.answeredAt ?? performance.now()) - outcome.startedAt - held
       const milliseconds = Math.round(taken * 10) / 10

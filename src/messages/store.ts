@@ -1,6 +1,6 @@
 import { type PageRequest, skipOf } from '../http/pagination.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import { breaksUniqueIndex } from '../platform/mongo/errors.ts'
+import { retryDuplicate } from '../platform/mongo/errors.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** The conversation of a booking, by its host and booking id. */
@@ -107,15 +107,13 @@ export async function advanceConversation(
 /** Stores the conversation if there is none. Call it before the transaction of a send, in which two first sends would collide. */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   if (await conversationModel(db).exists(conversation)) return
-  try {
-    await conversationModel(db).updateOne(
-      conversation,
-      { $setOnInsert: { closed_at: null, sends: 0 } },
-      { upsert: true },
-    )
-  } catch (error) {
-    if (!breaksUniqueIndex(error, 'conversation_booking')) throw error
-  }
+  // Repeated where another process was faster: a write that finds it is acknowledged once a majority has it, and then
+  // every transaction sees it.
+  await retryDuplicate(() =>
+    conversationModel(db)
+      .updateOne(conversation, { $setOnInsert: { closed_at: null, sends: 0 } }, { upsert: true })
+      .exec(),
+  )
 }
 
 /** Closes a conversation at a moment, or reopens it with null. */
