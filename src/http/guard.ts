@@ -9,6 +9,7 @@ import type { Caller, Sent } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
+import { sendLarge } from './large-response.ts'
 import { outcomeOf } from './outcome.ts'
 import type { Permission } from './permissions.ts'
 import { requireProvider } from './provider.ts'
@@ -45,6 +46,7 @@ export function guard(app: AppContext) {
         detail: documentAccess(access),
         transform: async (context: unknown) => guardRequest(app, access, context as GuardContext),
         ...(app.environment.openSandbox ? sandboxHooks : {}),
+        mapResponse: (context: unknown) => sendLarge(context as Parameters<typeof sendLarge>[0]),
       }),
     })
 }

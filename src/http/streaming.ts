@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { countGarbage } from './garbage.ts'
+import { pacedStream } from './unsent.ts'
 
 /** A response up to this size is sent whole, so that a failure on the way is still a proper error. */
 const maximumBufferedBytes = 1024 * 1024
@@ -30,24 +31,18 @@ export async function streamJson(
     held.push(bytes)
     heldBytes += bytes.length
   }
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const early = held.shift()
-      if (early) return controller.enqueue(early)
-      try {
-        const { done, value } = await chunks.next()
-        if (done) return controller.close()
-        const bytes = encoder.encode(value)
-        countGarbage(bytes.length)
-        controller.enqueue(bytes)
-      } catch (error) {
-        log.error({ err: error, request_id: requestIdOf(context) }, 'A response was cut off')
-        controller.error(error)
-      }
-    },
-    async cancel() {
-      await chunks.return(undefined)
-    },
+  const next = async () => {
+    const early = held.shift()
+    if (early) return early
+    const { done, value } = await chunks.next()
+    if (done) return null
+    const bytes = encoder.encode(value)
+    countGarbage(bytes.length)
+    return bytes
+  }
+  const body = pacedStream(next, (error) => {
+    if (error) log.error({ err: error, request_id: requestIdOf(context) }, 'A response was cut off')
+    chunks.return(undefined).catch(() => {})
   })
   return new Response(body, { headers })
 }

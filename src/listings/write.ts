@@ -1,7 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import type { IdSource } from '../ids.ts'
-import { documentBytes } from '../platform/mongo/collections.ts'
 import type { Session } from '../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
@@ -23,8 +22,8 @@ export interface ListingWrite {
   listing: StoredListing
 }
 
-/** A stored document may take at most 16 MiB; a listing stays well below that. */
-const maximumStoredBytes = 8 * 1024 * 1024
+/** A listing as JSON (decisions §5): whoever reads slowly has the whole of it kept in memory. */
+const maximumBytes = 1024 * 1024
 
 /**
  * Prepares `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
@@ -110,9 +109,8 @@ interface Change {
 
 function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
   const content = mergeListing(current, sent, reading, ids)
-  if (documentBytes(content) > maximumStoredBytes) {
-    throw invalidField('room_types', `The listing must be at most ${maximumStoredBytes} bytes`, 'max')
-  }
+  if (Buffer.byteLength(JSON.stringify(content)) > maximumBytes)
+    throw invalidField('body', `The listing must be at most ${maximumBytes} bytes as JSON`, 'max')
   return content
 }
 

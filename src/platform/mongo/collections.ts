@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import mongoose, { type Model, type Schema } from 'mongoose'
+import type mongoose from 'mongoose'
+import type { Model, Schema } from 'mongoose'
 import type { Db } from './connection.ts'
 import { isMissingIndex, isMissingNamespace } from './errors.ts'
 
@@ -101,9 +102,4 @@ export async function dropIndex(collection: Collection, name: string): Promise<v
   await collection.dropIndex(name).catch((error) => {
     if (!isMissingIndex(error)) throw error
   })
-}
-
-/** The size of an object as a stored document. */
-export function documentBytes(value: object): number {
-  return mongoose.mongo.BSON.calculateObjectSize(value as mongoose.mongo.BSON.Document)
 }

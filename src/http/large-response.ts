@@ -1,0 +1,36 @@
+import { countGarbage } from './garbage.ts'
+import { pacedStream, takeUnsent } from './unsent.ts'
+
+/** What the operating system takes at once: a response up to this size is sent and forgotten. */
+const smallBytes = 64 * 1024
+const pieceBytes = 64 * 1024
+
+interface Answered {
+  response: unknown
+  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+  caller?: { keyId: number } | undefined
+}
+
+/**
+ * Sends a large response in pieces, as its reader takes them: what slow readers leave unread is bounded for each key, and
+ * in time. A smaller one is left to Elysia.
+ *
+ * @throws DomainError `rate_limit` while too much of the key's waits to be read
+ */
+export function sendLarge({ response, set, caller }: Answered): Response | undefined {
+  // A `Response` or a status of Elysia's is sent as it is.
+  if (!caller || (response as object | null)?.constructor !== Object) return undefined
+  const text = JSON.stringify(response)
+  if (text.length <= smallBytes) return undefined
+  const bytes = Buffer.from(text)
+  countGarbage(bytes.length)
+  const giveBack = takeUnsent(caller.keyId, bytes.length)
+  let at = 0
+  const next = async () => {
+    const piece = bytes.subarray(at, at + pieceBytes)
+    at += pieceBytes
+    return piece.length > 0 ? piece : null
+  }
+  const headers = { ...(set.headers as Record<string, string>), 'content-type': 'application/json' }
+  return new Response(pacedStream(next, giveBack), { status: Number(set.status ?? 200), headers })
+}

@@ -1,0 +1,78 @@
+import { DomainError } from '../errors.ts'
+
+/** Bytes of large responses of one key that may wait to be read. */
+const mostOfKey = 8 * 1024 * 1024
+/** How long a response may take to be read: one read byte by byte would otherwise be kept for hours. */
+const longestMilliseconds = 120_000
+
+const ofKeys = new Map<number, number>()
+
+/**
+ * Takes room for a response that its reader may leave unread.
+ *
+ * @returns gives it back
+ * @throws DomainError `rate_limit` while as much of the key's waits to be read
+ */
+export function takeUnsent(keyId: number, bytes: number): () => void {
+  const before = ofKeys.get(keyId) ?? 0
+  if (before > 0 && before + bytes > mostOfKey) throw tooManyUnread()
+  ofKeys.set(keyId, before + bytes)
+  let isTaken = true
+  return () => {
+    if (!isTaken) return
+    isTaken = false
+    const left = (ofKeys.get(keyId) ?? 0) - bytes
+    if (left > 0) ofKeys.set(keyId, left)
+    else ofKeys.delete(keyId)
+  }
+}
+
+const retrySeconds = 5
+
+function tooManyUnread(): DomainError {
+  const message = `Too many responses to this key are still being read; try again in ${retrySeconds} s`
+  const problem = { path: 'retry_after', code: 'rate_limited', message: String(retrySeconds) } as const
+  return new DomainError('rate_limit', message, [problem], retrySeconds)
+}
+
+/** What a stream is made of: the next bytes, or null at the end. */
+type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
+
+/**
+ * A stream that is produced no faster than it is read, and ends with a broken connection when that takes too long.
+ *
+ * @param end called once, however it ends
+ */
+export function pacedStream(next: Next, end: (error?: unknown) => void): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const finish = (error?: unknown) => {
+    clearTimeout(timer)
+    end(error)
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const tooSlow = new Error(`The response was not read within ${longestMilliseconds / 1000} s`)
+        timer = setTimeout(() => {
+          controller.error(tooSlow)
+          finish(tooSlow)
+        }, longestMilliseconds)
+      },
+      async pull(controller) {
+        try {
+          const bytes = await next()
+          if (bytes) return controller.enqueue(bytes)
+          controller.close()
+          finish()
+        } catch (error) {
+          controller.error(error)
+          finish(error)
+        }
+      },
+      cancel() {
+        finish()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { takeBodyRoom } from '../../src/http/body-room.ts'
+import { takeUnsent } from '../../src/http/unsent.ts'
+import { testApp } from '../support/app.ts'
+
+const service = await testApp()
+const mebibyte = 1024 * 1024
+/** No key has such an id. */
+let keyId = 9_000_000_000
+const never = new AbortController().signal
+
+test('a body of more than 100,000 values is 422 before they are made, and commas in strings are none', async () => {
+  const actor = await service.actor()
+  const listing = (x: string) =>
+    actor.send('POST', '/v1/listings', { body: `{"name":"L","x":${x},"original_id":"values"}` })
+  const { status, body } = await listing(`[${'0,'.repeat(99_999)}0]`)
+  expect([status, body.error.errors]).toEqual([
+    422,
+    [{ path: 'body', code: 'max', message: 'The body must hold at most 100000 values' }],
+  ])
+  expect((await listing(JSON.stringify('{[,'.repeat(200_000)))).status).toBe(201)
+  expect((await listing(`[${'0,'.repeat(99_000)}0]`)).status).toBe(200)
+})
+
+test('large bodies of a key take turns, and no more than four of it wait', async () => {
+  keyId += 1
+  const giveBack = await takeBodyRoom(keyId, 10 * mebibyte, never)
+  let begun = 0
+  const waiting = Array.from({ length: 4 }, () =>
+    takeBodyRoom(keyId, 10 * mebibyte, never).then((next) => {
+      begun += 1
+      return next
+    }),
+  )
+  await expect(takeBodyRoom(keyId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
+  // A small one and one of another key wait for nobody.
+  ;(await takeBodyRoom(keyId, 1000, never))()
+  ;(await takeBodyRoom(keyId + 1_000_000, 10 * mebibyte, never))()
+  expect(begun).toBe(0)
+  giveBack()
+  giveBack()
+  for (const next of waiting) (await next)()
+  expect(begun).toBe(4)
+})
+
+test('a body whose sender has gone waits no longer', async () => {
+  keyId += 1
+  const giveBack = await takeBodyRoom(keyId, 16 * mebibyte, never)
+  const gone = new AbortController()
+  const waiting = takeBodyRoom(keyId, mebibyte, gone.signal)
+  gone.abort()
+  await expect(waiting).rejects.toMatchObject({ kind: 'conflict' })
+  giveBack()
+  ;(await takeBodyRoom(keyId, 16 * mebibyte, never))()
+})
+
+test('responses that nobody reads are bounded for each key', () => {
+  keyId += 1
+  const [first, second] = [takeUnsent(keyId, 5 * mebibyte), takeUnsent(keyId, 3 * mebibyte)]
+  expect(() => takeUnsent(keyId, mebibyte)).toThrow('still being read')
+  takeUnsent(keyId + 1_000_000, 8 * mebibyte)()
+  first()
+  first()
+  takeUnsent(keyId, 5 * mebibyte)()
+  second()
+})
+
+test('a listing is at most 1 MiB as JSON, after the merge too', async () => {
+  const actor = await service.actor()
+  const answers = (count: number) =>
+    Array.from({ length: count }, () => ({ question: 'q', answer: 'ä'.repeat(9900) }))
+  const { body } = await actor.send('POST', '/v1/listings', { body: { name: 'L', faq: answers(40) } })
+  const path = `/v1/listings/${body.data.id}`
+  const rooms = (count: number) => Array.from({ length: count }, () => ({ name: 'ä'.repeat(255) }))
+  const patch = (count: number) =>
+    actor.send('PATCH', path, { body: { room_types: [{ name: 'R', rooms: rooms(count) }] } })
+  expect((await patch(100)).status).toBe(200)
+  const before = (await actor.send('GET', path)).body.data
+  const refused = await patch(400)
+  expect([refused.status, refused.body.error.errors]).toMatchObject([422, [{ path: 'body', code: 'max' }]])
+  expect((await actor.send('GET', path)).body.data).toEqual(before)
+})
