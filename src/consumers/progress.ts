@@ -31,19 +31,19 @@ export async function progressOf(db: Db, place: Place): Promise<Progress> {
  */
 export async function progressOfAll(db: Db, consumers: Place[]): Promise<Progress[]> {
   const placeOf = ({ acknowledged }: Place) => acknowledged?.getTime() ?? 0
-  const found = new Map<Place, Progress>()
+  const byPlace = Map.groupBy(consumers, placeOf)
+  const found = new Map<number, Progress>()
   let [pending, until]: [number, Date | undefined] = [0, undefined]
-  for (const place of consumers.toSorted((one, other) => placeOf(other) - placeOf(one))) {
-    const { host_id, feed, acknowledged: after } = place
-    const isSame = until !== undefined && until.getTime() === after?.getTime()
-    if (pending < countedPending && !isSame) {
-      const range = { after, until, limit: countedPending - pending }
-      pending += await wholeFeeds[feed].count(db, { host_id }, range)
-    }
+  for (const place of [...byPlace.keys()].toSorted((one, other) => other - one)) {
+    const [consumer] = byPlace.get(place) as [Place]
+    const { host_id, feed, acknowledged: after } = consumer
+    const oldestPending = await oldestPendingOf(db, consumer)
+    const range = { after, until, limit: countedPending - pending }
+    if (oldestPending && range.limit > 0) pending += await wholeFeeds[feed].count(db, { host_id }, range)
+    found.set(place, { pending, oldestPending })
     until = after ?? undefined
-    found.set(place, { pending, oldestPending: pending > 0 ? await oldestPendingOf(db, place) : null })
   }
-  return consumers.map((place) => found.get(place) as Progress)
+  return consumers.map((consumer) => found.get(placeOf(consumer)) as Progress)
 }
 
 /** The version of the oldest change that a consumer has not acknowledged; null where there is none. */

@@ -1,7 +1,7 @@
 import { DomainError } from '../errors.ts'
 
 /** A body up to this size never waits: so many of them take no memory worth counting. */
-const smallBytes = 64 * 1024
+export const smallBodyBytes = 64 * 1024
 /** Bytes of larger bodies that are being read, or worked on, for one key and in this process. */
 const mostOfKey = 16 * 1024 * 1024
 const mostOfProcess = 96 * 1024 * 1024
@@ -29,7 +29,7 @@ const queue = new Set<Waiting>()
  * @throws DomainError `conflict` with a retry time when no room came
  */
 export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
-  if (bytes <= smallBytes) return () => {}
+  if (bytes <= smallBodyBytes) return () => {}
   if (fits(keyId, bytes)) reserve(keyId, bytes)
   else await turn(keyId, bytes, signal)
   let isTaken = true

@@ -1,5 +1,5 @@
 import { DomainError, invalidField } from '../errors.ts'
-import { takeBodyRoom } from './body-room.ts'
+import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
 import { countGarbage } from './garbage.ts'
 import { outcomeOf } from './outcome.ts'
 
@@ -50,13 +50,17 @@ async function readBytes(request: Request, keyId: number, maximumBytes: number):
   ended.promise.catch(() => {})
   const end = () => ended.reject(tooSlow())
   signal.addEventListener('abort', end)
-  outcomeOf(request).giveBack = await takeBodyRoom(keyId, Number(declared ?? maximumBytes), signal)
+  const reserve = async (bytes: number) => {
+    outcomeOf(request).giveBack = await takeBodyRoom(keyId, bytes, signal)
+  }
+  if (declared !== null) await reserve(Number(declared))
   // Not touched before: the server would begin to read it.
   const { body } = request
   if (!body) return new Uint8Array()
   const chunks = body[Symbol.asyncIterator]()
   try {
-    return await Promise.race([readAll(chunks, maximumBytes), ended.promise])
+    const reading = readAll(chunks, maximumBytes, declared === null ? reserve : undefined)
+    return await Promise.race([reading, ended.promise])
   } catch (error) {
     chunks.return?.().catch(() => {})
     throw error
@@ -70,12 +74,18 @@ export function dropBody({ body }: Request): void {
   if (body && !body.locked) body.cancel().catch(() => {})
 }
 
-async function readAll(chunks: AsyncIterator<Uint8Array>, maximumBytes: number): Promise<Uint8Array> {
+/** @param reserve called once with the most that may come, when a body whose length nobody declared is more than small */
+async function readAll(
+  chunks: AsyncIterator<Uint8Array>,
+  maximumBytes: number,
+  reserve?: (bytes: number) => Promise<void>,
+): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let size = 0
   for (;;) {
     const { done, value } = await chunks.next()
     if (done) return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
+    if (size <= smallBodyBytes && size + value.byteLength > smallBodyBytes) await reserve?.(maximumBytes)
     size += value.byteLength
     if (size > maximumBytes) throw tooLarge(maximumBytes)
     parts.push(value)

@@ -128,6 +128,17 @@ test("the consumers of the two feeds, of two keys and of two environments are no
   expect(kept.body.data.acknowledged).toBe(last)
 })
 
+test('a list says of each consumer what it says by itself, wherever they are', async () => {
+  const { actor, versions } = await hostWithBookings(6)
+  const known = await versions()
+  const places = [null, known[0], known[2], known[2], known[5], null]
+  for (const [index, acknowledged] of places.entries()) await put(actor, `c-${index}`, { acknowledged })
+  const list = (await actor.send('GET', `${provider}/bookings/consumers`)).body.data
+  expect(list.map(({ pending }: { pending: number }) => pending)).toEqual([6, 5, 3, 3, 0, 6])
+  for (const item of list)
+    expect((await actor.send('GET', `${provider}/bookings/consumers/${item.name}`)).body.data).toEqual(item)
+})
+
 test('a key has at most 20 consumers of a feed, also when 40 are created at once', async () => {
   const { actor } = await hostWithBookings(1)
   const responses = await Promise.all(

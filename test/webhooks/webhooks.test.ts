@@ -119,6 +119,7 @@ test.concurrent('test, resend and rotation of the secret', async (context) => {
   await expect.poll(() => received.length).toBe(2)
   for (const one of [secret, rotated.body.data.secret])
     new Webhook(one).verify(received[1]?.body as string, received[1]?.headers as Record<string, string>)
+  await expect.poll(async () => (await deliveriesOf(actor, id))[0].status).toBe('delivered')
   const [last] = await deliveriesOf(actor, id)
   const resent = await actor.send('POST', `${path}/${id}/deliveries/${last.id}/resend`)
   expect(resent.status).toBe(200)
