@@ -24,6 +24,8 @@ export function readApiKey(headers: Headers): string {
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10
+/** Keys that are being looked up in this process, by the name of the failure count. */
+const lookingUp = new Map<string, number>()
 
 /**
  * Authorizes a request by its headers and counts it; a failed check counts against the client's address.
@@ -40,9 +42,17 @@ export async function authorize(
 ): Promise<Authorization> {
   const name = `failures:${clientNetwork(address)}`
   const limit = config.authFailuresPerMinute
-  const mayLookUp = async () =>
-    (await rateLimiter.look(name, limit, minuteMilliseconds)).remaining > 0 ||
-    lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed
+  let isLookingUp = false
+  const mayLookUp = async () => {
+    const { remaining } = await rateLimiter.look(name, limit, minuteMilliseconds)
+    // Those that are being looked up may fail, too: however many come at once, no more of them reach the database.
+    const others = lookingUp.get(name) ?? 0
+    if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)
+      return false
+    lookingUp.set(name, others + 1)
+    isLookingUp = true
+    return true
+  }
   try {
     const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
     const { key, host } = authorization
@@ -56,7 +66,15 @@ export async function authorize(
     const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
     throw error
+  } finally {
+    if (isLookingUp) endLookUp(name)
   }
+}
+
+function endLookUp(name: string): void {
+  const left = (lookingUp.get(name) ?? 0) - 1
+  if (left > 0) lookingUp.set(name, left)
+  else lookingUp.delete(name)
 }
 
 /**

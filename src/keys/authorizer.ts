@@ -50,7 +50,9 @@ export class KeyAuthorizer implements Authorizer {
     const limit = window === 'default' ? limitOf(cached.key, this.defaultLimit) : insightLimit
     const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
     const decision = await this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
-    if (!isCurrent(cached, decision.version, now)) cached = await this.read(hash, now, decision.version)
+    const isRefused = !decision.allowed || !isUsable(cached, now)
+    if (!isCurrent(cached, decision.version, now, isRefused))
+      cached = await this.read(hash, now, decision.version)
     requireUsable(cached, now)
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }
@@ -100,11 +102,22 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
   return rate_limit ?? defaultLimit
 }
 
-/** Without announcements nothing cached is trusted: the record is read for every request. */
-function isCurrent(cached: CachedKey, version: string | null, now: Date): boolean {
-  return (
-    version !== null && version === cached.version && now.getTime() - cached.readAt < staleAfterMilliseconds
-  )
+/**
+ * Without announcements nothing cached is trusted for long enough to let a request in: its record is read. One that is
+ * refused anyway reads nothing, so that a flood of them does not reach the database.
+ */
+function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
+  const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds
+  return isFresh && (version === null ? isRefused : version === cached.version)
+}
+
+function isUsable(cached: CachedKey, now: Date): boolean {
+  try {
+    requireUsable(cached, now)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function requireUsable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {

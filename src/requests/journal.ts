@@ -12,6 +12,8 @@ import { addEntries, keptEntries, trimSeries } from './store.ts'
 const flushEveryMilliseconds = 1500
 /** How many entries a process keeps until they are written (decisions §18). */
 export const maximumUnwritten = 10_000
+/** Of one key: a key that is refused fast leaves room for the others; what is beyond is counted and not listed. */
+export const maximumUnwrittenOfKey = 1200
 
 type Key = { id: number; hostId: number }
 
@@ -84,7 +86,7 @@ export class RequestJournal implements Journal {
   }
 
   private list({ failures, others }: Noted, entry: RequestEntry): void {
-    if (this.size >= maximumUnwritten) {
+    if (this.size >= maximumUnwritten || failures.length >= maximumUnwrittenOfKey) {
       this.onDropped(1)
       return
     }

@@ -15,10 +15,26 @@ interface Check {
 function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSignal): Check[] {
   return [
     { name: 'shutdown', isEssential: true, holds: async () => !drain?.aborted },
-    { name: 'database', isEssential: true, holds: async () => Boolean(await db.db?.command({ ping: 1 })) },
+    {
+      name: 'database',
+      isEssential: true,
+      holds: shared(async () => Boolean(await db.db?.command({ ping: 1 }))),
+    },
     { name: 'clock', isEssential: true, holds: async () => clockWatch.isSound() },
     { name: 'throttle_store', isEssential: false, holds: () => rateLimiter.ready() },
   ]
+}
+
+const sharedMilliseconds = 250
+
+/** One look for all who ask at about the same time: no key is needed to ask, however often. */
+function shared(look: () => Promise<boolean>): () => Promise<boolean> {
+  let last: { at: number; answer: Promise<boolean> } | undefined
+  return () => {
+    if (!last || performance.now() - last.at > sharedMilliseconds)
+      last = { at: performance.now(), answer: look() }
+    return last.answer
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import { loggedCharacters, loggedProblems, type RequestEntry, toEntry } from '..
 import { openLog } from '../../src/platform/log.ts'
 import { openMongo } from '../../src/platform/mongo/connection.ts'
 import { addCounts, findCounts } from '../../src/requests/counts-store.ts'
-import { maximumUnwritten, RequestJournal } from '../../src/requests/journal.ts'
+import { maximumUnwritten, maximumUnwrittenOfKey, RequestJournal } from '../../src/requests/journal.ts'
 import { addEntries, failureMilliseconds, findRequests } from '../../src/requests/store.ts'
 import { mongodbUrlOf, testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
@@ -13,6 +13,7 @@ const service = await testApp()
 const { db } = service.live
 const listed = { isListed: true, isCounted: true }
 
+type Key = ReturnType<typeof newKey>
 let keys = 1_000_000
 /** A key that no other test writes for. */
 const newKey = () => ({ id: ++keys, hostId: keys })
@@ -41,12 +42,33 @@ async function storedOf(keyId: number, failed: boolean): Promise<number> {
 
 test('a process keeps 10,000 unwritten entries, and counts those that it drops', async () => {
   const { journal, dropped } = openJournal()
-  const key = newKey()
-  for (let count = 0; count < maximumUnwritten + 25; count += 1) journal.record(key, entry(404), listed)
+  const several = Array.from({ length: 10 }, newKey)
+  const record = (count: number) => journal.record(several[count % 10] as Key, entry(404), listed)
+  for (let count = 0; count < maximumUnwritten + 25; count += 1) record(count)
   expect(dropped()).toBe(25)
   await journal.flush()
-  journal.record(key, entry(404), listed)
+  record(0)
   expect(dropped()).toBe(25)
+})
+
+test('however fast one key is refused, it leaves room for the entries of others, and is counted', async () => {
+  const { journal, dropped } = openJournal()
+  const [fast, other] = [newKey(), newKey()]
+  for (let count = 0; count < 2 * maximumUnwritten; count += 1) journal.record(fast, entry(429), listed)
+  for (let count = 0; count < 1000; count += 1) journal.record(other, entry(404), listed)
+  await journal.flush()
+  expect([dropped() > 0, await storedOf(fast.id, true), await storedOf(other.id, true)]).toEqual([
+    true,
+    maximumUnwrittenOfKey,
+    1000,
+  ])
+  const counts = await findCounts(
+    db,
+    { host_id: fast.hostId, key_id: fast.id },
+    new Date(Date.now() - 60_000),
+  )
+  const total = counts.flatMap(([, kinds]) => Object.values(kinds)).reduce((sum, count) => sum + count, 0)
+  expect(total).toBe(2 * maximumUnwritten)
 })
 
 test('of a key the last 10,000 failures and the last 1,000 others stay', async () => {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
-import { withTimeout } from '../timeout.ts'
+import { TimeoutError, withTimeout } from '../timeout.ts'
 import { parseRedisUrl, type RedisAddress } from './address.ts'
 import { causeOf, isRefusal } from './cause.ts'
 import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
@@ -33,6 +33,7 @@ export class RedisRateLimiter implements RateLimiter {
   private usedFallbackAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
   private silentProbes = 0
+  private probedAt = Number.NEGATIVE_INFINITY
 
   /** @param namespace services with databases of their own may share one Redis */
   constructor(
@@ -90,7 +91,7 @@ export class RedisRateLimiter implements RateLimiter {
       const left = Math.min(remaining, carried?.remaining ?? remaining)
       return { allowed: allowed === 1, remaining: left, waitMilliseconds, version }
     } catch (error) {
-      this.markDown(error)
+      this.noteFailure(error)
       return carried ?? this.decideAlone(name, limit, windowMilliseconds)
     }
   }
@@ -104,9 +105,15 @@ export class RedisRateLimiter implements RateLimiter {
       if (!this.isCarrying(windowMilliseconds)) return { remaining, waitMilliseconds }
       return { remaining: Math.min(remaining, local.remaining), waitMilliseconds }
     } catch (error) {
-      this.markDown(error)
+      this.noteFailure(error)
       return local
     }
+  }
+
+  /** A response that comes late is no sign that Redis is away: whether it is, the next probe tells, which waits longer. */
+  private noteFailure(error: unknown): void {
+    if (error instanceof TimeoutError) void this.probe()
+    else this.markDown(error)
   }
 
   async invalidate(name: string): Promise<void> {
@@ -114,7 +121,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async ready(): Promise<boolean> {
-    await this.probe()
+    // However often it is asked, Redis is probed no more often than it is anyway.
+    if (performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
     return this.up
   }
 
@@ -128,6 +136,7 @@ export class RedisRateLimiter implements RateLimiter {
   private probe(): Promise<void> {
     this.probing ??= this.probeOnce().finally(() => {
       this.probing = undefined
+      this.probedAt = performance.now()
     })
     return this.probing
   }
