@@ -210,7 +210,27 @@ export async function compose(
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)
-  const { db, changedIndexes, close: closeDatabase } = await openDatabase(config)
+  const database = await openDatabase(config)
+  try {
+    return await composeOn({ config, clock, log, rateLimiter, database }, wall)
+  } catch (error) {
+    // A start that is refused, by a wrong secret for one, leaves no server of ours behind.
+    await database.close()
+    await rateLimiter.close()
+    throw error
+  }
+}
+
+/** What is opened first, and closed last. */
+interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimiter'> {
+  database: OpenDatabase
+}
+
+async function composeOn(
+  { config, clock, log, rateLimiter, database }: Opened,
+  wall: (() => number) | undefined,
+): Promise<OpenContext> {
+  const { db, changedIndexes, close: closeDatabase } = database
   // It may make this release slow, or let in what it takes for impossible.
   for (const index of changedIndexes)
     log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')

@@ -41,7 +41,7 @@ async function serve(config: Config): Promise<void> {
   notifySupervisor('listening')
 
   const end = await ending
-  drain.abort()
+  drain.abort(end)
   if (app.server) await drainServer(app.server, end)
   await metrics.leaveWorkers()
   await context.close()

@@ -5,6 +5,7 @@ import { supportedProvider } from './provider.ts'
 const forms: Record<string, (value: string) => boolean> = {
   ':provider': (value) => value === supportedProvider,
   ':name': isSlug,
+  ':delivery_id': (value) => /^msg_[0-9a-f]{24}$/.test(value),
 }
 
 /**

@@ -85,6 +85,17 @@ export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
   return keyModel(db).find({ host_id: hostId }).lean()
 }
 
+/** Ends the overlaps of all rotations: only the latest secret of each key is left. Returns how many keys had one. */
+export async function endOverlaps(db: Db, now: Date): Promise<number> {
+  const lasting = { expires_at: { $gt: now } }
+  const { modifiedCount } = await keyModel(db).updateMany(
+    { secrets: { $elemMatch: lasting } },
+    { $set: { 'secrets.$[previous].expires_at': now } },
+    { arrayFilters: [{ 'previous.expires_at': lasting.expires_at }] },
+  )
+  return modifiedCount
+}
+
 /** The keys that expired after one moment and up to another. */
 export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promise<number[]> {
   const expired = { expires_at: { $gt: after, $lte: until } }

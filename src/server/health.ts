@@ -1,8 +1,14 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../context.ts'
 import { withTimeoutOrNull } from '../platform/timeout.ts'
+import type { StopReason } from './shutdown.ts'
 
 const timeoutMilliseconds = 2000
+
+/** Where another process serves the port already, a proxy that heard "not ready" would leave out both. */
+function isGoing(drain?: AbortSignal): boolean {
+  return drain?.aborted === true && (drain.reason as StopReason) !== 'replaced'
+}
 
 /** A part that readiness depends on. */
 interface Check {
@@ -14,7 +20,7 @@ interface Check {
 
 function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSignal): Check[] {
   return [
-    { name: 'shutdown', isEssential: true, holds: async () => !drain?.aborted },
+    { name: 'shutdown', isEssential: true, holds: async () => !isGoing(drain) },
     {
       name: 'database',
       isEssential: true,
@@ -41,7 +47,7 @@ function shared(look: () => Promise<boolean>): () => Promise<boolean> {
  * `/healthz`: the process is up. `/readyz`: 200 `ready`, 200 `degraded` when a part is down that the service can do
  * without, or 503 `not ready`; `failing` names the parts.
  *
- * @param drain aborted when the process begins to shut down
+ * @param drain aborted when the process begins to shut down, for a {@link StopReason}
  */
 export function healthRoutes(app: AppContext, drain?: AbortSignal) {
   const checks = checksOf(app, drain)

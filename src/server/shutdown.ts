@@ -31,8 +31,8 @@ export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
   process.on('message', (message) => {
     if (typeof message === 'object' && message && 'retire' in message) resolve('replaced')
   })
-  process.on('disconnect', () => resolve('replaced'))
-  if (!process.connected) resolve('replaced')
+  process.on('disconnect', () => resolve('asked'))
+  if (!process.connected) resolve('asked')
   return promise
 }
 

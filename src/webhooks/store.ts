@@ -101,6 +101,11 @@ export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: Webh
   await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
 }
 
+/** The endpoints of all hosts that are on. */
+export function findAllOn(db: Db): Promise<WebhookId[]> {
+  return webhookModel(db).find({ enabled: true }, { _id: 0, host_id: 1, id: 1 }).lean()
+}
+
 /** The endpoints that are on and belong to one of these keys. */
 export function findWebhooksOfKeys(db: Db, keyIds: number[]): Promise<Webhook[]> {
   return webhookModel(db)

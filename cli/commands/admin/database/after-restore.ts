@@ -1,5 +1,6 @@
 import { toTimestamp } from '../../../../src/clock.ts'
 import { readConfig } from '../../../../src/config.ts'
+import { endOverlaps } from '../../../../src/keys/store.ts'
 import { requireUnserved } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import {
@@ -8,6 +9,8 @@ import {
   type MovedAhead,
   moveAhead,
 } from '../../../../src/server/after-restore.ts'
+import { findAllOn } from '../../../../src/webhooks/store.ts'
+import { switchWebhook } from '../../../../src/webhooks/switch.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
 import { UsageError } from '../../../errors.ts'
@@ -22,32 +25,62 @@ const furthestSeconds = 365 * 86_400
 /** Ids stay far below 2^53, however often a database is restored. */
 const mostIds = 1_000_000_000
 
-/** Moves both databases ahead; the sandbox's pollers and ids matter as much to who tries them. */
-export async function moveAllAhead(
+/** What was done to a restored database. */
+export interface MadeSafe extends MovedAhead {
+  webhooksOff: number
+  overlapsEnded: number
+}
+
+/**
+ * Makes a restored database safe to serve. Both databases are moved ahead: the sandbox's pollers and ids matter as much to
+ * who tries them. What was taken away since the backup is back: no webhook is sent to until its partner turns it on, and no
+ * secret that a rotation was replacing is valid any more.
+ */
+export async function makeSafe(
   { db, clock }: Act,
   distance: Distance,
   before?: { live: GivenOut; sandbox: GivenOut },
-): Promise<MovedAhead> {
-  await moveAhead(sandboxDatabase(db), clock, distance, before?.sandbox)
-  return moveAhead(db, clock, distance, before?.live)
+): Promise<MadeSafe> {
+  const sandbox = sandboxDatabase(db)
+  await moveAhead(sandbox, clock, distance, before?.sandbox)
+  const moved = await moveAhead(db, clock, distance, before?.live)
+  await turnAllOff({ db: sandbox, clock, environment: { name: 'sandbox' } })
+  const webhooksOff = await turnAllOff({ db, clock, environment: { name: 'live' } })
+  return { ...moved, webhooksOff, overlapsEnded: await endOverlaps(db, clock()) }
+}
+
+async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<number> {
+  const all = await findAllOn(app.db)
+  for (const webhook of all) await switchWebhook(app, webhook, { reason: 'administrator' })
+  return all.length
 }
 
 /** What is shown of it. */
-export function toRecord({ clocks, versions_after, sequences }: MovedAhead) {
+export function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: MadeSafe) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
-  return { hosts: clocks, versions_after: toTimestamp(versions_after), ...ids }
+  return {
+    ...{ hosts: clocks, versions_after: toTimestamp(versions_after), ...ids },
+    ...{ webhooks_turned_off: webhooksOff, key_overlaps_ended: overlapsEnded },
+  }
 }
 
 /** What the database cannot know, and the operator must look after. */
 export function adviseOperator(): void {
-  note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
+  note(
+    'Keys and hosts are as they were at the time of the backup: revoke again what was revoked since, and rotate again',
+  )
+  note('what was rotated since: the secrets of before are valid again')
+  note(
+    'All webhooks are off, also those that were deleted since: partners turn theirs on again, and learn of the gap',
+  )
   note('Partners read the whole feed once more and compare: see "After a restore" in the documentation')
 }
 
 export const afterRestore = command({
   meta: {
     name: 'after-restore',
-    description: 'Make a database restored from a backup safe to serve: moves versions and ids ahead',
+    description:
+      'Make a database restored from a backup safe to serve: moves versions and ids ahead, turns webhooks off, ends overlaps of keys',
   },
   examples: ['partnerctl db after-restore', 'partnerctl db after-restore --ahead 7d'],
   args: {
@@ -72,7 +105,7 @@ export const afterRestore = command({
     // A process that runs has ids and clocks in mind.
     if (!mongodbUrl) await requireUnserved(dataDir)
     await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
-    const move = (act: Act) => moveAllAhead(act, { seconds, ids })
+    const move = (act: Act) => makeSafe(act, { seconds, ids })
     const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
       record: 'before',
     })

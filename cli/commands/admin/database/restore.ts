@@ -11,7 +11,7 @@ import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
 import { note, print, record } from '../../../output.ts'
 import { type Act, type Administration, administer, withDatabase } from '../administer.ts'
-import { adviseOperator, defaultDistance, moveAllAhead, toRecord } from './after-restore.ts'
+import { adviseOperator, defaultDistance, makeSafe, toRecord } from './after-restore.ts'
 import { readFolder, requireEmbedded } from './backup.ts'
 
 /** What the data that is replaced has given out; undefined where there is none, or it cannot be read. */
@@ -46,7 +46,7 @@ export const restore = command({
     const aside = await restoreEmbedded(folder, dataDir, new Date())
     if (aside) note(`The data of before is in ${aside}`)
     if (aside && !before) note('It could not be read: ids and versions go on from those of the backup')
-    const move = (act: Act) => moveAllAhead(act, defaultDistance, before)
+    const move = (act: Act) => makeSafe(act, defaultDistance, before)
     const moved = await administer('db restore', folder, move, { record: 'before' })
     print(args, { folder, completed_at, ...toRecord(moved) }, record)
     adviseOperator()
