@@ -14,7 +14,8 @@ test('the settings table of the README names every setting and no other', async 
   })
   readConfig(environment)
   const readme = await readFile(new URL('README.md', root), 'utf8')
-  const table = readme.split('## Settings')[1]?.split('\n## ')[0] ?? ''
+  const table =
+    readme.split('## Settings')[1]?.split('\n## ')[0]?.split('The command line of a partner')[0] ?? ''
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const named = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),

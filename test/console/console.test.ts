@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'vitest'
-import { testApp, testEnvironment } from '../support/app.ts'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { openBrowser, saveShot } from '../support/browser.ts'
 import { busyPartner, enterKey } from '../support/console.ts'
 import { startService } from '../support/processes.ts'
@@ -38,6 +38,22 @@ test('a partner enters a key and finds out why a booking was refused', async () 
   const heading = guide.getByRole('heading', { name: 'Errors', exact: true }).first()
   await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(800)
   expect(await guide.evaluate('sessionStorage.length')).toBe(0)
+  await page.close()
+})
+
+test('the latest changes are the latest, however few there are on the last page', async () => {
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const made: number[] = [booking_id]
+  for (let count = 0; count < 50; count += 1)
+    made.push((await actor.send('POST', '/v1/bookings', { body: stay })).body.data.booking_id)
+  const { page } = await browser.open('/console')
+  await enterKey(page, actor)
+  const changes = page.getByRole('region', { name: 'Latest changes as a table' })
+  await changes.getByRole('rowheader', { name: String(made.at(-1)) }).waitFor()
+  const shown = await changes.getByRole('rowheader').allTextContents()
+  expect(shown.map(Number)).toEqual(made.slice(1).reverse())
   await page.close()
 })
 

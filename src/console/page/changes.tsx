@@ -36,7 +36,7 @@ function useChanges(api: Api, environment: Environment): Loaded<FeedItem[]> {
   return loaded
 }
 
-/** Reads the last page and then waits for what comes after it, until aborted. */
+/** Reads the latest changes and then waits for what comes after it, until aborted. */
 async function follow(
   api: Api,
   environment: Environment,
@@ -53,7 +53,7 @@ async function follow(
     const isFirst = rows === null
     try {
       const newer: FeedItem[] =
-        rows === null ? await readLastPage(read) : await readNewer(read, rows[0]?.version)
+        rows === null ? await readLatest(read) : await readNewer(read, rows[0]?.version)
       rows = latest([...newer.reverse(), ...(rows ?? [])])
       report({ data: rows, error: null })
       const pause = isFirst ? beforeFirstWaitMilliseconds : newer.length > 0 ? betweenWaitsMilliseconds : 0
@@ -74,11 +74,17 @@ type Read = (query: Record<string, string>) => Promise<{
   meta: { pagination?: { last_page?: number } }
 }>
 
-async function readLastPage(read: Read): Promise<FeedItem[]> {
+/** The last changes there are: the last page is seldom full, and goes on from the one before. */
+async function readLatest(read: Read): Promise<FeedItem[]> {
   const per_page = String(shownChanges)
+  const pageOf = async (page: number) => (await read({ per_page, page: String(page) })).data.Bookings
   const first = await read({ per_page })
   const last = first.meta.pagination?.last_page ?? 1
-  return (last > 1 ? await read({ per_page, page: String(last) }) : first).data.Bookings
+  if (last === 1) return first.data.Bookings
+  const latest = await pageOf(last)
+  if (latest.length >= shownChanges) return latest
+  const before = last === 2 ? first.data.Bookings : await pageOf(last - 1)
+  return [...before, ...latest].slice(-shownChanges)
 }
 
 async function readNewer(read: Read, version: string | undefined): Promise<FeedItem[]> {
