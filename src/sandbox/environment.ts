@@ -27,7 +27,7 @@ export async function openSandboxEnvironment(
   await prepareSandbox(db)
   // The tag manager is not told of sandbox users.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
-  const outbox = new OutboxWorker(db, topics, clock, log)
+  const outbox = new OutboxWorker(db, topics, clock, log, () => live.clockWatch.isSound())
   outbox.start()
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookLanes({ ...live, db, changes, environment: { name: 'sandbox' } })

@@ -369,3 +369,25 @@ test('a full sandbox refuses writes, says how to clear it, and is read as before
   await actor.send('DELETE', '/sandbox')
   expect((await user('many@example.com')).status).toBe(201)
 })
+
+test('a process with a wrong clock reads a sandbox as it is, and neither fills, nor clears, nor ages one', async () => {
+  const actor = await service.actor()
+  const right = await actor.send('GET', '/sandbox/listings')
+  const hours = 3 * 3_600_000
+  const wrong = await testApp(
+    { MONGODB_URL: url },
+    () => new Date(Date.now() + hours),
+    () => Date.now() + hours,
+  )
+  const before = await sandboxModel(service.sandbox.db).find({ key_id: actor.keyId }).lean()
+  const read = await wrong.send('GET', '/sandbox/listings', { key: actor.key })
+  const idsOf = ({ body }: typeof read) => body.data.map(({ id }: { id: number }) => id)
+  expect([read.status, idsOf(read)]).toEqual([200, idsOf(right)])
+  const cleared = await wrong.send('DELETE', '/sandbox', { key: actor.key, asIs: true })
+  expect([cleared.status, cleared.headers.get('retry-after')]).toEqual([500, '5'])
+  const fresh = await service.actor()
+  const refused = await wrong.send('GET', '/sandbox/listings', { key: fresh.key, asIs: true })
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([500, '5'])
+  expect(await sandboxModel(service.sandbox.db).find({ key_id: actor.keyId }).lean()).toEqual(before)
+  expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: fresh.keyId })).toBe(0)
+})

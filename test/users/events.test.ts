@@ -106,6 +106,34 @@ test('OutboxWorker runs a topic while another one hangs, and leaves unknown topi
   ])
 })
 
+test('a process whose clock is wrong takes no job that another one holds, and parks none', async () => {
+  const apart = await testApp({ MONGODB_URL: separateDatabase() })
+  const { db, log, clock } = apart.live
+  await apart.live.outbox.stop()
+  const day = 25 * 3_600_000
+  const looked: boolean[] = []
+  let isSound = false
+  const tried: unknown[] = []
+  const run = async (payload: { n?: unknown }) => {
+    tried.push(payload.n)
+    throw new Error('no')
+  }
+  const inADay = () => new Date(clock().getTime() + day)
+  const mayWork = () => {
+    looked.push(isSound)
+    return isSound
+  }
+  const worker = new OutboxWorker(db, { held: { run } }, inADay, log, mayWork)
+  const before = { topic: 'held', host_id: 1, payload: { n: 1 } }
+  await inTransaction(db, 'test', (session) => enqueueJob(db, session, clock(), before))
+  worker.start()
+  await expect.poll(() => looked.length).toBeGreaterThan(2)
+  expect([tried, await jobModel(db).countDocuments({ attempts: 0, parked: false })]).toEqual([[], 1])
+  isSound = true
+  await expect.poll(() => tried).toEqual([1])
+  await worker.stop()
+})
+
 test('partnerctl jobs retry --all retries every parked job, and jobs drop deletes one', async () => {
   const url = separateDatabase()
   const apart = await testApp({ MONGODB_URL: url })

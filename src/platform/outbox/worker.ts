@@ -17,8 +17,11 @@ const triedForMilliseconds = 24 * 3_600_000
 export class OutboxWorker {
   private readonly lanes: Lane[]
 
-  constructor(db: Db, topics: Topics, clock: Clock, log: Logger) {
-    this.lanes = Object.entries(topics).map(([topic, { run }]) => new Lane(db, topic, run, clock, log))
+  /** @param mayWork false while the clock of this process is wrong: it would take jobs that others hold, and park what is new */
+  constructor(db: Db, topics: Topics, clock: Clock, log: Logger, mayWork = () => true) {
+    this.lanes = Object.entries(topics).map(
+      ([topic, { run }]) => new Lane(db, topic, run, clock, log, mayWork),
+    )
   }
 
   start(): void {
@@ -51,6 +54,7 @@ class Lane {
     private readonly run: JobHandler,
     private readonly clock: Clock,
     private readonly log: Logger,
+    private readonly mayWork: () => boolean,
   ) {}
 
   start(): void {
@@ -90,6 +94,7 @@ class Lane {
   }
 
   private async workOne(): Promise<boolean> {
+    if (!this.mayWork()) return false
     const job = await claimJob(this.db, this.topic, this.clock(), this.leaseEnd())
     if (!job) return false
     const renewal = setInterval(() => this.renew(job), renewEveryMilliseconds)
