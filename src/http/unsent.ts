@@ -42,8 +42,13 @@ type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
  * A stream that is produced no faster than it is read, and ends with a broken connection when that takes too long.
  *
  * @param end called once, however it ends
+ * @param longest milliseconds that it may take
  */
-export function pacedStream(next: Next, end: (error?: unknown) => void): ReadableStream<Uint8Array> {
+export function pacedStream(
+  next: Next,
+  end: (error?: unknown) => void,
+  longest = longestMilliseconds,
+): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const finish = (error?: unknown) => {
     clearTimeout(timer)
@@ -52,11 +57,11 @@ export function pacedStream(next: Next, end: (error?: unknown) => void): Readabl
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const tooSlow = new Error(`The response was not read within ${longestMilliseconds / 1000} s`)
+        const tooSlow = new Error(`The response was not read within ${longest / 1000} s`)
         timer = setTimeout(() => {
           controller.error(tooSlow)
           finish(tooSlow)
-        }, longestMilliseconds)
+        }, longest)
       },
       async pull(controller) {
         try {

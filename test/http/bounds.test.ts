@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { takeBodyRoom } from '../../src/http/body-room.ts'
-import { takeUnsent } from '../../src/http/unsent.ts'
+import { pacedStream, takeUnsent } from '../../src/http/unsent.ts'
 import { testApp } from '../support/app.ts'
 
 const service = await testApp()
@@ -63,6 +63,33 @@ test('responses that nobody reads are bounded for each key', () => {
   first()
   takeUnsent(keyId, 5 * mebibyte)()
   second()
+})
+
+test('a stream that nobody reads ends with an error, and one that is left gives back what it took', async () => {
+  const piece = new Uint8Array(65_536)
+  const ends: unknown[] = []
+  const slow = pacedStream(
+    async () => piece,
+    (error) => ends.push(String(error)),
+    50,
+  ).getReader()
+  expect((await slow.read()).done).toBe(false)
+  await expect.poll(() => ends).toEqual([expect.stringContaining('was not read within')])
+  await expect(slow.read()).rejects.toThrow('was not read within')
+  const left = pacedStream(
+    async () => piece,
+    (error) => ends.push(error),
+  ).getReader()
+  await left.read()
+  await left.cancel()
+  expect(ends.slice(1)).toEqual([undefined])
+  let pieces = 3
+  const whole = pacedStream(
+    async () => (pieces-- > 0 ? piece : null),
+    () => ends.push('whole'),
+  )
+  expect((await new Response(whole).arrayBuffer()).byteLength).toBe(3 * piece.length)
+  expect(ends.at(-1)).toBe('whole')
 })
 
 test('a listing is at most 1 MiB as JSON, after the merge too', async () => {
