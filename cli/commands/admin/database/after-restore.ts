@@ -66,10 +66,8 @@ export function toRecord({ clocks, versions_after, sequences, webhooksOff, overl
 
 /** What the database cannot know, and the operator must look after. */
 export function adviseOperator(): void {
-  note(
-    'Keys and hosts are as they were at the time of the backup: revoke again what was revoked since, and rotate again',
-  )
-  note('what was rotated since: the secrets of before are valid again')
+  note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
+  note('Keys that were rotated since are valid with their secrets of before: rotate again what was rotated')
   note(
     'All webhooks are off, also those that were deleted since: partners turn theirs on again, and learn of the gap',
   )
