@@ -275,12 +275,9 @@ async function composeOn(
     metrics,
     async close() {
       clockWatch.close()
-      await webhooks.stop()
-      await changes.close()
-      await sandbox.close()
-      await outbox.stop()
-      await usage.close()
-      await journal.close()
+      // Together: while the database does not respond, each waits for it as long as it may.
+      const sending = webhooks.stop().then(() => changes.close())
+      await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])
       await rateLimiter.close()
       await closeDatabase()
     },

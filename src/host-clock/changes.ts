@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Changes, Movement, Watch } from '../context.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { withTimeoutOrNull } from '../platform/timeout.ts'
 import { type ClockChange, type ClockStream, findClocks, watchClocks } from './change-store.ts'
 import type { Counter, HostClock } from './model.ts'
 
@@ -8,6 +9,7 @@ const counters: Counter[] = ['last', 'messages_last']
 /** A broken stream is reopened soon, then after longer; each time the clocks are looked at. */
 const reopenSoonMilliseconds = 300
 const reopenEveryMilliseconds = 4000
+const closeMilliseconds = 2000
 
 /**
  * Tells when something of a host has changed: one change stream on the hosts' clocks, however many watch. It begins
@@ -61,8 +63,9 @@ export class HostChanges implements Changes {
   async close(): Promise<void> {
     this.closed = true
     this.pause.resolve()
-    await this.stream?.close().catch(() => {})
-    await this.running
+    // A database that does not respond is not waited for: nothing is lost with a stream.
+    const ended = Promise.all([this.stream?.close().catch(() => {}), this.running])
+    await withTimeoutOrNull(ended, closeMilliseconds)
   }
 
   private async run(): Promise<void> {

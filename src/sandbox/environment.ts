@@ -62,9 +62,7 @@ export async function openSandboxEnvironment(
     context,
     async close() {
       clearInterval(sweeper)
-      await webhooks.stop()
-      await changes.close()
-      await outbox.stop()
+      await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop()])
     },
   }
 }

@@ -71,9 +71,8 @@ export class WebhookLanes {
     this.isStopped = true
     this.following?.end()
     // Their leases are renewed until the last try has ended: nobody else sends to them meanwhile.
-    await withTimeoutOrNull(this.endLanes(), stopMilliseconds)
+    await withTimeoutOrNull(Promise.all([this.endLanes(), this.looking]), stopMilliseconds)
     clearInterval(this.timer)
-    await this.looking
   }
 
   private async endLanes(): Promise<void> {

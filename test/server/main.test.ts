@@ -1,23 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, inject, test } from 'vitest'
-import { freePort } from '../../src/platform/free-port.ts'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
-
-const root = new URL('../..', import.meta.url).pathname
-
-async function runService(environment: Record<string, string>) {
-  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
-    cwd: root,
-    env: environment,
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const stderr = await new Response(child.stderr).text()
-  return { code: await child.exited, lines: stderr.trim().split('\n') }
-}
+import { runService, startService } from '../support/processes.ts'
 
 test('src/main.ts exits 2 with one line for each wrong setting', async () => {
   const { code, lines } = await runService({
@@ -49,20 +32,6 @@ test('src/main.ts requires both addresses and the secret in production', async (
   const { code, lines } = await runService({ NODE_ENV: 'production' })
   expect(code).toBe(2)
   expect(lines.map((line) => line.split(' ')[0])).toEqual(['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'])
-})
-
-test('a start that its secret does not allow leaves no database server behind', async () => {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), 'partner-refused-'))
-  const PORT = String(await freePort())
-  const first = await startService({ DATA_DIR, PORT, SECRET_KEY: 'a'.repeat(40) })
-  expect(await first.end('SIGTERM')).toBe(0)
-  for (const settings of [{ SECRET_KEY: 'b'.repeat(40) }, {}, { SECRET_KEY: 'b'.repeat(40), WORKERS: '2' }]) {
-    const { code, lines } = await runService({ DATA_DIR, PORT, LOG_LEVEL: 'error', ...settings })
-    expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^Cannot start: .*SECRET_KEY/)])
-    const servers = await Bun.$`pgrep -f -- ${`--dbpath ${DATA_DIR}/`}`.quiet().nothrow()
-    expect(servers.stdout.toString()).toBe('')
-  }
-  await rm(DATA_DIR, { recursive: true })
 })
 
 test('src/main.ts exits 1 with one line when the port is in use', async () => {

@@ -106,3 +106,15 @@ export async function partnerctl(
   ])
   return { code, stdout, stderr }
 }
+
+/** Runs `src/main.ts` until it ends by itself; returns what it wrote on standard error, line by line. */
+export async function runService(environment: Record<string, string>) {
+  const child = Bun.spawn([process.execPath, 'src/main.ts'], {
+    cwd: root,
+    env: environment,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const stderr = await new Response(child.stderr).text()
+  return { code: await child.exited, lines: stderr.trim().split('\n') }
+}

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { upgradeAvailability } from '../../src/availability/upgrade.ts'
-import { addDays } from '../../src/clock.ts'
-import { createHost } from '../../src/hosts/store.ts'
-import { mongodbUrlOf, testApp } from '../support/app.ts'
-import { fillPortfolio } from '../support/portfolio.ts'
+import { upgradeAvailability } from '../../../src/availability/upgrade.ts'
+import { addDays } from '../../../src/clock.ts'
+import { createHost } from '../../../src/hosts/store.ts'
+import { mongodbUrlOf, testApp } from '../../support/app.ts'
+import { fillPortfolio } from '../../support/portfolio.ts'
 
 const service = await testApp({ MONGODB_URL: mongodbUrlOf('earlier_availability') })
 const { db, clock } = service.live

@@ -1,0 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { freePort } from '../../../src/platform/free-port.ts'
+import { runService, startService } from '../../support/processes.ts'
+
+test('a start that its secret does not allow leaves no database server behind', async () => {
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'partner-refused-'))
+  const PORT = String(await freePort())
+  const first = await startService({ DATA_DIR, PORT, SECRET_KEY: 'a'.repeat(40) })
+  expect(await first.end('SIGTERM')).toBe(0)
+  for (const settings of [{ SECRET_KEY: 'b'.repeat(40) }, {}, { SECRET_KEY: 'b'.repeat(40), WORKERS: '2' }]) {
+    const { code, lines } = await runService({ DATA_DIR, PORT, LOG_LEVEL: 'error', ...settings })
+    expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^Cannot start: .*SECRET_KEY/)])
+    const servers = await Bun.$`pgrep -f -- ${`--dbpath ${DATA_DIR}/`}`.quiet().nothrow()
+    expect(servers.stdout.toString()).toBe('')
+  }
+  await rm(DATA_DIR, { recursive: true })
+})
