@@ -114,7 +114,7 @@ test.concurrent('what is done to a webhook is in the audit', async (context) => 
   )
 })
 
-test.concurrent('a process that takes over waits for the tries of the one that stopped: one hint of a booking at a time', async (context) => {
+test('a process that takes over waits for the tries of the one that stopped: one hint of a booking at a time', async (context) => {
   const apart = {
     MONGODB_URL: mongodbUrlOf(`restart_${crypto.randomUUID().slice(0, 8)}`),
     WEBHOOKS_ALLOW_PRIVATE: 'on',
