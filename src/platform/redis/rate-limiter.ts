@@ -121,8 +121,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async ready(): Promise<boolean> {
-    // However often it is asked, Redis is probed no more often than it is anyway.
-    if (performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
+    // However often it is asked, Redis is probed no more often than it is anyway; its return is told at once.
+    if (!this.up || performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
     return this.up
   }
 
