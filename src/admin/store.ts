@@ -15,6 +15,11 @@ export function partnerActor({ keyId, address }: { keyId: number; address: strin
   return { user: `key ${keyId}`, machine: address }
 }
 
+/** The service itself, as the audit log names who did something. */
+export function serviceActor() {
+  return { user: 'service', machine: hostname() }
+}
+
 /** Adds an entry to the audit log, in the transaction of the action itself where it has one. */
 export async function recordAction(
   db: Db,

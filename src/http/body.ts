@@ -45,28 +45,37 @@ async function readBytes(request: Request, keyId: number, maximumBytes: number):
   if (Number(declared) > maximumBytes) throw tooLarge(maximumBytes)
   if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
   // A sender that has gone sends nothing more: what came of it is given up at once.
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(bodyTimeoutMilliseconds)])
-  const ended = Promise.withResolvers<never>()
-  ended.promise.catch(() => {})
-  const end = () => ended.reject(tooSlow())
-  signal.addEventListener('abort', end)
+  const over = new AbortController()
+  const abort = () => over.abort()
+  const timer = setTimeout(abort, bodyTimeoutMilliseconds)
+  if (request.signal.aborted) abort()
+  request.signal.addEventListener('abort', abort)
   const reserve = async (bytes: number) => {
-    outcomeOf(request).giveBack = await takeBodyRoom(keyId, bytes, signal)
+    outcomeOf(request).giveBack = await takeBodyRoom(keyId, bytes, over.signal)
   }
-  if (declared !== null) await reserve(Number(declared))
-  // Not touched before: the server would begin to read it.
-  const { body } = request
-  if (!body) return new Uint8Array()
-  const chunks = body[Symbol.asyncIterator]()
+  let chunks: AsyncIterator<Uint8Array> | undefined
   try {
+    if (declared !== null) await reserve(Number(declared))
+    // Not touched before: the server would begin to read it.
+    chunks = request.body?.[Symbol.asyncIterator]()
+    if (!chunks) return new Uint8Array()
     const reading = readAll(chunks, maximumBytes, declared === null ? reserve : undefined)
-    return await Promise.race([reading, ended.promise])
+    return await Promise.race([reading, whenAborted(over.signal)])
   } catch (error) {
-    chunks.return?.().catch(() => {})
+    chunks?.return?.().catch(() => {})
     throw error
   } finally {
-    signal.removeEventListener('abort', end)
+    clearTimeout(timer)
+    request.signal.removeEventListener('abort', abort)
   }
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const end = () => reject(tooSlow())
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end)
+  return promise
 }
 
 /** Discards a body that nobody has read: otherwise the server keeps what has arrived of it for a long time. */

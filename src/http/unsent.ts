@@ -50,7 +50,11 @@ export function pacedStream(
   longest = longestMilliseconds,
 ): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined
+  let hasEnded = false
   const finish = (error?: unknown) => {
+    // What is being made when the time is over fails once more.
+    if (hasEnded) return
+    hasEnded = true
     clearTimeout(timer)
     end(error)
   }

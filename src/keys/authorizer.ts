@@ -50,7 +50,7 @@ export class KeyAuthorizer implements Authorizer {
     const limit = window === 'default' ? limitOf(cached.key, this.defaultLimit) : insightLimit
     const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
     const decision = await this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
-    const isRefused = !decision.allowed || !isUsable(cached, now)
+    const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
     if (!isCurrent(cached, decision.version, now, isRefused))
       cached = await this.read(hash, now, decision.version)
     requireUsable(cached, now)
@@ -111,20 +111,15 @@ function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefus
   return isFresh && (version === null ? isRefused : version === cached.version)
 }
 
-function isUsable(cached: CachedKey, now: Date): boolean {
-  try {
-    requireUsable(cached, now)
-    return true
-  } catch {
-    return false
-  }
+function requireUsable(found: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {
+  const message = whyUnusable(found, now)
+  if (message !== null) throw new UnusableKeyError(message, { id: found.key.id, hostId: found.key.host_id })
 }
 
-function requireUsable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {
-  const unusable = (message: string) => new UnusableKeyError(message, { id: key.id, hostId: key.host_id })
-  if (!key.active) throw unusable('API key is inactive')
+function whyUnusable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): string | null {
+  if (!key.active) return 'API key is inactive'
   const isOver = (end: Date | null) => end !== null && end <= now
-  if (isOver(key.expires_at) || isOver(secret.expires_at)) throw unusable('API key has expired')
+  return isOver(key.expires_at) || isOver(secret.expires_at) ? 'API key has expired' : null
 }
 
 function authError(message: string): DomainError {

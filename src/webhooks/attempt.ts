@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { serviceActor } from '../admin/store.ts'
 import type { AppContext } from '../context.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import { deliveryId, endDelivered, endFailed } from './deliveries-store.ts'
@@ -94,5 +94,5 @@ export function turnOff(
   reason: 'gone' | 'failing' | 'key_ended',
 ): Promise<void> {
   const to = { reason, url: webhook.url, createdBy: webhook.created_by }
-  return switchWebhook(app, webhook, to, { user: 'service', machine: hostname() })
+  return switchWebhook(app, webhook, to, serviceActor())
 }

@@ -1,4 +1,4 @@
-import { hostname } from 'node:os'
+import { serviceActor } from '../admin/store.ts'
 import type { AppContext } from '../context.ts'
 import { findExpiredKeyIds } from '../keys/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -11,6 +11,8 @@ type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext
 const looked = new WeakMap<Db, Date>()
 /** Clocks of processes differ by at most a minute. */
 const marginMilliseconds = 120_000
+/** However often something moves, the keys are looked at no more often. */
+const lookEveryMilliseconds = 2000
 
 /**
  * Turns off the endpoints of keys that have expired: within 5 s of a key's end its endpoint is off, also one to which
@@ -21,6 +23,7 @@ export async function turnOffEnded(app: Context): Promise<void> {
   if (app.environment.name !== 'live') return
   const now = app.clock()
   const before = looked.get(app.db)
+  if (before && Math.abs(now.getTime() - before.getTime()) < lookEveryMilliseconds) return
   const after = before ? new Date(before.getTime() - marginMilliseconds) : new Date(0)
   await turnOffOfKeys(app, await findExpiredKeyIds(app.db, after, now))
   looked.set(app.db, now)
@@ -29,7 +32,6 @@ export async function turnOffEnded(app: Context): Promise<void> {
 /** Turns off the endpoints of keys that have ended. */
 export async function turnOffOfKeys(app: Context, keyIds: number[]): Promise<void> {
   if (keyIds.length === 0) return
-  const actor = { user: 'service', machine: hostname() }
   for (const webhook of await findWebhooksOfKeys(app.db, keyIds))
-    await switchWebhook(app, webhook, { reason: 'key_ended', createdBy: webhook.created_by }, actor)
+    await switchWebhook(app, webhook, { reason: 'key_ended', createdBy: webhook.created_by }, serviceActor())
 }

@@ -40,14 +40,8 @@ export async function findHostsBehind(db: Db): Promise<number[]> {
     .cursor({ batchSize: endpointsPerLook })
   let page: Pick<Webhook, 'host_id' | 'events' | 'bookings_seen' | 'messages_seen'>[] = []
   const compare = async () => {
-    const clocks = new Map(
-      (
-        await findClocks(
-          db,
-          page.map(({ host_id }) => host_id),
-        )
-      ).map((c) => [c._id, c]),
-    )
+    const hosts = page.map(({ host_id }) => host_id)
+    const clocks = new Map((await findClocks(db, hosts)).map((clock) => [clock._id, clock]))
     for (const { host_id, events, bookings_seen, messages_seen } of page) {
       const { last = 0, messages_last = 0 } = clocks.get(host_id) ?? {}
       const isBehind = (event: Webhook['events'][number], seconds: number, seen: Date) =>
