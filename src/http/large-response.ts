@@ -13,7 +13,7 @@ interface Answered {
 
 /**
  * Sends a large response in pieces, as its reader takes them: what slow readers leave unread is bounded for each key, and
- * in time. A smaller one is left to Elysia.
+ * in time. A smaller one is sent as the text that it was measured by.
  *
  * @throws DomainError `rate_limit` while too much of the key's waits to be read
  */
@@ -21,7 +21,9 @@ export function sendLarge({ response, set, caller }: Answered): Response | undef
   // A `Response` or a status of Elysia's is sent as it is.
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
   const text = JSON.stringify(response)
-  if (text.length <= smallBytes) return undefined
+  const status = Number(set.status ?? 200)
+  const headers = { ...(set.headers as Record<string, string>), 'content-type': 'application/json' }
+  if (text.length <= smallBytes) return new Response(text, { status, headers })
   const bytes = Buffer.from(text)
   countGarbage(bytes.length)
   const giveBack = takeUnsent(caller.keyId, bytes.length)
@@ -31,6 +33,5 @@ export function sendLarge({ response, set, caller }: Answered): Response | undef
     at += pieceBytes
     return piece.length > 0 ? piece : null
   }
-  const headers = { ...(set.headers as Record<string, string>), 'content-type': 'application/json' }
-  return new Response(pacedStream(next, giveBack), { status: Number(set.status ?? 200), headers })
+  return new Response(pacedStream(next, giveBack), { status, headers })
 }
