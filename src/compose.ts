@@ -196,21 +196,28 @@ export interface OpenContext {
   close(): Promise<void>
 }
 
+/** What a service process takes for granted, and a test does not. */
+export interface Surroundings {
+  /** Dates what is written. */
+  clock?: Clock | undefined
+  /** The clock of this machine, which is compared with the database's. */
+  wall?: (() => number) | undefined
+  /** The database is never given up, see {@link openMongo}. */
+  isPatient?: boolean
+}
+
 /**
  * Opens everything a service process needs.
  *
- * @param clock dates what is written
- * @param wall the clock of this machine, which is compared with the database's
  * @throws Error when the database cannot be reached
  */
 export async function compose(
   config: Config,
-  clock: Clock = systemClock,
-  wall?: () => number,
+  { clock = systemClock, wall, isPatient = false }: Surroundings = {},
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, { isPatient })
   try {
     return await composeOn({ config, clock, log, rateLimiter, database }, wall)
   } catch (error) {

@@ -18,7 +18,7 @@ import { readFixture } from '../support/fixtures.ts'
  */
 const now = new Date('2027-01-04T09:30:00Z')
 const dataDir = await mkdtemp(join(tmpdir(), 'partner-examples-'))
-const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), () => now)
+const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), { clock: () => now })
 const { live } = context
 const app = createApp(context)
 const host = await createHost(live.db, live.clock, { name: 'Casa Gràcia', email: 'host@example.com' })
