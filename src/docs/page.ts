@@ -3,11 +3,12 @@ import { Elysia } from 'elysia'
 
 const path = '/docs'
 
-/** Scalar's second and third text colours have too little contrast for small text. */
-const contrast = `
+/** Scalar's second and third text colours have too little contrast for small text, and some of its targets are small. */
+const styles = `
 .light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #5f5f5f; --scalar-sidebar-color-2: #4a4a4a; --scalar-color-green: #1a7f37; --scalar-color-orange: #b04500; --scalar-color-blue: #0550ae; --scalar-color-yellow: #855300; --scalar-color-red: #b42318; }
 .dark-mode { --scalar-color-2: #c8c8c8; --scalar-color-3: #b0b0b0; --scalar-sidebar-color-2: #c8c8c8; --scalar-color-red: #ff8b85; }
 .sidebar-search-placeholder { color: inherit; opacity: 1; }
+button, a.endpoint { min-width: 24px; min-height: 24px; }
 `
 
 /**
@@ -34,7 +35,7 @@ export async function renderPage(script: string, document: string, repairs: stri
         url: document,
         withDefaultFonts: false,
         theme: 'default',
-        customCss: contrast,
+        customCss: styles,
         hideClientButton: true,
         showDeveloperTools: 'never',
         agent: { disabled: true },
@@ -52,6 +53,8 @@ export async function renderPage(script: string, document: string, repairs: stri
   const html = await (await plugin.handle(new Request(`http://localhost${path}`))).text()
   return (
     html
+      // Kept by the plugin beside `url`, where the script looks for it.
+      .replace(/"spec":\{[^}]*\},?/, '')
       .replace('<html>', '<html lang="en">')
       // The element only carries the configuration; as a script the policy would report it.
       .replace('id="api-reference"', 'id="api-reference" type="application/json"')
