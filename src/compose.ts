@@ -21,8 +21,8 @@ import { KeyAuthorizer } from './keys/authorizer.ts'
 import { keyModel } from './keys/model.ts'
 import { UsageTracker } from './keys/usage.ts'
 import { listingModel } from './listings/model.ts'
-import { rateJobModel } from './listings/rate-jobs-model.ts'
-import { waitingRatesModel } from './listings/waiting-rates-model.ts'
+import { pricesModel } from './listings/prices-model.ts'
+import { rateJobModel } from './listings/rates/model.ts'
 import { conversationModel, messageModel } from './messages/model.ts'
 import { migrations } from './migrations.ts'
 import { sequenceModel } from './platform/ids/sequences.ts'
@@ -46,7 +46,6 @@ import { SecretBox } from './platform/secrets/secret-box.ts'
 import { requireNoSecret, requireRightSecret, secretCheckModel } from './platform/secrets/secret-check.ts'
 import { providerKeyModel } from './provider-keys/model.ts'
 import { hasKeysUnderOthers } from './provider-keys/store.ts'
-import { rateJobs } from './rates/jobs.ts'
 import { RequestJournal } from './requests/journal.ts'
 import { requestBucketModel, requestCountsModel } from './requests/model.ts'
 import { openSandboxEnvironment } from './sandbox/environment.ts'
@@ -77,6 +76,7 @@ export const models = [
   lockModel,
   messageModel,
   pageEndModel,
+  pricesModel,
   providerKeyModel,
   rateJobModel,
   requestBucketModel,
@@ -88,7 +88,6 @@ export const models = [
   sequenceModel,
   storedResponseModel,
   userModel,
-  waitingRatesModel,
   webhookDeliveryModel,
   webhookModel,
 ]
@@ -98,7 +97,7 @@ export const release: Release = { models, migrations }
 
 /** All topics of the outbox, as the features declare them. */
 export function outboxTopics(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Topics {
-  return { ...userJobs(context), ...rateJobs(context), ...availabilityJobs(context) }
+  return { ...userJobs(context), ...availabilityJobs(context) }
 }
 
 /** The database alone, as the administrators' commands need it. */

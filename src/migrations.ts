@@ -5,7 +5,6 @@ import { upgradeListings } from './listings/upgrade.ts'
 import type { Db } from './platform/mongo/connection.ts'
 import { upgradeLocks } from './platform/mongo/locks.ts'
 import { type Migration, partsTogether } from './platform/mongo/migration.ts'
-import { earlierRates } from './rates/upgrade.ts'
 import { upgradeUsers } from './users/upgrade.ts'
 
 /** In the sandbox a scope takes the place of both key and host. */
@@ -21,7 +20,7 @@ export const migrations: Migration[] = [
   {
     version: 1,
     name: 'Convert what was stored before there were schema versions',
-    ...partsTogether([upgradeUsers, upgradeListings, earlierAvailability, earlierRates]),
+    ...partsTogether([upgradeUsers, upgradeListings, earlierAvailability]),
     retiredIndexes: {},
   },
   {

@@ -3,8 +3,7 @@ import { daysBetween } from '../clock.ts'
 import type { AppContext } from '../context.ts'
 import { invalidField, invalidFields, type Problem, type ProblemCode } from '../errors.ts'
 import { advanceHostClock, hostQueue } from '../host-clock/store.ts'
-import { readBookableListing } from '../listings/read.ts'
-import type { BookableListing } from '../listings/store.ts'
+import { type BookableListing, findBookableListing } from '../listings/store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
 import { ensureMessageVersions } from '../messages/upgrade.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
@@ -35,8 +34,7 @@ export async function prepareBooking(
 ): Promise<UnitOfWork<StoredBooking>> {
   const [user, found] = await Promise.all([
     findUserIfAny(db, hostId, input.user_id),
-    // Including the waiting rates: the guest pays what was pushed before the booking.
-    readBookableListing(db, hostId, input.listing_id),
+    findBookableListing(db, hostId, input.listing_id),
   ])
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null

@@ -33,9 +33,10 @@ export interface StoredListing {
   /** Stand in the indexes for the fields that a listing is recognized by. */
   original_id_key: string | null
   original_url_key: string | null
+  /** Without the prices of its room types, which `prices-store.ts` keeps. */
   content: ListingContent
-  /** Place of the last rates that have become part of the content; absent before the first. */
-  rates_sequence?: number
+  /** Sequence number of the last write of prices; absent before the first. */
+  prices_sequence?: number
   created_at: Date
   updated_at: Date
 }
@@ -53,7 +54,7 @@ const schema = new Schema<StoredListing>({
   original_id_key: { type: String, default: null },
   original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
-  rates_sequence: Number,
+  prices_sequence: Number,
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })

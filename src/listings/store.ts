@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { AppContext } from '../context.ts'
 import { DomainError, notFound } from '../errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
@@ -14,6 +15,7 @@ import {
   type StoredListing,
   type StoredRoomType,
 } from './model.ts'
+import { findWithPrices, type PriceChange, savePrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
@@ -24,7 +26,7 @@ export function listingLock(hostId: number): HostLock {
 }
 
 /** The listing of this host with this id, or null. */
-export function findListingIfAny(
+function findListingIfAny(
   db: Db,
   hostId: number,
   id: number,
@@ -39,25 +41,36 @@ const bookableColumns = {
   id: 1,
   host_id: 1,
   listing_status: 1,
-  rates_sequence: 1,
-  updated_at: 1,
+  prices_sequence: 1,
   'content.prices': 1,
   'content.room_types.id': 1,
-  'content.room_types.prices': 1,
 } as const
 
 /** The part of a listing that a booking needs. */
-export type BookableListing = Pick<
-  StoredListing,
-  'id' | 'host_id' | 'listing_status' | 'rates_sequence' | 'updated_at'
-> & {
+export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'prices_sequence'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
-/** The listing of this host with this id, reduced to what a booking needs, or null. */
+/** The listing of this host with this id and its prices, reduced to what a booking needs, or null. */
 export function findBookableListing(db: Db, hostId: number, id: number): Promise<BookableListing | null> {
   const options = { projection: bookableColumns }
-  return listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
+  const find = () => listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
+  return findWithPrices(db, hostId, id, find)
+}
+
+/**
+ * The listing of this host with this id and its prices.
+ *
+ * @throws DomainError `not_found`, also for an undefined id
+ */
+export async function findPricedListing(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+): Promise<StoredListing> {
+  const listing = id && (await findWithPrices(db, hostId, id, () => findListingIfAny(db, hostId, id)))
+  if (!listing) throw notFound('Listing')
+  return listing
 }
 
 /**
@@ -96,13 +109,19 @@ export async function findMatch(
   return bestMatch(sent, candidates, (listing) => listing.content)
 }
 
+/** What every write to a listing has: its transaction, and its sequence number among those of the host's listings. */
+export interface ListingTurn {
+  session: Session
+  sequence: number
+}
+
 /** Stores a new listing, as a draft. */
 export async function insertListing(
   { db, clock }: Store,
   hostId: number,
   id: number,
   content: ListingContent,
-  session: Session,
+  { session, sequence }: ListingTurn,
 ): Promise<StoredListing> {
   const now = clock()
   const listing: StoredListing = {
@@ -115,6 +134,7 @@ export async function insertListing(
     updated_at: now,
   }
   await listingModel(db).collection.insertOne({ ...listing }, { session })
+  await savePrices(db, session, hostId, priceChanges(id, [], content), { sequence, updated_at: now })
   return listing
 }
 
@@ -125,22 +145,31 @@ export async function insertListing(
  */
 export async function replaceContent(
   { db, clock }: Store,
-  listing: StoredListing,
+  { host_id, id, content: before }: StoredListing,
   content: ListingContent,
-  session: Session,
-): Promise<StoredListing> {
-  const changed = {
-    ...contentFields(content),
-    ...(listing.rates_sequence === undefined ? {} : { rates_sequence: listing.rates_sequence }),
-    updated_at: clock(),
-  }
-  const filter = { host_id: listing.host_id, id: listing.id }
+  { session, sequence }: ListingTurn,
+): Promise<void> {
+  const updated_at = clock()
+  const changed = { ...contentFields(content), updated_at }
   try {
-    await listingModel(db).collection.updateOne(filter, { $set: changed }, { session })
+    await listingModel(db).collection.updateOne({ host_id, id }, { $set: changed }, { session })
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
-  return { ...listing, ...changed }
+  const changes = priceChanges(id, before.room_types, content)
+  await savePrices(db, session, host_id, changes, { sequence, updated_at })
+}
+
+/** The prices that differ from those of before. */
+function priceChanges(
+  listing_id: number,
+  before: StoredRoomType[],
+  { room_types }: ListingContent,
+): PriceChange[] {
+  const known = new Map(before.map(({ id, prices }) => [id, prices]))
+  return room_types.flatMap(({ id, prices = {} }) =>
+    isDeepStrictEqual(prices, known.get(id) ?? {}) ? [] : [{ listing_id, room_type_id: id, values: prices }],
+  )
 }
 
 function originalIdTaken(): DomainError {
@@ -149,7 +178,8 @@ function originalIdTaken(): DomainError {
 }
 
 function contentFields(content: ListingContent) {
-  return { content, ...indexFieldsOf(content) }
+  const room_types = content.room_types.map(({ prices: _, ...roomType }) => roomType)
+  return { content: { ...content, room_types }, ...indexFieldsOf(content) }
 }
 
 function statusFields(status: ListingStatus) {

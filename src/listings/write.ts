@@ -1,7 +1,6 @@
 import type { AppContext } from '../context.ts'
 import { DomainError, invalidField } from '../errors.ts'
 import type { IdSource } from '../ids.ts'
-import type { Session } from '../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { normalize } from '../schema/normalize.ts'
@@ -9,10 +8,15 @@ import { ListingCreate, ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
-import { applyRateJobs } from './rate-jobs-store.ts'
-import { findWaitingRates } from './rates-store.ts'
-import { findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
-import { withWaitingRates } from './waiting-rates.ts'
+import { findPrices, withPrices } from './prices-store.ts'
+import {
+  findListing,
+  findMatch,
+  insertListing,
+  type ListingTurn,
+  listingLock,
+  replaceContent,
+} from './store.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
@@ -44,18 +48,16 @@ export async function prepareListing(
   return {
     queue: lock.name,
     async run(session) {
-      await takeLock(db, session, lock)
+      const turn = { session, sequence: await takeLock(db, session, lock) }
       const found = await findMatch(db, hostId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
-        const listing = await withRates({ db, clock }, found.listing, session)
         const change = { sent, reading: 'partner', ids: ids() } as const
-        const content = merge(listing.content, change)
-        return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
+        return update({ db, clock }, found.listing, change, turn)
       }
       if (newListingId === undefined) throw changedMeanwhile()
       const content = merge(null, { sent, reading: 'partner', ids: ids() })
-      const listing = await insertListing({ db, clock }, hostId, newListingId, content, session)
+      const listing = await insertListing({ db, clock }, hostId, newListingId, content, turn)
       return { action: 'created', listing }
     },
   }
@@ -79,25 +81,22 @@ export async function patchListing(
   const ids = await reserveIds(source, content, sent, 'internal')
   await ensureLock(db, lock)
   return inTransaction(db, lock.name, async (session) => {
-    await takeLock(db, session, lock)
-    const listing = await withRates({ db, clock }, await findListing(db, hostId, id, session), session)
+    const turn = { session, sequence: await takeLock(db, session, lock) }
     const change = { sent, reading: 'internal', ids: ids() } as const
-    const content = merge(listing.content, change)
-    return { action: 'updated', listing: await replaceContent({ db, clock }, listing, content, session) }
+    return update({ db, clock }, await findListing(db, hostId, id, session), change, turn)
   })
 }
 
-/** The listing with the rates accepted before this write, so that what was sent last wins. */
-async function withRates(
+async function update(
   { db, clock }: Pick<Store, 'db' | 'clock'>,
-  listing: StoredListing,
-  session: Session,
-): Promise<StoredListing> {
-  const waiting = await findWaitingRates(db, listing.host_id, listing.id, session)
-  const last = waiting.at(-1)
-  // What becomes part of the listing is seen by everybody.
-  if (last) await applyRateJobs(db, session, listing.host_id, last.sequence, clock())
-  return withWaitingRates(listing, waiting)
+  stored: StoredListing,
+  change: Change,
+  turn: ListingTurn,
+): Promise<ListingWrite> {
+  const listing = withPrices(stored, await findPrices(db, stored.host_id, stored.id, turn.session))
+  const content = merge(listing.content, change)
+  await replaceContent({ db, clock }, listing, content, turn)
+  return { action: 'updated', listing: { ...listing, content } }
 }
 
 /** What is merged into a listing, and the ids for what is new in it. */

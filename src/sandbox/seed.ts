@@ -6,14 +6,13 @@ import { addDays, toDay } from '../clock.ts'
 import type { AppContext } from '../context.ts'
 import { type ClockStart, startHostClock } from '../host-clock/store.ts'
 import type { IdSource, SequenceName } from '../ids.ts'
+import type { RateItem } from '../listings/rates/schema.ts'
+import { prepareRates } from '../listings/rates/write.ts'
 import type { ListingStatus } from '../listings/schema.ts'
 import { setListingStatus } from '../listings/store.ts'
 import { prepareListing } from '../listings/write.ts'
 import { setConversationClosed } from '../messages/conversation.ts'
 import { carryOut } from '../platform/mongo/transactions.ts'
-import { prepareRates } from '../rates/accept.ts'
-import { decideRates } from '../rates/decide.ts'
-import type { RateItem } from '../rates/schema.ts'
 import { normalize } from '../schema/normalize.ts'
 import { prepareUser } from '../users/create.ts'
 import { UserCreate } from '../users/schema.ts'
@@ -104,8 +103,7 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
 
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
   const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
-  const { sequence } = await carryOut(store.db, await prepareRates(context, scope, data))
-  await decideRates(store, scope, sequence)
+  await carryOut(store.db, await prepareRates(context, scope, data))
 }
 
 /** An id source that gives out these ids first. */

@@ -1,4 +1,5 @@
 import { indexFieldsOf, listingModel } from '../../src/listings/model.ts'
+import { pricesModel } from '../../src/listings/prices-model.ts'
 import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
@@ -12,13 +13,7 @@ export async function fillListings(
   const firstRoomType = await service.live.ids('room_type', count)
   const at = service.live.clock()
   const listings = Array.from({ length: count }, (_, index) => {
-    const roomType = {
-      id: firstRoomType + index,
-      partner_id: null,
-      name: 'R',
-      rooms: [],
-      prices: { base_price: 1 },
-    }
+    const roomType = { id: firstRoomType + index, partner_id: null, name: 'R', rooms: [] }
     const content = {
       name: `L${index}`,
       descriptions: { property: 'x'.repeat(20_000) },
@@ -37,10 +32,16 @@ export async function fillListings(
   })
   for (let start = 0; start < count; start += 200)
     await listingModel(service.live.db).collection.insertMany(listings.slice(start, start + 200) as never[])
-  return listings.map(({ id, content }) => ({
+  const units = listings.map(({ id, content }) => ({
     listing_id: id,
     room_type_id: content.room_types[0]?.id as number,
   }))
+  const prices = units.map((unit) => ({
+    ...{ host_id: actor.hostId, ...unit },
+    ...{ values: { base_price: 1 }, sequence: 0 },
+  }))
+  await pricesModel(service.live.db).collection.insertMany(prices as never[])
+  return units
 }
 
 export const userOf = async (actor: Actor) =>

@@ -124,13 +124,6 @@ const unit = { listing_id, room_type_id }
 /** What makes work for each topic of the outbox, and the payload of a job of it. */
 const topics: Record<string, { make(): Promise<unknown>; payload: object }> = {
   UserCreated: { make: async () => {}, payload: { host_id: jobs.hostId } },
-  ApplyRates: {
-    make: () =>
-      jobs.send('POST', '/v1/integrations/provider_one/rates', {
-        body: { data: [{ ...unit, base_price: 7 }] },
-      }),
-    payload: { host_id: jobs.hostId, sequence: 2 },
-  },
   CompactAvailability: {
     make: () =>
       jobs.send('POST', '/v1/integrations/provider_one/availability', {

@@ -273,10 +273,10 @@ const rows: Row[] = [
   ],
   [
     'rates in another currency',
-    'rates/accept.ts',
+    'listings/rates/write.ts',
     'if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))',
     '',
-    'rates',
+    'listings/rates',
   ],
   [
     'the oldest action first',

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import type { StoredListing } from '../../src/listings/model.ts'
-import { withWaitingRates } from '../../src/listings/waiting-rates.ts'
-import { waitingRatesModel } from '../../src/listings/waiting-rates-model.ts'
-import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
-import { partnerctl } from '../support/processes.ts'
+import { beforeAll, expect, inject, test } from 'vitest'
+import { findWithPrices } from '../../../src/listings/prices-store.ts'
+import { findListing } from '../../../src/listings/store.ts'
+import { jobModel } from '../../../src/platform/outbox/outbox.ts'
+import { type Actor, mongodbUrlOf, testApp } from '../../support/app.ts'
+import { partnerctl } from '../../support/processes.ts'
 
 const service = await testApp()
-const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'
 let actor: Actor
 let listing_id: number
@@ -35,24 +33,18 @@ const item = (more: object = {}) => ({ listing_id, room_type_id, base_price: 10,
 const prices = async (by = actor, id = listing_id) =>
   (await by.send('GET', `/v1/listings/${id}`)).body.data.room_types[0].prices
 
-async function settled(hostId: number) {
-  while (await waitingRatesModel(db).exists({ host_id: hostId })) await Bun.sleep(20)
-}
-
-test('POST rates is applied in the background: sent months are set, null clears, others stay', async () => {
+test('POST rates is applied at once: sent months are set, null clears, others stay', async () => {
   const response = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
   expect([response.status, response.body.data.message]).toEqual([
     200,
     expect.stringContaining('accepted for background processing'),
   ])
-  await settled(actor.hostId)
   expect(await prices()).toMatchObject({ base_price: 12.5, price_jan: null, price_feb: 3, price_mar: 20 })
 })
 
 test('a booking and a PATCH after accepted rates see them applied', async () => {
   const owner = await service.actor()
   const own = await listingOf(owner)
-  await service.live.outbox.stop()
   const user = await owner.send('POST', '/v1/users', {
     body: { email: 'u@example.com', first_name: 'A', last_name: 'B' },
   })
@@ -69,7 +61,6 @@ test('a booking and a PATCH after accepted rates see them applied', async () => 
     body: { room_types: [{ id: own.room_type_id, prices: { base_price: 500 } }] },
   })
   expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 500, price_jan: 5 })
-  service.live.outbox.start()
 })
 
 test.each([
@@ -112,31 +103,65 @@ test('POST rates for listings of other hosts is 403 without problems, and for th
   ])
 })
 
-test('withWaitingRates() lets the later of two items win and leaves other room types alone', () => {
-  const roomType = (id: number) => ({
-    id,
-    partner_id: null,
-    name: 'T',
-    rooms: [],
-    prices: { base_price: 1, price_jan: 2 },
-  })
-  const at = new Date(0)
-  const content = { name: 'L', room_types: [roomType(1), roomType(2)] }
-  const listing = { id: 1, content, rates_sequence: 3, updated_at: at } as unknown as StoredListing
-  const waiting = (sequence: number, prices: object) => ({
-    ...{ sequence, accepted_at: at },
-    prices: [{ room_type_id: 1, ...prices }],
-  })
-  const after = withWaitingRates(listing, [
-    waiting(3, { base_price: 99 }),
-    waiting(4, { base_price: 5, price_feb: 6 }),
-    waiting(6, { base_price: 7, price_jan: null }),
-  ])
-  expect(after.rates_sequence).toBe(6)
-  expect(after.content.room_types.map(({ prices }) => prices)).toEqual([
+test('of two items of one room type the later one wins, month by month; other room types stay', async () => {
+  const owner = await service.actor()
+  const room_types = [
+    { name: 'One', prices: { base_price: 1, price_jan: 2 } },
+    { name: 'Two', prices: { base_price: 1 } },
+  ]
+  const { body } = await owner.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
+  const read = async () => (await owner.send('GET', `/v1/listings/${body.data.id}`)).body.data
+  const [one] = (await read()).room_types
+  const own = { listing_id: body.data.id, room_type_id: one.id }
+  await write(
+    [
+      { ...own, base_price: 5, price_feb: 6 },
+      { ...own, base_price: 7, price_jan: null },
+    ],
+    owner,
+  )
+  const after = await read()
+  expect(after.room_types.map(({ prices }: { prices: object }) => prices)).toMatchObject([
     { base_price: 7, price_jan: null, price_feb: 6 },
-    { base_price: 1, price_jan: 2 },
+    { base_price: 1, price_jan: null },
   ])
+})
+
+test('POST rates moves updated_at of the listings it names, and of no other', async () => {
+  const owner = await service.actor()
+  const [moved, other] = [await listingOf(owner), await listingOf(owner)]
+  const changedAt = async (id: number) => (await owner.send('GET', `/v1/listings/${id}`)).body.data.updated_at
+  const before = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
+  // Seconds are what is shown.
+  const second = () => Math.floor(service.live.clock().getTime() / 1000)
+  for (const start = second(); second() === start; ) await Bun.sleep(20)
+  await write([{ ...moved, base_price: 8 }], owner)
+  const after = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
+  expect([after[0] > before[0], after[1]]).toEqual([true, before[1]])
+})
+
+test('findWithPrices() gives a listing and its prices of one moment, whatever is written between the two reads', async () => {
+  const owner = await service.actor()
+  const own = await listingOf(owner)
+  const { db } = service.live
+  const patch = () =>
+    owner.send('PATCH', `/v1/listings/${own.listing_id}`, {
+      body: {
+        prices: { currency: 'HUF' },
+        room_types: [{ id: own.room_type_id, prices: { base_price: 40_000 } }],
+      },
+    })
+  let reads = 0
+  const listing = await findWithPrices(db, owner.hostId, own.listing_id, async () => {
+    // The prices have been read when the listing is.
+    if (reads++ === 0) await patch()
+    return findListing(db, owner.hostId, own.listing_id)
+  })
+  expect([
+    reads,
+    listing?.content.prices?.currency,
+    listing?.content.room_types[0]?.prices?.base_price,
+  ]).toEqual([2, 'HUF', 40_000])
 })
 
 test('a parked job appears in /metrics and in partnerctl jobs list, and partnerctl jobs retry runs it', async () => {
@@ -146,7 +171,7 @@ test('a parked job appears in /metrics and in partnerctl jobs list, and partnerc
   await apart.live.outbox.stop()
   const now = new Date()
   await jobModel(apart.live.db).create({
-    topic: 'ApplyRates',
+    topic: 'UserCreated',
     host_id: 1,
     payload: { host_id: 1 },
     attempts: 10,
@@ -161,7 +186,7 @@ test('a parked job appears in /metrics and in partnerctl jobs list, and partnerc
   expect(await scrape('Bearer wrong')).not.toContain('outbox_jobs')
   const environment = { MONGODB_URL: url }
   const [job] = JSON.parse((await partnerctl(['jobs', 'list', '--json'], environment)).stdout)
-  expect(job).toMatchObject({ topic: 'ApplyRates', state: 'parked', attempts: 10, last_error: 'Error: no' })
+  expect(job).toMatchObject({ topic: 'UserCreated', state: 'parked', attempts: 10, last_error: 'Error: no' })
   const retried = await partnerctl(['jobs', 'retry', job.id, '--json'], environment)
   expect(JSON.parse(retried.stdout)).toMatchObject({ id: job.id, state: 'pending', attempts: 0 })
   expect((await partnerctl(['jobs', 'retry', job.id], environment)).code).toBe(1)
@@ -169,5 +194,3 @@ test('a parked job appears in /metrics and in partnerctl jobs list, and partnerc
   while (await jobModel(apart.live.db).exists({})) await Bun.sleep(20)
   expect(inject('mongodbUrl')).not.toBe(url)
 })
-
-afterAll(() => service.live.outbox.wake())

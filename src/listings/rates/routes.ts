@@ -1,15 +1,14 @@
 import { Elysia } from 'elysia'
-import type { AppContext } from '../context.ts'
-import { Envelope, ok, type ResponseContext } from '../http/envelope.ts'
-import { guard } from '../http/guard.ts'
-import { withIdempotency } from '../http/idempotency/idempotency.ts'
-import { findRateJob } from '../listings/rate-jobs-store.ts'
-import { parsePathId } from '../schema/fields.ts'
-import { normalize } from '../schema/normalize.ts'
-import { type AcceptedRates, prepareRates } from './accept.ts'
-import { decideRates } from './decide.ts'
+import type { AppContext } from '../../context.ts'
+import { Envelope, ok, type ResponseContext } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { parsePathId } from '../../schema/fields.ts'
+import { normalize } from '../../schema/normalize.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
+import { findRateJob } from './store.ts'
+import { prepareRates } from './write.ts'
 
 /** Accepts rates of room types (contract, Endpoints; decisions §8), and tells what became of them (decisions §20). */
 export function rateRoutes(app: AppContext) {
@@ -17,21 +16,13 @@ export function rateRoutes(app: AppContext) {
     .use(guard(app))
     .post(
       '',
-      async (context) => {
-        const { hostId } = context.caller
-        let accepted: AcceptedRates | undefined
-        const response = await withIdempotency(
+      (context) =>
+        withIdempotency(
           app,
           context,
-          () => prepareRates(app, hostId, normalize(RatesWrite, context.body).data),
-          (rates) => {
-            accepted = rates
-            return { status: 200, envelope: acceptance(context, rates) }
-          },
-        )
-        if (accepted) await applyNow(app, hostId, accepted)
-        return response
-      },
+          () => prepareRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data),
+          (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
+        ),
       {
         access: {
           permission: 'listings.write',
@@ -62,14 +53,6 @@ export function rateRoutes(app: AppContext) {
     )
 }
 
-function acceptance(context: ResponseContext, { jobId }: AcceptedRates) {
+function acceptance(context: ResponseContext, jobId: number) {
   return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
-}
-
-/** Where this fails, the job in the outbox does it: the rates are accepted. */
-async function applyNow(app: AppContext, hostId: number, { sequence }: AcceptedRates): Promise<void> {
-  await decideRates(app, hostId, sequence).catch((error) => {
-    app.log.warn({ error: String(error) }, 'Rates are applied later')
-  })
-  app.outbox.wake()
 }

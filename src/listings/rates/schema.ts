@@ -1,9 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Confirmation, Envelope, ProblemShown } from '../http/envelope.ts'
-import { monthlyPrices } from '../listings/fields.ts'
-import { rateJobStatuses } from '../listings/rate-job-status.ts'
-import { bulkOf } from '../schema/bulk.ts'
-import { described, idInBody, money, named, optional, responseObject, shown, text } from '../schema/fields.ts'
+import { Confirmation, Envelope, ProblemShown } from '../../http/envelope.ts'
+import { bulkOf } from '../../schema/bulk.ts'
+import {
+  described,
+  idInBody,
+  money,
+  named,
+  optional,
+  responseObject,
+  shown,
+  text,
+} from '../../schema/fields.ts'
+import { monthlyPrices } from '../fields.ts'
 
 const RateItem = named(
   'RateItem',
@@ -37,7 +45,9 @@ export const RateJobView = named(
     id: shown.integer('Id of the job: the `meta.job_id` of the write', 'id'),
     status: shown.word(
       'Whether the rates are still waiting, are applied and visible to everybody, or have failed as a whole',
-      ...rateJobStatuses,
+      'waiting',
+      'applied',
+      'failed',
     ),
     errors: shown.list('Why it failed, by item; empty otherwise', ProblemShown),
     accepted_at: shown.timestamp('When the write was accepted'),
