@@ -47,7 +47,7 @@ import { requireNoSecret, requireRightSecret, secretCheckModel } from './platfor
 import { providerKeyModel } from './provider-keys/model.ts'
 import { hasKeysUnderOthers } from './provider-keys/store.ts'
 import { RequestJournal } from './requests/journal.ts'
-import { requestBucketModel, requestCountsModel } from './requests/model.ts'
+import { requestCountsModel, requestModel } from './requests/model.ts'
 import { openSandboxEnvironment } from './sandbox/environment.ts'
 import { sandboxKeyModel, sandboxModel } from './sandbox/model.ts'
 import { sandboxDatabase } from './sandbox/store.ts'
@@ -79,8 +79,8 @@ export const models = [
   pricesModel,
   providerKeyModel,
   rateJobModel,
-  requestBucketModel,
   requestCountsModel,
+  requestModel,
   sandboxKeyModel,
   sandboxModel,
   schemaVersionModel,
@@ -248,7 +248,7 @@ async function composeOn(
   outbox.start()
   const heldRequests = new HeldRequests(rateLimiter.places, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)
-  const journal = new RequestJournal(db, clock, log, (entries) => metrics.countDropped(entries))
+  const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics }

@@ -36,8 +36,7 @@ type Scope = Pick<CheckpointScope, 'feed' | 'root' | 'account' | 'filters'>
 /**
  * Opens the checkpoint of a poll.
  *
- * @throws UsageError when the file is not a state file, or belongs to another address, account or filter, or does not
- * name its account; Error when another poll is using it
+ * @throws UsageError when the file is not a state file, or belongs to another address, account or filter; Error when another poll is using it
  */
 export async function openCheckpoint({ path, since, ...scope }: CheckpointScope): Promise<Checkpoint> {
   const file = path ?? defaultPath(scope)
@@ -47,7 +46,7 @@ export async function openCheckpoint({ path, since, ...scope }: CheckpointScope)
   const unlock = lockState(file)
   try {
     const state = await readState(file)
-    if (state) requireSameScope(file, state, scope, since !== undefined)
+    if (state) requireSameScope(file, state, scope)
     const version = since ?? state?.version
     const writer = openState(file, scope)
     return {
@@ -65,19 +64,6 @@ export async function openCheckpoint({ path, since, ...scope }: CheckpointScope)
   }
 }
 
-/**
- * The default state file of an earlier version for these filters, if it exists. It does not name its account, so it is
- * never used by itself: with the checkpoint of another account, changes would be skipped.
- */
-export async function findEarlierState(
-  { root, filters }: Scope,
-  profile: string | undefined,
-): Promise<{ file: string; version: string } | undefined> {
-  const file = stateFile([root, filters, profile])
-  const state = await readState(file).catch(() => undefined)
-  return state && state.account === undefined ? { file, version: state.version } : undefined
-}
-
 /** The version in the default state file of a scope, if there is one; reads only. */
 export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
   return (await readState(defaultPath(scope)))?.version
@@ -85,32 +71,18 @@ export async function readCheckpoint(scope: Scope): Promise<string | undefined> 
 
 /** Named after everything the checkpoint belongs to, so that no two accounts of one home ever share it. */
 function defaultPath({ feed, root, account, filters }: Scope): string {
-  return stateFile([root, account, filters], feed)
-}
-
-function stateFile(scope: unknown[], feed: CheckpointScope['feed'] | 'feed' = 'feed'): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
-  const name = createHash('sha256').update(JSON.stringify(scope)).digest('hex').slice(0, 16)
-  return join(base, 'partnerctl', `${feed}-${name}.json`)
+  const scope = JSON.stringify([root, account, filters])
+  const name = createHash('sha256').update(scope).digest('hex').slice(0, 16)
+  return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
 }
 
-function requireSameScope(
-  file: string,
-  state: State,
-  { feed, root, account, filters }: Scope,
-  isBegunAnew: boolean,
-): void {
+function requireSameScope(file: string, state: State, { feed, root, account, filters }: Scope): void {
   if (state.feed !== feed)
     throw new UsageError(`"${file}" belongs to a poll of another feed; choose another --state`)
   if (state.root !== root || JSON.stringify(state.filters) !== JSON.stringify(filters)) {
     throw new UsageError(
       `"${file}" belongs to a poll of ${state.root} with other filters; choose another --state`,
-    )
-  }
-  if (state.account === undefined) {
-    if (isBegunAnew) return
-    throw new UsageError(
-      `"${file}" was written by an earlier version and does not name its account; if it belongs to this account, use --since "${state.version}" once`,
     )
   }
   if (state.account !== account)

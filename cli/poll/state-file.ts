@@ -8,8 +8,7 @@ export interface State {
   /** Absent for the bookings. */
   feed?: 'messages' | undefined
   root: string
-  /** Absent in a file of an earlier version, which did not record the account. */
-  account?: string
+  account: string
   filters: Record<string, string | undefined>
   version: string
 }

@@ -5,7 +5,6 @@ import { invalidField, invalidFields, type Problem, type ProblemCode } from '../
 import { advanceHostClock, hostQueue } from '../host-clock/store.ts'
 import { type BookableListing, findBookableListing } from '../listings/store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
-import { ensureMessageVersions } from '../messages/upgrade.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../platform/mongo/transactions.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -38,11 +37,7 @@ export async function prepareBooking(
   ])
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null
-  const [id, messageId] = await Promise.all([
-    ids('booking'),
-    text === null ? 0 : ids('message'),
-    text === null ? undefined : ensureMessageVersions(db, hostId),
-  ])
+  const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
   const draft = draftOf(id, input, parts, config.defaultCurrency)
   return {
     queue: hostQueue(hostId),

@@ -94,20 +94,6 @@ export async function findBookingOfAnyHost(db: Db, id: number): Promise<StoredBo
   return booking
 }
 
-/** The listings of these bookings of a host, by booking id. */
-export async function findListingsOf(
-  db: Db,
-  session: Session,
-  hostId: number,
-  ids: number[],
-): Promise<Map<number, number>> {
-  const columns = { id: 1, listing_id: 1 }
-  const found = await bookingModel(db)
-    .find({ host_id: hostId, id: { $in: ids } }, columns, { session })
-    .lean()
-  return new Map(found.map(({ id, listing_id }) => [id, listing_id]))
-}
-
 /** Which bookings of a host a feed query matches, apart from their version. */
 export interface ChangeFilter {
   host_id: number

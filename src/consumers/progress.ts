@@ -48,7 +48,6 @@ export async function progressOfAll(db: Db, consumers: Place[]): Promise<Progres
 
 /** The version of the oldest change that a consumer has not acknowledged; null where there is none. */
 export async function oldestPendingOf(db: Db, { host_id, feed, acknowledged }: Place): Promise<Date | null> {
-  const { prepare, oldestAfter } = wholeFeeds[feed]
-  await prepare(db, host_id)
+  const { oldestAfter } = wholeFeeds[feed]
   return oldestAfter(db, host_id, acknowledged)
 }

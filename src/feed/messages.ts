@@ -2,7 +2,6 @@ import { findBooking } from '../bookings/store.ts'
 import type { Caller } from '../http/caller.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { countNewMessages, findNewMessages, type MessageFilter } from '../messages/store.ts'
-import { ensureMessageVersions } from '../messages/upgrade.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type PlaceQuery, placeOf } from './place.ts'
 import type { FeedQuestion, FeedSource } from './source.ts'
@@ -35,7 +34,6 @@ export async function askForMessages(
   const { hostId } = caller
   const { booking_id, sender, cursor } = query
   const updated_after = await placeOf(db, caller, 'messages', query)
-  await ensureMessageVersions(db, hostId)
   if (booking_id !== undefined) await findBooking(db, hostId, Number(booking_id))
   const filter = {
     host_id: hostId,

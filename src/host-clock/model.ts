@@ -7,8 +7,8 @@ export interface HostClock {
   _id: number
   /** The last version of a booking, in whole seconds since 1970. */
   last: number
-  /** The last version of a message; absent until the messages of an earlier version have theirs. */
-  messages_last?: number
+  /** The last version of a message. */
+  messages_last: number
   /** Number of changes of bookings and availability so far. */
   sequence: number
 }
@@ -19,7 +19,7 @@ export type Counter = 'last' | 'messages_last'
 const schema = new Schema<HostClock>({
   _id: { type: Number, required: true },
   last: { type: Number, required: true },
-  messages_last: Number,
+  messages_last: { type: Number, required: true },
   sequence: { type: Number, required: true },
 })
 schema.index({ last: -1 }, { name: 'clock_last' })

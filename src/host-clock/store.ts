@@ -39,7 +39,7 @@ export async function advanceHostClock(
 
 /**
  * Gives a message its version, by the same rule and with a counter of its own, so that messages never push the versions
- * of bookings ahead. The host's messages must have versions, see `messages/upgrade.ts`.
+ * of bookings ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
   const clock = await advance(db, session, hostId, { counters: ['messages_last'], sequence: 0, now })
@@ -59,25 +59,9 @@ export async function readHostClock(db: Db, hostId: number, counter: Counter = '
   return versionOf(clock ?? {}, counter)
 }
 
-/** True when the host's messages have versions, or the host, a sandbox, is gone. */
-export async function countsMessages(db: Db, hostId: number): Promise<boolean> {
-  const clock = await findClock(db, hostId, { messages_last: 1 })
-  return clock === null || clock.messages_last !== undefined
-}
-
 /** False for a sandbox that was cleared. */
 export async function hasClock(db: Db, hostId: number): Promise<boolean> {
   return (await findClock(db, hostId, { _id: 1 })) !== null
-}
-
-/** Starts to count the versions of messages after `last`, in seconds since 1970. */
-export async function startMessageClock(
-  db: Db,
-  session: Session,
-  hostId: number,
-  last: number,
-): Promise<void> {
-  await hostClockModel(db).updateOne({ _id: hostId }, { $set: { messages_last: last } }, { session })
 }
 
 /** The latest version of any host. */
@@ -87,7 +71,7 @@ export async function readLatestVersion(db: Db): Promise<Date> {
 }
 
 /** Where a new clock starts: its versions come after these, in seconds since 1970. */
-export type ClockStart = Pick<HostClock, 'last'> & { messages_last: number }
+export type ClockStart = Pick<HostClock, Counter>
 
 /** Starts the clock of a new host. */
 export async function startHostClock(
@@ -111,12 +95,9 @@ export async function moveClocksAhead(
 ): Promise<{ clocks: number; last: Date }> {
   const { collection } = hostClockModel(db)
   const present = Math.floor(from.getTime() / 1000)
-  // A host whose messages have no versions yet has no such counter, and must not get one here.
-  const counted = { messages_last: { $exists: true } }
-  await collection.updateMany({}, { $max: { last: present } })
-  await collection.updateMany(counted, { $max: { messages_last: present } })
-  const { matchedCount: clocks } = await collection.updateMany({}, { $inc: { last: seconds } })
-  await collection.updateMany(counted, { $inc: { messages_last: seconds } })
+  await collection.updateMany({}, { $max: { last: present, messages_last: present } })
+  const ahead = { $inc: { last: seconds, messages_last: seconds } }
+  const { matchedCount: clocks } = await collection.updateMany({}, ahead)
   const first = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: 1 }).lean()
   return { clocks, last: versionOf(first ?? { last: present + seconds }, 'last') }
 }

@@ -15,7 +15,6 @@ import {
   insertMessage,
   setClosedAt,
 } from './store.ts'
-import { ensureMessageVersions } from './upgrade.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
@@ -87,11 +86,7 @@ async function prepareSend(
   also: (session: Session) => Promise<void> = async () => {},
 ): Promise<UnitOfWork<StoredMessage>> {
   const conversation = { host_id, booking_id }
-  const [id] = await Promise.all([
-    ids('message'),
-    ensureMessageVersions(db, host_id),
-    ensureConversation(db, conversation),
-  ])
+  const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
   return {
     queue: hostQueue(host_id),
     async run(session) {

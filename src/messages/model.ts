@@ -30,11 +30,7 @@ const schema = new Schema<StoredMessage>({
 })
 schema.index({ host_id: 1, booking_id: 1, created_at: 1, id: 1 }, { name: 'message_order' })
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })
-// Messages of an earlier version have no version until somebody asks for them.
-schema.index(
-  { host_id: 1, version: 1 },
-  { unique: true, partialFilterExpression: { version: { $exists: true } }, name: 'message_version' },
-)
+schema.index({ host_id: 1, version: 1 }, { unique: true, name: 'message_version' })
 schema.index({ host_id: 1, booking_id: 1, version: 1 }, { name: 'message_booking_version' })
 
 export const messageModel = modelOf<StoredMessage>('messages', schema)

@@ -1,20 +1,19 @@
 import { invalidField } from '../errors.ts'
-import type { LoggedRequest } from './store.ts'
 
 /** After which entry a page continues, as an opaque string that only its key can use. */
-export function writeCursor(keyId: number, { at, id }: Pick<LoggedRequest, 'at' | 'id'>): string {
-  return Buffer.from(`${keyId}.${at.getTime()}.${id}`).toString('base64url')
+export function writeCursor(keyId: number, entryId: string): string {
+  return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
 }
 
 /**
- * The entry after which a page continues.
+ * The id of the entry after which a page continues.
  *
  * @throws DomainError `validation` for anything that is not a cursor of this key
  */
-export function readCursor(keyId: number, cursor: string): Pick<LoggedRequest, 'at' | 'id'> {
+export function readCursor(keyId: number, cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const [, key, at, id] = /^(\d{1,15})\.(\d{1,15})\.([0-9a-z]{34})$/.exec(text) ?? []
-  if (Number(key) !== keyId || at === undefined || id === undefined)
+  const [, key, id] = /^(\d{1,15})\.([0-9a-z]{25})$/.exec(text) ?? []
+  if (Number(key) !== keyId || id === undefined)
     throw invalidField('cursor', '"cursor" must be the "next_cursor" of a page of this key')
-  return { at: new Date(Number(at)), id }
+  return id
 }

@@ -1,12 +1,11 @@
 import type { Logger } from 'pino'
-import type { Clock } from '../clock.ts'
 import type { EntryPlaces, Journal } from '../context.ts'
 import type { RequestEntry } from '../http/request-entry.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { type BucketWrite, type EntrySeries, OpenBuckets } from './buckets.ts'
 import { addCounts } from './counts-store.ts'
 import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'
-import { addEntries, keptEntries, trimSeries } from './store.ts'
+import type { StoredRequest } from './model.ts'
+import { insertRequests, keptEntries, toStoredRequest, trimSeries } from './store.ts'
 
 /** With the time of the write, an entry is visible within 2 s (decisions §18). */
 const flushEveryMilliseconds = 1500
@@ -20,20 +19,24 @@ type Key = { id: number; hostId: number }
 /** What was noted of one key. */
 interface Noted {
   key: Key
-  failures: RequestEntry[]
-  others: RequestEntry[]
+  failures: StoredRequest[]
+  others: StoredRequest[]
   counts: MinuteCounts
 }
 
-/** What is written together. It stays the same until it is: the database knows by its number what it has already. */
+/** What is written together. It stays the same until it is: the database knows what it has already. */
 interface Batch {
   number: number
   counted: { key: Key; counts: MinuteCounts }[]
-  writes: BucketWrite[]
-  series: EntrySeries[]
+  requests: StoredRequest[]
 }
 
-/** Collects the requests of each key in memory and writes them every 1.5 s, in one write per bucket. */
+/** A series is trimmed when one process has added so many entries to it, and when it adds its first. */
+const trimEvery = 50
+/** So many series one process keeps in mind. */
+const maxSeries = 10_000
+
+/** Collects the requests of each key in memory and writes them every 1.5 s, beside the requests that come. */
 export class RequestJournal implements Journal {
   private noted = new Map<number, Noted>()
   /** How many entries are kept, whether or not they are being written. */
@@ -41,14 +44,14 @@ export class RequestJournal implements Journal {
   private readonly name = crypto.randomUUID()
   private batch: Batch | undefined
   private batches = 0
-  private readonly buckets = new OpenBuckets()
+  /** Entries added since a series was trimmed, by its name. */
+  private readonly untrimmed = new Map<string, number>()
   private writing: Promise<void> | undefined
   private readonly flusher: ReturnType<typeof setInterval>
 
   /** @param onDropped told how many entries there was no room for */
   constructor(
     private readonly db: Db,
-    private readonly clock: Clock,
     private readonly log: Logger,
     private readonly onDropped: (entries: number) => void,
   ) {
@@ -85,14 +88,15 @@ export class RequestJournal implements Journal {
     return fresh
   }
 
-  private list({ failures, others }: Noted, entry: RequestEntry): void {
+  private list({ key, failures, others }: Noted, entry: RequestEntry): void {
     if (this.size >= maximumUnwritten || failures.length >= maximumUnwrittenOfKey) {
       this.onDropped(1)
       return
     }
     this.size += 1
-    const series = entry.status >= 400 ? failures : others
-    series.push(entry)
+    const request = toStoredRequest(key, entry)
+    const series = request.failed ? failures : others
+    series.push(request)
     // What would be trimmed at once need not be written.
     if (others.length >= keptEntries.others * 1.1)
       this.size -= others.splice(0, others.length - keptEntries.others).length
@@ -116,34 +120,31 @@ export class RequestJournal implements Journal {
     const all = [...this.noted.values()]
     this.noted = new Map()
     this.batches += 1
-    const now = this.clock()
-    const placed = all.flatMap(seriesOf)
     return {
       number: this.batches,
       counted: all.filter(({ counts }) => counts.size > 0),
-      writes: placed.flatMap(({ series, entries }) => this.buckets.place(series, entries, now)),
-      series: placed.map(({ series }) => series),
+      requests: all.flatMap(({ failures, others }) => [...failures, ...others]),
     }
   }
 
-  private async writeBatch({ number, counted, writes, series }: Batch): Promise<void> {
+  private async writeBatch({ number, counted, requests }: Batch): Promise<void> {
     await addCounts(this.db, this.name, number, counted)
-    await addEntries(this.db, number, writes)
-    this.size -= writes.reduce((sum, { entries }) => sum + entries.length, 0)
-    // From here on it is written: what is not trimmed now is so the next time.
-    for (const one of series)
-      if (this.buckets.isTrimDue(one))
-        await trimSeries(this.db, one).catch((error) =>
+    await insertRequests(this.db, requests)
+    this.size -= requests.length
+    await this.trim(requests)
+  }
+
+  /** What is not trimmed now is so the next time. */
+  private async trim(written: StoredRequest[]): Promise<void> {
+    for (const [name, added] of Map.groupBy(written, ({ key_id, failed }) => `${key_id}:${failed}`)) {
+      const untrimmed = (this.untrimmed.get(name) ?? trimEvery) + added.length
+      if (this.untrimmed.size >= maxSeries) this.untrimmed.clear()
+      this.untrimmed.set(name, untrimmed < trimEvery ? untrimmed : 0)
+      const [series] = added
+      if (series && untrimmed >= trimEvery)
+        await trimSeries(this.db, series).catch((error) =>
           this.log.warn({ error: String(error) }, 'Cannot trim the request log'),
         )
+    }
   }
-}
-
-function seriesOf({ key, failures, others }: Noted) {
-  const owner = { host_id: key.hostId, key_id: key.id }
-  const all = [
-    { series: { ...owner, failed: true }, entries: failures },
-    { series: { ...owner, failed: false }, entries: others },
-  ]
-  return all.filter(({ entries }) => entries.length > 0)
 }

@@ -26,6 +26,6 @@ export async function readRequestPage(
   const last = found.length > perPage ? rows.at(-1) : undefined
   return {
     rows,
-    pagination: { per_page: perPage, next_cursor: last ? writeCursor(question.key_id, last) : null },
+    pagination: { per_page: perPage, next_cursor: last ? writeCursor(question.key_id, last.id) : null },
   }
 }

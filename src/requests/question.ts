@@ -1,3 +1,5 @@
+import { momentPart } from './entry-id.ts'
+
 /** Which requests are looked for; what is left out does not limit. */
 export interface RequestQuestion {
   host_id?: number
@@ -6,46 +8,35 @@ export interface RequestQuestion {
   statuses?: string[] | undefined
   request_id?: string | undefined
   since?: Date | undefined
-  /** Only what comes after this one, from new to old. */
-  after?: { at: Date; id: string } | undefined
+  /** Only what comes after the entry with this id, from new to old. */
+  after?: string | undefined
 }
 
-/** The buckets that may have such a request. */
-export function bucketFilter(question: RequestQuestion): object {
-  const { host_id, key_id, statuses, request_id, since, after } = question
-  const ranges = statuses?.map((status) => {
-    const { first, last } = rangeOf(status)
-    return { statuses: { $elemMatch: { $gte: first, $lte: last } } }
-  })
-  return {
-    ...(host_id === undefined ? {} : { host_id }),
-    ...(key_id === undefined ? {} : { key_id }),
-    ...(request_id === undefined ? {} : { 'entries.request_id': request_id }),
-    ...(since ? { to: { $gte: since } } : {}),
-    ...(after ? { from: { $lte: after.at } } : {}),
+/**
+ * The database's filter for a question. Failures and the others are two ranges of one index.
+ *
+ * @param weekAgo failures are over from then on
+ */
+export function requestFilter(question: RequestQuestion, weekAgo: Date) {
+  const { statuses, request_id, since, after, ...owner } = question
+  const ranges = statuses?.map((status) => ({ status: rangeOf(status) }))
+  const common = {
+    ...owner,
+    ...(request_id === undefined ? {} : { request_id }),
     ...(ranges ? { $or: ranges } : {}),
   }
-}
-
-/** The condition for one entry of a bucket; what comes after a place is only narrowed down to its moment. */
-export function entryFilter({ statuses, request_id, since, after }: RequestQuestion, weekAgo: Date): object {
-  const ranges = statuses?.map((status) => {
-    const { first, last } = rangeOf(status)
-    return { $and: [{ $gte: ['$$entry.status', first] }, { $lte: ['$$entry.status', last] }] }
-  })
+  const before = after === undefined ? {} : { $lt: after }
+  const from = momentPart(since ?? new Date(0))
+  const fromWeekAgo = momentPart(since && since > weekAgo ? since : weekAgo)
   return {
-    $and: [
-      { $or: [{ $lt: ['$$entry.status', 400] }, { $gt: ['$$entry.at', weekAgo] }] },
-      ...(ranges ? [{ $or: ranges }] : []),
-      ...(request_id === undefined ? [] : [{ $eq: ['$$entry.request_id', { $literal: request_id }] }]),
-      ...(since ? [{ $gte: ['$$entry.at', since] }] : []),
-      ...(after ? [{ $lte: ['$$entry.at', after.at] }] : []),
+    $or: [
+      { ...common, failed: false, _id: { ...before, $gte: from } },
+      { ...common, failed: true, _id: { ...before, $gte: fromWeekAgo } },
     ],
   }
 }
 
 /** The statuses that `422` or `4xx` stands for. */
-function rangeOf(status: string): { first: number; last: number } {
-  const [first, last] = [Number(status.replace('xx', '00')), Number(status.replace('xx', '99'))]
-  return { first, last }
+function rangeOf(status: string): { $gte: number; $lte: number } {
+  return { $gte: Number(status.replace('xx', '00')), $lte: Number(status.replace('xx', '99')) }
 }

@@ -3,7 +3,6 @@ import { toVersion } from '../bookings/version.ts'
 import type { AppContext } from '../context.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { findNewMessages } from '../messages/store.ts'
-import { ensureMessageVersions } from '../messages/upgrade.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
 import { type Hint, hintOf } from './hint.ts'
 import { type AtOnce, addHints } from './hints-store.ts'
@@ -34,7 +33,6 @@ export async function collectHints(
 ): Promise<Collected> {
   const { host_id, events, bookings_seen, messages_seen } = webhook
   const page = { skip: 0, limit: batchSize }
-  await ensureMessageVersions(db, host_id)
   const [changes, messages] = await Promise.all([
     events.includes('booking.changed') ? findChanges(db, { host_id }, bookings_seen, page) : [],
     events.includes('message.created') ? findNewMessages(db, { host_id }, messages_seen, page) : [],

@@ -2,7 +2,6 @@ import { recordAction } from '../admin/store.ts'
 import { parseFeedTime } from '../bookings/version.ts'
 import type { AppContext } from '../context.ts'
 import { readHostClock } from '../host-clock/store.ts'
-import { ensureMessageVersions } from '../messages/upgrade.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { inTransaction } from '../platform/mongo/transactions.ts'
 import { dropWaiting, oldestWaiting } from './deliveries-store.ts'
@@ -25,7 +24,6 @@ export async function placesNow(
   db: Db,
   hostId: number,
 ): Promise<Pick<Webhook, 'bookings_seen' | 'messages_seen'>> {
-  await ensureMessageVersions(db, hostId)
   const [bookings_seen, messages_seen] = await Promise.all([
     readHostClock(db, hostId, 'last'),
     readHostClock(db, hostId, 'messages_last'),

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -69,31 +68,7 @@ test('partnerctl feed poll exits 2 for the state file of another account, even w
   }
 })
 
-test('partnerctl feed poll takes over a state file of an earlier version only with --since', async () => {
-  const { folder, poll } = await home()
-  const actor = await service.actor()
-  const { booking_id } = await seedBooking(actor)
-  const earlier = { root: `${server.url}/v1`, filters: {}, version: '2099-01-01 00:00:00' }
-  const name = createHash('sha256')
-    .update(JSON.stringify([earlier.root, earlier.filters, undefined]))
-    .digest('hex')
-    .slice(0, 16)
-  await mkdir(join(folder, 'partnerctl'))
-  await writeFile(join(folder, 'partnerctl', `feed-${name}.json`), JSON.stringify(earlier))
-  const fresh = await poll(actor.key)
-  expect([fresh.ids, fresh.stderr]).toEqual([
-    [booking_id],
-    expect.stringContaining('--since "2099-01-01 00:00:00"'),
-  ])
-  const state = join(folder, 'state.json')
-  await writeFile(state, JSON.stringify(earlier))
-  const refused = await poll(actor.key, '--state', state)
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('earlier version')])
-  expect((await poll(actor.key, '--state', state, '--since', '2020-01-01')).ids).toEqual([booking_id])
-  expect((await poll(actor.key, '--state', state)).ids).toEqual([])
-})
-
-test('partnerctl feed poll ignores a lock file that an earlier version left behind', async () => {
+test('partnerctl feed poll ignores a lock file that nobody holds', async () => {
   const { folder, poll } = await home()
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)

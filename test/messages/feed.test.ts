@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest'
 import { askForMessages, messageFeed } from '../../src/feed/messages.ts'
 import { readFeedPage } from '../../src/feed/page.ts'
-import { hostClockModel } from '../../src/host-clock/model.ts'
 import { advanceHostClock } from '../../src/host-clock/store.ts'
-import { messageModel } from '../../src/messages/model.ts'
 import { inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { type Actor, seedBooking, testApp } from '../support/app.ts'
 
@@ -116,47 +114,6 @@ test('a cursor of one feed is refused by the other', async () => {
     (await actor.send('GET', `${path}?per_page=1&cursor=${cursor}`)).status
   expect(await Promise.all([statusOf(bookings, ofBookings), statusOf(feed, ofMessages)])).toEqual([200, 200])
   expect(await Promise.all([statusOf(bookings, ofMessages), statusOf(feed, ofBookings)])).toEqual([422, 422])
-})
-
-test('messages of a version without this feed get their versions by time and id, before anybody reads or sends', async () => {
-  const old = await testApp({ LOG_LEVEL: 'silent' })
-  const actor = await service.actor()
-  const { booking_id, listing } = await seedBooking(actor)
-  const messages = messageModel(db).collection
-  await messages.deleteMany({ host_id: actor.hostId })
-  const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second))
-  // Newest first, three of them within one second, more than one batch.
-  const earlier = Array.from({ length: 700 }, (_, index) => ({
-    id: actor.hostId * 10_000 + index,
-    host_id: actor.hostId,
-    booking_id,
-    sender: 'guest',
-    sender_name: 'Maria',
-    text: `Earlier ${index}`,
-    is_seen: false,
-    created_at: at(Math.floor(index / 3)),
-  }))
-  await messages.insertMany(earlier.toReversed() as never[])
-  await hostClockModel(db).collection.updateOne({ _id: actor.hostId } as never, {
-    $unset: { messages_last: true },
-  })
-  // A process that has not seen this host yet, and another one, at once.
-  const fresh = await testApp({ LOG_LEVEL: 'silent' })
-  const ask = (app: typeof fresh, query: string) =>
-    app.send('GET', `${feed}?per_page=100&${query}`, { key: actor.key })
-  const sent = fresh.send('POST', `/v1/bookings/${booking_id}/messages`, {
-    key: actor.key,
-    body: { message: { text: 'New' } },
-  })
-  const pages = await Promise.all([ask(fresh, 'page=1'), ask(old, 'page=1')])
-  expect((await sent).status).toBe(201)
-  const items: Item[] = []
-  for (let page = 1; page <= 8; page += 1) items.push(...(await ask(old, `page=${page}`)).body.data.messages)
-  expect(items.map(({ text }) => text)).toEqual([...earlier.map(({ text }) => text), 'New'])
-  expect(new Set(items.map(({ version }) => version)).size).toBe(701)
-  expect(items[0]?.version).toBe('2026-01-01 12:00:00')
-  expect(new Set(items.map(({ listing_id }) => listing_id))).toEqual(new Set([listing.id]))
-  for (const { body } of pages) expect(body.data.messages).toEqual(items.slice(0, 100))
 })
 
 test('in the sandbox a guest can be let reply, but not in the conversation that is closed', async () => {

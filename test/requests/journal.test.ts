@@ -1,11 +1,15 @@
 import { afterAll, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
 import { loggedCharacters, loggedProblems, type RequestEntry, toEntry } from '../../src/http/request-entry.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { openMongo } from '../../src/platform/mongo/connection.ts'
 import { addCounts, findCounts } from '../../src/requests/counts-store.ts'
 import { maximumUnwritten, maximumUnwrittenOfKey, RequestJournal } from '../../src/requests/journal.ts'
-import { addEntries, failureMilliseconds, findRequests } from '../../src/requests/store.ts'
+import {
+  failureMilliseconds,
+  findRequests,
+  insertRequests,
+  toStoredRequest,
+} from '../../src/requests/store.ts'
 import { mongodbUrlOf, testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
@@ -23,22 +27,17 @@ const entry = (status: number, at = new Date(), id: string = crypto.randomUUID()
   ...{ replayed: false, sandbox: false, address: '127.0.0.1' },
 })
 
-function openJournal(on = db, clock = systemClock) {
+function openJournal(on = db) {
   let dropped = 0
-  const journal = new RequestJournal(on, clock, openLog('silent'), (entries) => {
+  const journal = new RequestJournal(on, openLog('silent'), (entries) => {
     dropped += entries
   })
   afterAll(() => journal.close())
   return { journal, dropped: () => dropped }
 }
 
-async function storedOf(keyId: number, failed: boolean): Promise<number> {
-  const buckets = await db.collection('request_buckets').find({ key_id: keyId, failed }).toArray()
-  return buckets.reduce((sum, { count, entries }) => {
-    expect(entries).toHaveLength(count)
-    return sum + count
-  }, 0)
-}
+const storedOf = (key_id: number, failed: boolean) =>
+  db.collection('requests').countDocuments({ key_id, failed })
 
 test('a process keeps 10,000 unwritten entries, and counts those that it drops', async () => {
   const { journal, dropped } = openJournal()
@@ -92,7 +91,7 @@ test('of a key the last 10,000 failures and the last 1,000 others stay', async (
 
 test('failures of a week ago are over, and the database removes them by itself', async () => {
   const then = Date.now() - failureMilliseconds - 60_000
-  const { journal } = openJournal(db, () => new Date(then))
+  const { journal } = openJournal()
   const key = newKey()
   journal.record(key, entry(404, new Date(then)), listed)
   journal.record(key, entry(200, new Date(then)), listed)
@@ -101,9 +100,9 @@ test('failures of a week ago are over, and the database removes them by itself',
     (await findRequests(db, { key_id: key.id }, 10, new Date(now))).map(({ status }) => status)
   expect((await seenAt(then)).sort()).toEqual([200, 404])
   expect(await seenAt(Date.now())).toEqual([200])
-  const [bucket] = await db.collection('request_buckets').find({ key_id: key.id, failed: true }).toArray()
-  expect(bucket?.expires_at.getTime()).toBe(then + failureMilliseconds)
-  const indexes = await db.collection('request_buckets').indexes()
+  const [stored] = await db.collection('requests').find({ key_id: key.id, failed: true }).toArray()
+  expect(stored?.expires_at.getTime()).toBe(then + failureMilliseconds)
+  const indexes = await db.collection('requests').indexes()
   expect(indexes.find(({ name }) => name === 'request_expiry')).toMatchObject({
     key: { expires_at: 1 },
     expireAfterSeconds: 0,
@@ -113,14 +112,14 @@ test('failures of a week ago are over, and the database removes them by itself',
 test('what cannot be written is kept until it can', async () => {
   const own = await openMongo(mongodbUrlOf('journal_refused'))
   afterAll(() => own.close())
-  const buckets = own.collection('request_buckets')
+  const requests = own.collection('requests')
   const { journal, dropped } = openJournal(own)
   const key = newKey()
   const record = (entries: number) => {
     for (let count = 0; count < entries; count += 1) journal.record(key, entry(404), listed)
   }
-  const refuse = (validator: object) => own.db?.command({ collMod: 'request_buckets', validator })
-  const stored = async () => (await buckets.find().toArray()).flatMap(({ entries }) => entries)
+  const refuse = (validator: object) => own.db?.command({ collMod: 'requests', validator })
+  const stored = () => requests.find().toArray()
   record(30)
   await journal.flush()
   await refuse({ host_id: -1 })
@@ -136,19 +135,16 @@ test('what cannot be written is kept until it can', async () => {
 
 test('the same batch again changes nothing, as after a write whose result is unknown', async () => {
   const key = newKey()
-  const series = { host_id: key.hostId, key_id: key.id, failed: true }
   const minute = Date.now() - (Date.now() % 60_000)
-  const bucketId = crypto.randomUUID().replaceAll('-', '')
-  const write = (before: number) => ({ series, bucketId, before, entries: [entry(404), entry(404)] })
+  const journal = crypto.randomUUID()
   const counted = [{ key, counts: new Map([[minute, { refused: 2 }]]) }]
-  for (const [batch, before] of [
-    [1, 0],
-    [1, 0],
-    [2, 2],
-    [2, 2],
-  ] as const) {
-    await addEntries(db, batch, [write(before)])
-    await addCounts(db, bucketId, batch, counted)
+  const batches = [1, 2].map((batch) => ({
+    batch,
+    requests: [1, 2].map(() => toStoredRequest(key, entry(404))),
+  }))
+  for (const { batch, requests } of batches.flatMap((one) => [one, one])) {
+    await insertRequests(db, requests)
+    await addCounts(db, journal, batch, counted)
   }
   const found = await findRequests(db, { key_id: key.id }, 10, new Date())
   expect([found.length, new Set(found.map(({ id }) => id)).size]).toEqual([4, 4])

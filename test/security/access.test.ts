@@ -21,7 +21,7 @@ const [ownHook, stolenHook] = [await seedWebhook(owner), await seedWebhook(thief
 async function stateOf(hostId: number): Promise<string> {
   const names = (await db.listCollections())
     .map(({ name }) => name)
-    .filter((name) => !['outbox', 'request_buckets', 'request_counts'].includes(name))
+    .filter((name) => !['outbox', 'requests', 'request_counts'].includes(name))
     .sort()
   const documents = await Promise.all(
     names.map((name) => db.collection(name).find({ host_id: hostId }).sort({ _id: 1 }).toArray()),

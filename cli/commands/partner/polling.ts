@@ -3,8 +3,7 @@ import { isFeedTime } from '../../../src/schema/formats.ts'
 import { readAccount } from '../../client/account.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
 import { UsageError } from '../../errors.ts'
-import { note } from '../../output.ts'
-import { type Checkpoint, findEarlierState, openCheckpoint } from '../../poll/checkpoint.ts'
+import { type Checkpoint, openCheckpoint } from '../../poll/checkpoint.ts'
 import { openConsumer } from '../../poll/consumer.ts'
 import type { Feed, Item } from '../../poll/feeds.ts'
 import { type OutputFormat, outputFor } from '../../poll/handlers.ts'
@@ -100,9 +99,7 @@ async function openFile<T extends Item>(
     account,
     filters,
   }
-  const checkpoint = await openCheckpoint({ ...scope, path: args.state, since: args.since })
-  if (checkpoint.version === undefined && !args.state && !scope.feed) await mentionEarlierState(scope, client)
-  return checkpoint
+  return openCheckpoint({ ...scope, path: args.state, since: args.since })
 }
 
 /** A consumer has one place in the whole feed: with a filter it would pass over what the filter hides. */
@@ -124,15 +121,4 @@ function endOf({ once, follow, interval }: PollValues): AtTheEnd {
   if (once && follow) throw new UsageError('Options --once and --follow exclude each other')
   if (once) return { end: 'stop' }
   return { end: follow ? 'follow' : 'pause', seconds }
-}
-
-async function mentionEarlierState(
-  scope: Parameters<typeof findEarlierState>[0],
-  { profile }: PartnerClient,
-): Promise<void> {
-  const earlier = await findEarlierState(scope, profile)
-  if (!earlier) return
-  note(
-    `"${earlier.file}" was written by an earlier version and does not name its account: starting with the oldest booking. If it belongs to this account, continue with --since "${earlier.version}"`,
-  )
 }

@@ -13,10 +13,7 @@ export async function findStoredResponse(
   readConcern: 'majority' | 'local' = 'majority',
 ): Promise<StoredResponse | null> {
   const options = { readConcern: { level: readConcern } }
-  // Those of the version before name no host until they are migrated.
-  const host_id = { $in: [claim.host_id, null] }
-  const filter = { ...claim, host_id } as never
-  const found = await storedResponseModel(db).collection.findOne<StoredResponse>(filter, options)
+  const found = await storedResponseModel(db).collection.findOne<StoredResponse>({ ...claim }, options)
   return found && found.expires_at > now ? found : null
 }
 

@@ -1,8 +1,7 @@
 import { Schema } from 'mongoose'
 import { modelOf } from './collections.ts'
 import type { Db, Session } from './connection.ts'
-import { isDuplicate } from './errors.ts'
-import type { MigrationPart } from './migration.ts'
+import { retryDuplicate } from './errors.ts'
 
 interface Lock {
   _id: string
@@ -35,31 +34,13 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)
   if (known.has(_id)) return
-  const { collection } = lockModel(db)
-  try {
-    const fresh = { $setOnInsert: { taken: 0 } }
-    await collection.updateOne({ _id, host_id } as never, fresh, { upsert: true })
-  } catch (error) {
-    if (!isDuplicate(error)) throw error
-    // Made by another process just now; or by one of the version before, which did not store the host.
-    await collection.updateOne({ _id } as never, { $set: { host_id } })
-  }
+  const fresh = { $setOnInsert: { taken: 0 } }
+  await retryDuplicate(() =>
+    lockModel(db).collection.updateOne({ _id, host_id } as never, fresh, { upsert: true }),
+  )
   if (known.size >= mostRemembered) known.clear()
   known.add(_id)
 }
-
-/** Locks of the version before, which name their host only in their id. */
-export const upgradeLocks: MigrationPart = {
-  remaining: (db) => lockModel(db).countDocuments(hostless),
-  async run(db) {
-    for await (const { _id } of lockModel(db).find(hostless).lean().cursor()) {
-      const host_id = Number(_id.slice(_id.indexOf('/') + 1))
-      await lockModel(db).updateOne({ _id }, { $set: { host_id } })
-    }
-  },
-}
-
-const hostless = { host_id: { $exists: false } }
 
 /**
  * Serializes a transaction with all others that take the same lock, in any process: two of them cannot both commit on

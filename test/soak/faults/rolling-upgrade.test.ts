@@ -51,7 +51,7 @@ const replacements: Replacement[] = [
     declaration: `export const migrations: typeof earlier = [
       ...earlier,
       {
-        version: 3,
+        version: 1,
         name: 'Add the channel to bookings',
         remaining: (db) => db.collection('bookings').countDocuments({ channel: { $exists: false } }),
         async run(db) {
@@ -183,7 +183,7 @@ test('two releases serve one database together, forwards and back: nothing is lo
   expect(names).toContain('booking_number_channel')
   expect(names).not.toContain('booking_number')
   await expect(startService(environment)).rejects.toThrow(
-    /The service did not start \(exit code 1\):\nCannot start: The database has schema version 3, and this release knows versions up to 2: start a later release\n$/,
+    /The service did not start \(exit code 1\):\nCannot start: The database has schema version 1, and this release knows versions up to 0: start a later release\n$/,
   )
   const refused = await partnerctl(['keys', 'list'], environment)
   expect([refused.code, refused.stderr.trim().split('\n').length]).toEqual([1, 1])

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
-import { storedResponseModel } from '../../../src/http/idempotency/model.ts'
-import { lockModel } from '../../../src/platform/mongo/locks.ts'
+import { release } from '../../../src/compose.ts'
+import type { Migration } from '../../../src/platform/mongo/migration.ts'
+import { finishMigrations, migrate, planMigration } from '../../../src/platform/mongo/migrations.ts'
+import type { Release } from '../../../src/platform/mongo/schema-version.ts'
+import { userModel } from '../../../src/users/model.ts'
 import { mongodbUrlOf, seedBooking, testApp, testEnvironment } from '../../support/app.ts'
-import { readFixture } from '../../support/fixtures.ts'
+import { userOf } from '../../support/large-listings.ts'
 import { partnerctl } from '../../support/processes.ts'
 
 const url = mongodbUrlOf(`migrations_${crypto.randomUUID().slice(0, 8)}`)
@@ -20,50 +23,55 @@ async function administer(...args: string[]) {
 const findingOf = async (check: string) =>
   (await administer('check', '--json')).output.find((finding: { check: string }) => finding.check === check)
 
+/** A made-up migration: guests have a nickname, and an index goes that only the release before needs. */
+const nicknames: Migration = {
+  version: 1,
+  name: 'Add nicknames to guests',
+  remaining: (of) => userModel(of).collection.countDocuments({ nickname: { $exists: false } }),
+  async run(of) {
+    const { collection } = userModel(of)
+    for await (const { _id, name } of collection.find({ nickname: { $exists: false } }))
+      await collection.updateOne({ _id }, { $set: { nickname: name } })
+  },
+  retiredIndexes: { users: ['user_by_shoe_size'] },
+}
+const next: Release = { ...release, migrations: [...release.migrations, nicknames] }
+
 test('a new database is at the version of the release, and nothing is left to do', async () => {
-  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 2, oldest: 2 })
+  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 0, oldest: 0 })
   expect((await administer('migrate', '--dry-run')).output).toBe('There is nothing to do\n')
   expect(await findingOf('schema')).toMatchObject({ state: 'ok' })
 })
 
-test('what the release before stored is found before it is migrated, and migrated where a migration was cut short', async () => {
+test('a migration is planned, carried out where one was cut short, by two at once, and finished', async () => {
   const actor = await service.actor()
   await seedBooking(actor)
-  const key = { 'idempotency-key': crypto.randomUUID() }
-  const create = { headers: key, body: await readFixture('users/minimal') }
-  const first = await actor.send('POST', '/v1/users', create)
-  // As the release before has stored it.
-  for (const model of [storedResponseModel(db), lockModel(db)])
-    await model.collection.updateMany({ host_id: actor.hostId }, { $unset: { host_id: 1 } })
-  await state.updateOne({ _id: 'schema' }, { $set: { version: 1, oldest: 1 } })
-  const again = await actor.send('POST', '/v1/users', create)
-  expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
-  expect((await administer('migrate', '--dry-run', '--json')).output).toEqual([
-    { database: db.name, step: 'migrate', what: 'Add the host to stored responses and locks', documents: 2 },
+  const users = db.collection('users')
+  await users.createIndex({ shoe_size: 1 }, { name: 'user_by_shoe_size' })
+  const guests = await users.countDocuments()
+  expect(await planMigration(db, next, false)).toEqual([
+    { step: 'migrate', what: 'Add nicknames to guests', documents: guests },
   ])
-  expect(await findingOf('schema')).toMatchObject({ state: 'warning' })
 
   // One that was killed half-way has done a part, and noted nothing.
-  await lockModel(db).collection.updateMany({ _id: `listings/${actor.hostId}` } as never, {
-    $set: { host_id: actor.hostId },
-  })
-  await Promise.all([administer('migrate'), administer('migrate')])
-  expect(await storedResponseModel(db).countDocuments({ host_id: actor.hostId })).toBe(1)
-  expect(await lockModel(db).countDocuments({ host_id: actor.hostId })).toBe(1)
-  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 2, oldest: 1 })
-  await administer('migrate', '--finish', '--yes')
-  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 2, oldest: 2 })
-  const listing = await readFixture('demo/listing')
-  expect((await actor.send('POST', '/v1/listings', { body: listing })).status).toBe(201)
-})
+  await users.updateOne({}, { $set: { nickname: 'kept' } })
+  await Promise.all([migrate(db, next), migrate(db, next)])
+  expect(await users.countDocuments({ nickname: { $exists: true } })).toBe(guests)
+  expect(await users.countDocuments({ nickname: 'kept' })).toBe(1)
+  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 1, oldest: 0 })
+  expect(await findingOf('schema')).toMatchObject({ state: 'warning' })
 
-test('the lock that a process of the release before has made meanwhile is taken over', async () => {
-  const actor = await service.actor()
-  await lockModel(db).collection.insertOne({ _id: `listings/${actor.hostId}`, taken: 7 } as never)
-  const body = await readFixture('demo/listing')
-  expect((await actor.send('POST', '/v1/listings', { body })).status).toBe(201)
-  const lock = await lockModel(db).findById(`listings/${actor.hostId}`).lean()
-  expect(lock).toMatchObject({ host_id: actor.hostId, taken: 8 })
+  // What the release before has stored meanwhile.
+  await userOf(await service.actor())
+  expect(await planMigration(db, next, true)).toEqual([
+    { step: 'migrate', what: 'Add nicknames to guests', documents: 1 },
+    { step: 'drop index', what: 'user_by_shoe_size of users', documents: null },
+  ])
+  await finishMigrations(db, next)
+  expect(await users.countDocuments({ nickname: { $exists: false } })).toBe(0)
+  expect((await users.indexes()).map(({ name }) => name)).not.toContain('user_by_shoe_size')
+  expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 1, oldest: 1 })
+  await state.updateOne({ _id: 'schema' }, { $set: { version: 0, oldest: 0 } })
 })
 
 test('a changed index is reported at the start and by db check, and rebuilt by db migrate unless it is unique', async () => {
@@ -97,7 +105,7 @@ test('a database that only a later release can serve is left alone, in one line'
   for (const args of [['check'], ['migrate'], ['migrate', '--dry-run']]) {
     const { code, stderr } = await administer(...args)
     const line =
-      'The database has schema version 8, and this release knows versions up to 2: start a later release\n'
+      'The database has schema version 8, and this release knows versions up to 0: start a later release\n'
     expect([code, stderr]).toEqual([1, line])
   }
   await state.updateOne({ _id: 'schema' }, { $set: { version: 'x' } })
