@@ -171,18 +171,14 @@ export async function openRateLimiter(config: Config, log?: AppContext['log']): 
  * @throws Error for a `SECRET_KEY` that the database is not used with, also for none
  */
 export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
-  const { secretKey, secretKeyNext, secretKeyPrevious } = config
+  const { secretKey, otherSecretKeys } = config
   if (secretKey === undefined) {
     await requireNoSecret(db)
     return new SecretBox(await developmentSecret(db))
   }
   // A database that was used without a secret before has values under that of its development.
   const earlier = await storedDevelopmentSecret(db)
-  const others = [secretKeyNext, secretKeyPrevious, earlier ?? undefined]
-  const secrets = new SecretBox(
-    secretKey,
-    others.filter((secret) => secret !== undefined),
-  )
+  const secrets = new SecretBox(secretKey, [...otherSecretKeys, ...(earlier === null ? [] : [earlier])])
   await requireRightSecret(db, secrets, () => hasKeysUnderOthers(db, secrets.ids))
   return secrets
 }

@@ -16,8 +16,8 @@ export interface Config {
   dataDir: string
   secretKey: string | undefined
   /** The next and the previous secret, while it is being rotated. */
-  secretKeyNext: string | undefined
-  secretKeyPrevious: string | undefined
+  /** The previous secret or the next one, while it is being rotated. */
+  otherSecretKeys: string[]
   messageDedupSeconds: number
   logLevel: string
   /** Processes that share one port. */
@@ -84,9 +84,8 @@ export function readConfig(environment: Environment, required = requiredInProduc
       parseRedisUrl,
     ),
     dataDir: resolve(read.text('DATA_DIR', './data')),
-    secretKey: read.secret('SECRET_KEY', 32),
-    secretKeyNext: read.secret('SECRET_KEY_NEXT', 32),
-    secretKeyPrevious: read.secret('SECRET_KEY_PREVIOUS', 32),
+    secretKey: read.listableSecret('SECRET_KEY', 32),
+    otherSecretKeys: read.secrets('OTHER_SECRET_KEYS', 32),
     messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),
     logLevel: read.oneOf('LOG_LEVEL', logLevels, 'info'),
     workers: read.integer('WORKERS', 1, 1, 256),

@@ -75,6 +75,21 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return value
     },
 
+    /** A secret that can stand in a list of {@link secrets} later. */
+    listableSecret(name: string, minimumLength: number): string | undefined {
+      const value = this.secret(name, minimumLength)
+      if (value?.includes(',')) problems.push(`${name} must not contain a comma`)
+      return value
+    },
+
+    /** Several, separated by commas. */
+    secrets(name: string, minimumLength: number): string[] {
+      const values = (raw(name)?.split(',') ?? []).map((value) => value.trim())
+      if (values.some(({ length }) => length < minimumLength))
+        problems.push(`${name} must be secrets of at least ${minimumLength} characters, separated by commas`)
+      return values
+    },
+
     currency(name: string, fallback: string): string {
       const value = (raw(name) ?? fallback).toUpperCase()
       if (!currencyCodes.code(value)) problems.push(`${name} must be an ISO currency code`)

@@ -28,6 +28,7 @@ test('readConfig() names every wrong setting and shows none of the values', () =
     PORT: 'x',
     WORKERS: '0',
     SECRET_KEY: 'short',
+    OTHER_SECRET_KEYS: `${'x'.repeat(40)}, short`,
     REQUEST_IDS: 'maybe',
     MONGODB_URL: 'http://db',
   }
@@ -39,4 +40,11 @@ test('readConfig() names every wrong setting and shows none of the values', () =
   }
   expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
   expect(problems.join()).not.toContain('short')
+})
+
+test('readConfig() reads several other secrets, and refuses a secret that could not stand among them', () => {
+  const [one, two] = ['1'.repeat(32), '2'.repeat(32)]
+  expect(readConfig({ OTHER_SECRET_KEYS: `${one}, ${two}` }).otherSecretKeys).toEqual([one, two])
+  expect(readConfig({}).otherSecretKeys).toEqual([])
+  expect(() => readConfig({ SECRET_KEY: `${one},${two}` })).toThrow('SECRET_KEY must not contain a comma')
 })

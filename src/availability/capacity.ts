@@ -9,18 +9,15 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 const roomForRows = 10_000
 
 /** What a write can lead to may be more, so that one of 1,000 items is never refused within that room. */
-const maximumRowsInForce = roomForRows + 2 * maximumBulkItems
+const maxRowsInForce = roomForRows + 2 * maximumBulkItems
 
 /** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
-const maximumLooseRows = 2000
+const maxLooseRows = 2000
 
 /** Room types by id, with how many rows a write adds to each. */
 export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
 
-/**
- * The counts of room types as they will be after a write. Each row counts for two ranges, itself and the second half
- * of the one that it may split: how many there really are is known after the next compaction.
- */
+/** The counts of room types as they will be after a write. */
 export async function findGrown(
   db: Db,
   session: Session | null,
@@ -32,20 +29,17 @@ export async function findGrown(
   return added.map(([id, rows]) => grow(counts.get(id) ?? emptyCount(hostId, id), rows))
 }
 
-/** The count of a room type after adding rows. */
-export function grow({ written, maximumRows, looseRows }: RoomTypeCount, rows: number): RoomTypeCount {
-  const ranges = rows * 2
+function grow({ written, compactedRows, looseRows }: RoomTypeCount, rows: number): RoomTypeCount {
   return {
-    written: { ...written, rows: written.rows + rows, growth: written.growth + ranges },
-    maximumRows: maximumRows + ranges,
+    written: { ...written, rows: written.rows + rows },
+    compactedRows,
     looseRows: looseRows + rows,
   }
 }
 
-/** The count of a room type that has no rows yet. */
-export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
-  const written = { host_id, room_type_id, rows: 0, growth: 0, asked_at: 0, sequence: 0 }
-  return { written, maximumRows: 0, looseRows: 0 }
+function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
+  const written = { host_id, room_type_id, rows: 0, asked_at: 0, sequence: 0 }
+  return { written, compactedRows: 0, looseRows: 0 }
 }
 
 /**
@@ -54,7 +48,7 @@ export function emptyCount(host_id: number, room_type_id: number): RoomTypeCount
  */
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
   const grown = await findGrown(db, null, hostId, added)
-  const large = grown.filter((count) => isFull(count) || count.looseRows > maximumLooseRows)
+  const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
   for (const { written } of large) await compactRoomType(db, hostId, written.room_type_id)
 }
 
@@ -72,6 +66,10 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
   }
 }
 
-function isFull({ maximumRows }: RoomTypeCount): boolean {
-  return maximumRows > maximumRowsInForce
+/**
+ * Each loose row counts for two ranges, itself and the second half of the one that it may split: how many there really
+ * are is known after the next compaction.
+ */
+function isFull({ compactedRows, looseRows }: RoomTypeCount): boolean {
+  return compactedRows + 2 * looseRows > maxRowsInForce
 }

@@ -16,16 +16,16 @@ import {
 export const compactAvailabilityTopic = 'CompactAvailability'
 
 /** A compaction reads the whole room type, so it waits for this many loose rows, or this fraction of all. */
-const minimumLooseRows = 100
+const minLooseRows = 100
 const looseFraction = 0.25
 
 /** Room types per job, so that none takes longer than its lease. */
 const roomTypesPerJob = 50
 
 /** True when a room type has grown enough since a compaction was last requested. */
-export function needsCompaction({ written, maximumRows, looseRows }: RoomTypeCount): boolean {
+export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeCount): boolean {
   const unasked = Math.min(looseRows, written.rows - written.asked_at)
-  return unasked >= Math.max(minimumLooseRows, maximumRows * looseFraction)
+  return unasked >= Math.max(minLooseRows, (compactedRows + looseRows) * looseFraction)
 }
 
 /** Requests the compaction of room types, in the transaction of the write that made them grow. */
@@ -70,6 +70,6 @@ async function compact(db: Db, session: Session, host_id: number, room_type_id: 
   const made = laid.filter((row) => !before.has(row)).map(({ _id, ...row }) => row)
   await deleteRows(db, session, host_id, room_type_id, gone)
   await insertRows(db, session, made)
-  const { rows, growth } = count.written
-  await saveCompacted(db, session, { host_id, room_type_id, rows, growth, in_force: laid.length })
+  const { rows } = count.written
+  await saveCompacted(db, session, { host_id, room_type_id, rows, in_force: laid.length })
 }

@@ -29,14 +29,12 @@ rowSchema.index({ host_id: 1, room_type_id: 1, end_date: 1, start_date: 1 }, { n
 
 export const availabilityRowModel = modelOf<StoredRow>('availability_rows', rowSchema)
 
-/** Totals of all writes to a room type, so that a write need not read the rows. */
+/** The total of all writes to a room type, so that a write need not read the rows. */
 export interface RoomTypeWritten {
   host_id: number
   room_type_id: number
   /** Rows written, ever. */
   rows: number
-  /** The most rows in force that all writes together can have added. */
-  growth: number
   /** `rows` when a compaction was last requested. */
   asked_at: number
   /** Place of the last write among the host's changes. */
@@ -47,7 +45,6 @@ const writtenSchema = new Schema<RoomTypeWritten>({
   host_id: { type: Number, required: true },
   room_type_id: { type: Number, required: true },
   rows: { type: Number, required: true },
-  growth: { type: Number, required: true },
   asked_at: { type: Number, required: true },
   sequence: { type: Number, required: true },
 })
@@ -59,9 +56,8 @@ export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_w
 export interface RoomTypeCompacted {
   host_id: number
   room_type_id: number
-  /** The totals at that time, as in {@link RoomTypeWritten}. */
+  /** Rows written until then. */
   rows: number
-  growth: number
   /** Rows in force at that time. */
   in_force: number
 }
@@ -70,7 +66,6 @@ const compactedSchema = new Schema<RoomTypeCompacted>({
   host_id: { type: Number, required: true },
   room_type_id: { type: Number, required: true },
   rows: { type: Number, required: true },
-  growth: { type: Number, required: true },
   in_force: { type: Number, required: true },
 })
 compactedSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_compacted_of' })

@@ -36,7 +36,7 @@ function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: D
   let batch: number[] = []
   let rows = 0
   for (const id of ids) {
-    const more = maximumRows(counts.get(id), window)
+    const more = maxRows(counts.get(id), window)
     if (batch.length > 0 && (rows + more > rowsPerBatch || batch.length === roomTypesPerBatch)) {
       yield batch
       batch = []
@@ -49,8 +49,8 @@ function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: D
 }
 
 /** Compacted rows do not overlap, so a window holds at most as many of them as it has days. */
-function maximumRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
+function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
   if (!count) return 0
   const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
-  return Math.min(count.maximumRows, days) + count.looseRows
+  return Math.min(count.compactedRows, days) + 2 * count.looseRows
 }

@@ -106,8 +106,8 @@ export function findAllWritten(db: Db, session: Session, hostId: number, roomTyp
 /** How much is stored for a room type. */
 export interface RoomTypeCount {
   written: RoomTypeWritten
-  /** An upper bound of the rows in force; exact when none is loose. */
-  maximumRows: number
+  /** Rows in force after the last compaction. */
+  compactedRows: number
   /** Rows written since the last compaction. */
   looseRows: number
 }
@@ -121,7 +121,7 @@ export async function findCounts(
 ): Promise<Map<number, RoomTypeCount>> {
   const filter = { host_id: hostId, room_type_id: { $in: roomTypeIds } }
   const options = { ...(session ? { session } : {}), batchSize, projection: { _id: 0 } }
-  const writtens = await availabilityWrittenModel(db)
+  const totals = await availabilityWrittenModel(db)
     .collection.find<RoomTypeWritten>(filter, options)
     .toArray()
   const compacted = await availabilityCompactedModel(db)
@@ -129,17 +129,16 @@ export async function findCounts(
     .toArray()
   const before = new Map(compacted.map((one) => [one.room_type_id, one]))
   return new Map(
-    writtens.map((written) => {
-      const { rows = 0, growth = 0, in_force = 0 } = before.get(written.room_type_id) ?? {}
-      const maximumRows = in_force + written.growth - growth
-      return [written.room_type_id, { written, maximumRows, looseRows: written.rows - rows }]
+    totals.map((written) => {
+      const { rows = 0, in_force: compactedRows = 0 } = before.get(written.room_type_id) ?? {}
+      return [written.room_type_id, { written, compactedRows, looseRows: written.rows - rows }]
     }),
   )
 }
 
 /** Stores the totals of the writes to room types. */
-export async function saveWritten(db: Db, session: Session, writtens: RoomTypeWritten[]): Promise<void> {
-  const writes = writtens.map(({ host_id, room_type_id, ...sums }) => {
+export async function saveWritten(db: Db, session: Session, totals: RoomTypeWritten[]): Promise<void> {
+  const writes = totals.map(({ host_id, room_type_id, ...sums }) => {
     return { updateOne: { filter: { host_id, room_type_id }, update: { $set: sums }, upsert: true } }
   })
   await availabilityWrittenModel(db).collection.bulkWrite(writes, { session, ordered: false })

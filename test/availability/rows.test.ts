@@ -156,7 +156,7 @@ test('compactRoomType() leaves only the rows in force, and changes nothing the s
   expect(await stored(owner)).toEqual(compacted)
   const { room_type_id } = owner.pair
   const counts = await inSnapshot(db, (session) => findCounts(db, session, owner.hostId, [room_type_id]))
-  expect(counts.get(room_type_id)).toMatchObject({ maximumRows: 3, looseRows: 0 })
+  expect(counts.get(room_type_id)).toMatchObject({ compactedRows: 3, looseRows: 0 })
 })
 
 test('concurrent compactions and writes of a room type lose no row', async () => {

@@ -95,7 +95,7 @@ test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provide
   await one.send('POST', path, body('shared-key'))
   const hooks = { url: 'https://hooks.invalid/', events: ['message.created'] }
   const made = await one.send('POST', '/v1/webhooks', { body: hooks })
-  const environment = { MONGODB_URL: url, SECRET_KEY: newSecret, SECRET_KEY_PREVIOUS: oldSecret }
+  const environment = { MONGODB_URL: url, SECRET_KEY: newSecret, OTHER_SECRET_KEYS: oldSecret }
   const during = await testApp(environment)
   const conflictIn = async (app: typeof during) =>
     (await app.send('POST', path, { ...body('shared-key'), key: two.key })).status

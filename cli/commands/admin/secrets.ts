@@ -12,12 +12,12 @@ import { type Act, administer } from './administer.ts'
 const rotate = command({
   meta: {
     name: 'rotate',
-    description: 'Re-encrypt stored secrets under SECRET_KEY; SECRET_KEY_PREVIOUS is the previous secret',
+    description: 'Re-encrypt stored secrets under SECRET_KEY; the previous one is in OTHER_SECRET_KEYS',
   },
-  examples: ['SECRET_KEY=… SECRET_KEY_PREVIOUS=… partnerctl secrets rotate'],
+  examples: ['SECRET_KEY=… OTHER_SECRET_KEYS=… partnerctl secrets rotate'],
   async run({ args }) {
     if (!process.env.SECRET_KEY)
-      throw new UsageError('Set SECRET_KEY to the new secret and SECRET_KEY_PREVIOUS to the previous one')
+      throw new UsageError('Set SECRET_KEY to the new secret and OTHER_SECRET_KEYS to the previous one')
     const rotateAll = async ({ db, clock, config }: Act) => {
       const secrets = await openSecrets(config, db)
       let count = await reencryptProviderKeys(db, clock, secrets)

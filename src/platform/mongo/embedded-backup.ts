@@ -1,12 +1,10 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type mongoose from 'mongoose'
-import { freePort } from '../free-port.ts'
-import { commandOf, isAlive } from '../process.ts'
+import { isAlive } from '../process.ts'
 import type { Db } from './connection.ts'
 import { restoringFolder } from './embedded.ts'
-import { findMongod, launch, shutDown } from './mongod.ts'
+import { withoutWrites } from './write-lock.ts'
 
 /** What is known of a backup, in `backup.json` beside the data. */
 export interface BackupRecord {
@@ -18,15 +16,14 @@ export interface BackupRecord {
   files: Record<string, number>
 }
 
-const syncTimeoutMilliseconds = 600_000
-const lookEveryMilliseconds = 200
+/** What the server makes anew. */
+const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**
- * Copies the data of the running embedded server into a new folder, while it serves. A second server joins the replica
- * set without a vote and hidden from clients, is brought up to date by the first one, as any member is, and leaves
- * again: so the copy is the state of one moment.
+ * Copies the data of the running embedded server into a new folder. Writes wait while it is copied: so the copy is the
+ * state of one moment.
  *
- * @throws Error when the folder holds something, or the copy takes longer than ten minutes
+ * @throws Error when the folder holds something, or another backup is being made
  */
 export async function backUpEmbedded(
   db: Db,
@@ -35,51 +32,22 @@ export async function backUpEmbedded(
   oldest_schema_version: number,
 ): Promise<BackupRecord> {
   await requireEmptyFolder(folder)
-  await mkdir(join(folder, 'mongodb'), { recursive: true })
-  await endAbandonedCopy(dataDir)
-  const admin = db.getClient().db('admin')
-  const port = await freePort()
-  const note = (more: object, flag: string) =>
-    writeFile(runningPath(dataDir), JSON.stringify({ pid: process.pid, folder, ...more }), { flag })
-  await note({}, 'wx').catch(() => {
-    throw new Error(backupRuns)
+  const data = join(folder, 'mongodb')
+  const completed = await withoutWrites(dataDir, db.getClient().db('admin'), async () => {
+    await cp(join(dataDir, 'mongodb'), data, {
+      recursive: true,
+      mode: constants.COPYFILE_FICLONE,
+      filter: (path) => !notCopied.test(path),
+    })
+    return new Date()
   })
-  const child = launch(findMongod(), folder, port)
-  await note({ mongod: child.pid }, 'w')
-  try {
-    await setCopy(admin, port)
-    const completed = await untilCaughtUp(admin, port)
-    await shutDown(port)
-    while (child.pid !== undefined && isAlive(child.pid)) await Bun.sleep(20)
-    await rm(join(folder, 'mongod.log'), { force: true })
-    const files = await sizesBelow(join(folder, 'mongodb'))
-    const record = { completed_at: completed.toISOString(), oldest_schema_version, files }
-    await writeFile(recordPath(folder), `${JSON.stringify(record, null, 2)}\n`)
-    return record
-  } finally {
-    if (child.pid !== undefined && isAlive(child.pid)) process.kill(child.pid, 'SIGKILL')
-    await setCopy(admin, null)
-    await rm(runningPath(dataDir), { force: true })
+  const record = {
+    completed_at: completed.toISOString(),
+    oldest_schema_version,
+    files: await sizesBelow(data),
   }
-}
-
-const backupRuns = 'Another backup is being made'
-
-function runningPath(dataDir: string): string {
-  return join(dataDir, 'backup-running.json')
-}
-
-/**
- * Ends the server of a backup whose command was killed.
- *
- * @throws Error while a backup is being made
- */
-async function endAbandonedCopy(dataDir: string): Promise<void> {
-  const { pid, mongod, folder } = await readJson(runningPath(dataDir))
-  if (isAlive(Number(pid))) throw new Error(backupRuns)
-  const program = isAlive(Number(mongod)) ? await commandOf(Number(mongod)) : ''
-  if (program.includes(`--dbpath ${folder}/`)) process.kill(Number(mongod), 'SIGKILL')
-  await rm(runningPath(dataDir), { force: true })
+  await writeFile(recordPath(folder), `${JSON.stringify(record, null, 2)}\n`)
+  return record
 }
 
 /** The fields of an object in a JSON file; none where there is no such file. */
@@ -110,44 +78,10 @@ export async function requireEmptyFolder(folder: string): Promise<void> {
     throw new Error(`The folder ${folder} is not empty: name a new one`)
 }
 
-type Admin = mongoose.mongo.Db
-
-/** Makes a server the second member of the replica set, to copy the first; or with null removes it. */
-async function setCopy(admin: Admin, port: number | null): Promise<void> {
-  const { config } = await admin.command({ replSetGetConfig: 1 })
-  const [own] = config.members
-  const copy = { _id: own._id + 1, host: `127.0.0.1:${port}`, priority: 0, votes: 0, hidden: true }
-  const members = port === null ? [own] : [own, copy]
-  await admin.command({ replSetReconfig: { ...config, members, version: config.version + 1 } })
-}
-
-interface MemberStatus {
-  name: string
-  stateStr: string
-  self?: boolean
-  optimeDate: Date
-}
-
-/** Waits until the copy has all that the primary had at this moment; returns the moment. */
-async function untilCaughtUp(admin: Admin, port: number): Promise<Date> {
-  const deadline = Date.now() + syncTimeoutMilliseconds
-  let wanted: Date | undefined
-  for (;;) {
-    const { members } = (await admin.command({ replSetGetStatus: 1 })) as { members: MemberStatus[] }
-    const copy = members.find(({ name }) => name === `127.0.0.1:${port}`)
-    if (copy?.stateStr === 'SECONDARY') {
-      wanted ??= members.find(({ self }) => self)?.optimeDate
-      if (wanted && copy.optimeDate >= wanted) return wanted
-    }
-    if (Date.now() > deadline) throw new Error('The copy did not catch up within ten minutes')
-    await Bun.sleep(lookEveryMilliseconds)
-  }
-}
-
 /**
  * Puts a backup in the place of the embedded server's data, which is kept beside it. No server may run on it.
  *
- * @returns where the data of before is, or null where there was none
+ * @returns where the previous data was moved to, or null where there was none
  * @throws Error for a folder that is no backup
  */
 export async function restoreEmbedded(folder: string, dataDir: string, now: Date): Promise<string | null> {

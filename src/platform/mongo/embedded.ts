@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { commandOf, isAlive } from '../process.ts'
 import { becomePrimary, findMongod, launch, shutDown, urlOf } from './mongod.ts'
+import { releaseAbandonedLock } from './write-lock.ts'
 
 /** A MongoDB server of our own, joined or started on a data directory. */
 export interface EmbeddedMongod {
@@ -61,16 +62,17 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
 
 /**
  * Restarts a server that died while in use, killed or because of a full disk, on the port it had, so that its clients
- * find it again.
+ * find it again; and lets one go on whose writes a killed backup held back.
  */
 function guardServer(dataDir: string) {
   let looking: Promise<void> | undefined
-  const reviveIfDead = async () => {
+  const revive = async () => {
     const record = await readRecord(dataDir)
     if (!record || !isAlive(record.pid)) await start(dataDir)
+    else await releaseAbandonedLock(dataDir, record.port)
   }
   const timer = setInterval(() => {
-    looking ??= reviveIfDead()
+    looking ??= revive()
       .catch(() => {}) // On a full disk even the start may fail: tried again at the next interval.
       .finally(() => {
         looking = undefined

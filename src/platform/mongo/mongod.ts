@@ -16,8 +16,15 @@ export function urlOf(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
 }
 
-function directUrl(port: number): string {
-  return `mongodb://127.0.0.1:${port}/?directConnection=true`
+/** Asks the server on a port itself, whatever member of its set it is. */
+export async function withServer<T>(port: number, ask: (admin: mongo.Db) => Promise<T>): Promise<T> {
+  const url = `mongodb://127.0.0.1:${port}/?directConnection=true`
+  const client = new mongo.MongoClient(url, { serverSelectionTimeoutMS: 500 })
+  try {
+    return await ask((await client.connect()).db('admin'))
+  } finally {
+    await client.close()
+  }
 }
 
 /** Starts a `mongod` that outlives this process. */
@@ -54,28 +61,21 @@ export function findMongod(): string {
 export async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMilliseconds
   while (Date.now() < deadline) {
-    const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
-    try {
-      if (await promote(await client.connect(), `127.0.0.1:${port}`)) return true
-    } catch {
-      // Not up yet: asked again until the deadline.
-    } finally {
-      await client.close()
-    }
+    // Not up yet: asked again until the deadline.
+    if (await withServer(port, (admin) => promote(admin, `127.0.0.1:${port}`)).catch(() => false)) return true
     await Bun.sleep(50)
   }
   return false
 }
 
-async function promote(client: mongo.MongoClient, host: string): Promise<boolean> {
-  const admin = client.db('admin')
+async function promote(admin: mongo.Db, host: string): Promise<boolean> {
   const hello = await admin.command({ isMaster: 1 })
   if (hello.ismaster) return true
   const members = [{ _id: 0, host }]
   const { config } = await admin.command({ replSetGetConfig: 1 }).catch(() => ({ config: null }))
   if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
-  // Moved to another port, or a copy, which still knows the server it was copied from.
-  else if (config.members.length > 1 || config.members[0].host !== host) {
+  // Moved to another port, or a copy, which still knows where it was copied from.
+  else if (config.members[0].host !== host) {
     const moved = { ...config, members, version: config.version + 1 }
     await admin.command({ replSetReconfig: moved, force: true })
   }
@@ -84,15 +84,7 @@ async function promote(client: mongo.MongoClient, host: string): Promise<boolean
 
 /** Shuts a server down. After a signal, a lone primary would wait ten seconds for another node to take over. */
 export async function shutDown(port: number): Promise<void> {
-  const client = new mongo.MongoClient(directUrl(port), { serverSelectionTimeoutMS: 500 })
-  try {
-    await client.connect()
-    // The server responds by closing the connection.
-    await client
-      .db('admin')
-      .command({ shutdown: 1, force: true, timeoutSecs: 0 })
-      .catch(() => {})
-  } finally {
-    await client.close()
-  }
+  const end = { shutdown: 1, force: true, timeoutSecs: 0 }
+  // The server responds by closing the connection.
+  await withServer(port, (admin) => admin.command(end).catch(() => {}))
 }

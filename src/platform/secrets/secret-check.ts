@@ -65,6 +65,6 @@ export async function moveSecretCheck(db: Db, secrets: SecretBox): Promise<void>
 
 function wrongSecret(): Error {
   return new Error(
-    'SECRET_KEY is not the secret that this database is used with: set the right one, or during a rotation SECRET_KEY_PREVIOUS as well',
+    'SECRET_KEY is not the secret that this database is used with: set the right one, or during a rotation OTHER_SECRET_KEYS as well',
   )
 }

@@ -89,8 +89,8 @@ const rows: Row[] = [
   [
     'more ranges than a room type has room for',
     'availability/capacity.ts',
-    'maximumRows > maximumRowsInForce',
-    'maximumRows > maximumRowsInForce + 2',
+    '2 * looseRows > maxRowsInForce',
+    '2 * looseRows > maxRowsInForce + 2',
     'availability',
   ],
   [

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/free-port.ts'
 import { openEmbeddedMongod } from '../../../src/platform/mongo/embedded.ts'
 import { restoreEmbedded } from '../../../src/platform/mongo/embedded-backup.ts'
+import { withServer } from '../../../src/platform/mongo/mongod.ts'
 import { sender } from '../../support/app.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
@@ -169,6 +170,31 @@ test.concurrent('a backup made under load, restored elsewhere, is one moment of 
   expect(idsOf(await readAll('consumer=sync'))).toEqual(expected)
 })
 
+test.concurrent('writes go on after a backup was killed while it held them back', async ({
+  onTestFinished,
+}) => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
+  const dataDir = join(folder, 'data')
+  const service = await startService({ DATA_DIR: dataDir })
+  onTestFinished(async () => {
+    await service.end('SIGTERM')
+    await rm(folder, { recursive: true, force: true })
+  })
+  const { key } = JSON.parse((await partnerctl(['seed', '--json'], { DATA_DIR: dataDir })).stdout)
+  // As a backup leaves it that is killed in the middle of copying.
+  const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8'))
+  await withServer(port, (admin) => admin.command({ fsync: 1, lock: true }))
+  const killed = Bun.spawn(['true'])
+  await killed.exited
+  await Bun.write(join(dataDir, 'writes-held-by'), String(killed.pid))
+  const body = { email: 'after@example.com', first_name: 'A', last_name: 'B' }
+  const created = await sender(fetch, service.url)('POST', '/v1/users', { key, body })
+  expect(created.status).toBe(201)
+  expect(existsSync(join(dataDir, 'writes-held-by'))).toBe(false)
+  const again = await partnerctl(['db', 'backup', join(folder, 'backup')], { DATA_DIR: dataDir })
+  expect(again.code).toBe(0)
+})
+
 test.concurrent('db restore keeps the data that it replaces', async ({ onTestFinished }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -216,7 +242,7 @@ test.concurrent('db backup and db restore say what they cannot do, and leave eve
   await Bun.write(join(full, 'backup.json'), JSON.stringify(future))
   expect(await outcome(['restore', full])).toEqual([
     1,
-    'The database has schema version 99, and this release knows versions up to 2: start a later release',
+    'The database has schema version 99, and this release knows versions up to 0: start a later release',
   ])
   const options: [string[], string][] = [
     [['--ids', '0'], 'Option --ids must be an integer from 1 to 1000000000'],

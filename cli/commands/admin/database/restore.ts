@@ -44,7 +44,7 @@ export const restore = command({
     await requireUnserved(dataDir)
     const before = await readBefore()
     const aside = await restoreEmbedded(folder, dataDir, new Date())
-    if (aside) note(`The data of before is in ${aside}`)
+    if (aside) note(`The previous data was moved to ${aside}`)
     if (aside && !before) note('It could not be read: ids and versions go on from those of the backup')
     const move = (act: Act) => makeSafe(act, defaultDistance, before)
     const moved = await administer('db restore', folder, move, { record: 'before' })

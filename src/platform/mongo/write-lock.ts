@@ -1,0 +1,45 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { mongo } from 'mongoose'
+import { isAlive } from '../process.ts'
+import { withServer } from './mongod.ts'
+
+/**
+ * Runs work while the embedded server holds back all writes, so that its files are those of one moment; what is written
+ * meanwhile waits.
+ *
+ * @throws Error while another process does so
+ */
+export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: () => Promise<T>): Promise<T> {
+  await releaseAbandonedLock(dataDir, admin)
+  await writeFile(holderPath(dataDir), String(process.pid), { flag: 'wx' }).catch(() => {
+    throw new Error('Another backup is being made')
+  })
+  try {
+    await admin.command({ fsync: 1, lock: true })
+    return await work()
+  } finally {
+    await unlock(admin)
+    await rm(holderPath(dataDir), { force: true })
+  }
+}
+
+/** Lets writes go on after a process that held them back was killed: the server itself would never do so. */
+export async function releaseAbandonedLock(dataDir: string, server: number | mongo.Db): Promise<void> {
+  const holder = await readFile(holderPath(dataDir), 'utf8').catch(() => '')
+  if (holder === '' || isAlive(Number(holder))) return
+  await (typeof server === 'number' ? withServer(server, unlock) : unlock(server))
+  await rm(holderPath(dataDir), { force: true })
+}
+
+/** Locks count, and one that was not taken cannot be given back. */
+async function unlock(admin: mongo.Db): Promise<void> {
+  for (;;) {
+    const { lockCount } = await admin.command({ fsyncUnlock: 1 }).catch(() => ({ lockCount: 0 }))
+    if (Number(lockCount) === 0) return
+  }
+}
+
+function holderPath(dataDir: string): string {
+  return join(dataDir, 'writes-held-by')
+}
