@@ -3,6 +3,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ArgsDef } from 'citty'
 import type { Problem } from '../../src/errors.ts'
+import { parseRetryAfter } from '../../src/http/retry-after.ts'
 import { roots } from '../../src/http/roots.ts'
 import { UsageError } from '../errors.ts'
 import { findProfile, requireSafeAddress } from './profile.ts'
@@ -217,10 +218,8 @@ function toPartnerError(
 
 const longestWaitSeconds = 3600
 
-/** Seconds of `Retry-After`, written as a number or as a date; bounded, because a foreign server may have sent it. */
+/** Bounded, because a foreign server may have sent it. */
 function retryAfterOf(headers: Headers): number | undefined {
-  const text = headers.get('retry-after')?.trim()
-  if (!text) return undefined
-  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000
-  return seconds > 0 ? Math.min(longestWaitSeconds, seconds) : undefined
+  const seconds = parseRetryAfter(headers.get('retry-after'))
+  return seconds === null ? undefined : Math.min(longestWaitSeconds, seconds)
 }

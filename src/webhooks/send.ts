@@ -1,8 +1,8 @@
-import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
-import { withTimeout } from '../platform/timeout.ts'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { isIP } from 'node:net'
+import { parseRetryAfter } from '../http/retry-after.ts'
 import { isPublicAddress, literalAddress } from './address.ts'
-import { HeadReader, type ResponseHead } from './response-head.ts'
 
 /** Why there was no response. */
 export type SendFailure = 'timeout' | 'connection' | 'address'
@@ -34,9 +34,10 @@ export interface Sending {
 
 /** For the whole try, from the look-up of the name to the response. */
 const timeoutMilliseconds = 15_000
-/** For one address, while there are others. */
+/** For the connection to one address, while there are others. */
 const connectMilliseconds = 5000
-const mostAddresses = 4
+const maxHeadBytes = 64 * 1024
+const maxAddresses = 4
 
 class AddressError extends Error {}
 
@@ -81,79 +82,59 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Sendin
   const found = literal === null ? await lookup(url.hostname) : [literal]
   if (!allowsPrivate && !found.every(isPublicAddress)) throw new AddressError('The address is private')
   // Not every machine has a way to IPv6 addresses.
-  return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, mostAddresses)
+  return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, maxAddresses)
 }
 
-async function exchange(sending: Sending, over: AbortSignal) {
-  const socket = await connect(sending, over)
-  over.throwIfAborted()
-  const { url, headers, body } = sending
-  const lines = [
-    `POST ${url.pathname}${url.search} HTTP/1.1`,
-    `host: ${url.host}`,
-    'connection: close',
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ]
-  const head = readHead(socket)
-  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
-  return head
-}
+type Response = Pick<SendResult, 'status' | 'retryAfterSeconds'>
 
-/** Connects to the first address that takes a connection. */
-async function connect(sending: Sending, over: AbortSignal): Promise<Socket> {
-  let failure: unknown = new Error('The name has no address')
+/** An address took no connection, so that nothing was sent to it. */
+class ConnectError extends Error {}
+
+/** Posts to the first address that takes a connection. */
+async function exchange(sending: Sending, over: AbortSignal): Promise<Response> {
   const hosts = await addressesOf(sending)
   for (const [index, host] of hosts.entries()) {
     over.throwIfAborted()
-    const socket = open(sending, host)
-    socket.on('error', () => {})
-    over.addEventListener('abort', () => socket.destroy())
+    const isLast = index === hosts.length - 1
     try {
-      const event = sending.url.protocol === 'https:' ? 'secureConnect' : 'connect'
-      const connected = whenConnected(socket, event)
-      await (index < hosts.length - 1 ? withTimeout(connected, connectMilliseconds) : connected)
-      return socket
+      return await post(sending, host, over, isLast ? timeoutMilliseconds : connectMilliseconds)
     } catch (error) {
-      failure = error
-      socket.destroy()
+      if (isLast || !(error instanceof ConnectError)) throw error
     }
   }
-  throw failure
+  throw new Error('The name has no address')
 }
 
-function open({ url, ca }: Sending, host: string): Socket {
+/** @throws ConnectError where the address took no connection within a time */
+function post(
+  { url, headers, body, ca }: Sending,
+  host: string,
+  over: AbortSignal,
+  connectWithin: number,
+): Promise<Response> {
   const isTls = url.protocol === 'https:'
-  const port = Number(url.port || (isTls ? 443 : 80))
-  if (!isTls) return connectTcp({ host, port })
-  const servername = literalAddress(url) === null ? { servername: url.hostname } : {}
-  const certificates = { rejectUnauthorized: true, ...(ca ? { ca } : {}) }
-  return connectTls({ host, port, ...servername, ...certificates, ALPNProtocols: ['http/1.1'] })
-}
-
-function whenConnected(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once(event, resolve)
-    socket.once('error', reject)
-    socket.once('close', () => reject(new Error('The connection was closed')))
+  const request = (isTls ? https : http).request({
+    ...{ host, port: url.port || (isTls ? 443 : 80), method: 'POST', path: `${url.pathname}${url.search}` },
+    headers: { host: url.host, connection: 'close', 'content-length': Buffer.byteLength(body), ...headers },
+    ...{ agent: false, signal: over, maxHeaderSize: maxHeadBytes },
+    ...(literalAddress(url) === null ? { servername: url.hostname } : {}),
+    ...(ca ? { ca } : {}),
   })
-}
-
-/** Reads up to the end of the response's head; what comes after it is not read. */
-function readHead(socket: Socket): Promise<ResponseHead> {
-  const reader = new HeadReader()
-  return new Promise((resolve, reject) => {
-    socket.on('data', (chunk: Buffer) => {
-      try {
-        const head = reader.push(chunk)
-        if (head) resolve(head)
-      } catch (error) {
-        // Nothing more of it is worth a look.
-        socket.destroy()
-        reject(error)
-      }
+  const { promise, resolve, reject } = Promise.withResolvers<Response>()
+  let isConnected = false
+  const timer = setTimeout(() => isConnected || request.destroy(new ConnectError()), connectWithin)
+  request.on('socket', (socket) => {
+    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+      isConnected = true
     })
-    socket.on('error', reject)
-    socket.on('close', () => reject(new Error('The connection was closed')))
   })
+  request.on('response', (response) => {
+    const { statusCode, headers } = response
+    resolve({ status: statusCode ?? null, retryAfterSeconds: parseRetryAfter(headers['retry-after']) })
+    response.destroy()
+  })
+  request.on('error', (error) => reject(isConnected ? error : new ConnectError(error.message)))
+  request.on('close', () => clearTimeout(timer))
+  request.end(body)
+  return promise
 }

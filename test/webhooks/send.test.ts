@@ -181,7 +181,6 @@ test.concurrent.for([
     { status: 503, retryAfterSeconds: 999_999_999_999 },
   ],
   ['HTTP/1.1 503 No\r\nRetry-After: 2099-01-01T00:00:00Z\r\n\r\n', { status: 503, retryAfterSeconds: null }],
-  ['HTTP/1.1 200 OK\nserver: old\n\n', { status: 200 }],
   ['HTTP/1.1 503 No\r\nretry-after: soon\r\n\r\n', { status: 503, retryAfterSeconds: null }],
   ['HTTP/1.1 200\r\n\r\n', { status: 200 }],
   ['SSH-2.0-OpenSSH_9.2\r\n\r\n', { status: null, failure: 'connection' }],
@@ -191,12 +190,33 @@ test.concurrent.for([
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(expected)
 })
 
+test.concurrent.for([1000, 7])(
+  'a header of 60,000 spaces in pieces of %i bytes is read',
+  async (length, { onTestFinished }) => {
+    const text = `HTTP/1.1 503 No\r\nretry-after: x${' '.repeat(60_000)}y\r\n\r\n`
+    const { port } = await serve(onTestFinished, async (socket) => {
+      for (let from = 0; from < text.length && !socket.destroyed; from += length) {
+        if (!socket.write(text.slice(from, from + length)))
+          await new Promise((resolve) => socket.once('drain', resolve))
+      }
+    })
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 503, retryAfterSeconds: null })
+  },
+)
+
 test.concurrent('a server that closes the connection, or is not there, is a failed connection', async ({
   onTestFinished,
 }) => {
   const { port } = await serve(onTestFinished, (socket) => socket.destroy())
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: null, failure: 'connection' })
   expect(await send('http://127.0.0.1:1/')).toMatchObject({ status: null, failure: 'connection' })
+  const two = await serve(onTestFinished, (socket) => socket.destroy())
+  // What was sent to one address is not sent to the next.
+  const both = async () => ['127.0.0.1', '127.0.0.1']
+  expect(await send(`http://two.example:${two.port}/`, { lookup: both })).toMatchObject({
+    failure: 'connection',
+  })
+  expect(two.requests).toHaveLength(1)
   const lookup = async () => []
   expect(await send('http://nowhere.example/', { lookup })).toMatchObject({
     status: null,
