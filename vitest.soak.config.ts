@@ -12,9 +12,12 @@ export default defineConfig({
       ...['http/every-route', 'security/injection', 'security/any-json', 'security/schemas'].map(
         (file) => `test/${file}.test.ts`,
       ),
-      ...['bookings/pricing', 'listings/merge', 'availability/rows', 'availability/overlay'].map(
-        (file) => `test/${file}.test.ts`,
-      ),
+      ...[
+        'stays/bookings/pricing',
+        'inventory/listings/merge',
+        'inventory/availability/rows',
+        'inventory/availability/overlay',
+      ].map((file) => `test/${file}.test.ts`),
     ],
     env: { IS_SOAK: '1' },
     testTimeout: 10 * 60_000 * soakFactor,

@@ -1,11 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createApp } from '../src/app.ts'
-import { readConfig } from '../src/config.ts'
-import type { AppContext } from '../src/context.ts'
-import { collectionsFolder, makeCollections } from '../src/docs/collections.ts'
-import { openApiDocument } from '../src/docs/openapi.ts'
+import { readConfig } from '../src/core/config.ts'
+import type { AppContext } from '../src/http/context.ts'
+import { collectionsFolder, makeCollections } from '../src/pages/docs/collections.ts'
+import { openApiDocument } from '../src/pages/docs/openapi.ts'
 import { openLog } from '../src/platform/log.ts'
-import { Metrics } from '../src/server/metrics.ts'
+import { Metrics } from '../src/process/metrics.ts'
 
 /**
  * Converts the OpenAPI document into the collections that partners download; run where the image is built, because the

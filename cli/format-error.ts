@@ -1,5 +1,5 @@
-import { ConfigError } from '../src/config.ts'
-import { DomainError, type Problem } from '../src/errors.ts'
+import { ConfigError } from '../src/core/config.ts'
+import { DomainError, type Problem } from '../src/core/errors.ts'
 import { PartnerError } from './client/client.ts'
 import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'

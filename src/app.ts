@@ -1,17 +1,32 @@
 import { Elysia } from 'elysia'
-import type { OpenContext } from './compose.ts'
-import { consoleRoutes } from './console/routes.ts'
-import { docsRoutes } from './docs/routes.ts'
+import { hostRoutes } from './access/hosts/routes.ts'
+import { keyRoutes } from './access/keys/routes.ts'
+import { providerKeyRoutes } from './access/provider-keys/routes.ts'
+import { requestRoutes } from './access/requests/routes.ts'
+import { consumerRoutes } from './changes/consumers/routes.ts'
+import { feedRoutes } from './changes/feed/routes.ts'
+import { webhookRoutes } from './changes/webhooks/routes.ts'
 import { isBodyToRefuse } from './http/body.ts'
+import type { AppContext } from './http/context.ts'
 import { toErrorResponse } from './http/error-response.ts'
 import { chooseRequestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
 import { securityHeaders } from './http/security-headers.ts'
+import { availabilityRoutes } from './inventory/availability/routes.ts'
+import { rateRoutes } from './inventory/listings/rates/routes.ts'
+import { listingRoutes } from './inventory/listings/routes.ts'
+import { consoleRoutes } from './pages/console/routes.ts'
+import { docsRoutes } from './pages/docs/routes.ts'
+import { healthRoutes } from './process/health.ts'
+import { metricsRoutes } from './process/metrics.ts'
+import type { OpenContext } from './process/wiring.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
-import { healthRoutes } from './server/health.ts'
-import { metricsRoutes } from './server/metrics.ts'
-import { v1Routes } from './v1.ts'
+import { bookingRoutes } from './stays/bookings/routes.ts'
+import { findBooking } from './stays/bookings/store.ts'
+import { messageRoutes } from './stays/messages/routes.ts'
+import { nightRoutes } from './stays/nights/routes.ts'
+import { userRoutes } from './stays/users/routes.ts'
 
 /** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
 export function createApp(
@@ -40,4 +55,23 @@ export function createApp(
     .group(roots.live, (v1) => v1.use(v1Routes(live)))
     .group(roots.sandbox, (environment) => environment.use(v1Routes(sandbox)).use(sandboxRoutes(sandbox)))
   return app.use(consoleRoutes()).use(docsRoutes(config, () => app))
+}
+
+/** The routes of the contract, one `.use()` per feature. */
+function v1Routes(app: AppContext) {
+  return new Elysia()
+    .use(hostRoutes(app))
+    .use(keyRoutes(app))
+    .use(requestRoutes(app))
+    .use(userRoutes(app))
+    .use(listingRoutes(app))
+    .use(bookingRoutes(app))
+    .use(messageRoutes(app, findBooking))
+    .use(providerKeyRoutes(app))
+    .use(availabilityRoutes(app))
+    .use(nightRoutes(app))
+    .use(rateRoutes(app))
+    .use(feedRoutes(app))
+    .use(consumerRoutes(app))
+    .use(webhookRoutes(app))
 }

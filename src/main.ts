@@ -1,12 +1,12 @@
 import { createApp } from './app.ts'
-import { compose } from './compose.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, ConfigError, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
-import { isEmpty, seedDemo } from './server/demo.ts'
-import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './server/shutdown.ts'
-import { supervise, workerVariable } from './server/supervisor.ts'
-import { welcome } from './server/welcome.ts'
-import { notifySupervisor } from './server/worker-metrics.ts'
+import { isEmpty, seedDemo } from './process/demo.ts'
+import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
+import { supervise, workerVariable } from './process/supervisor.ts'
+import { welcome } from './process/welcome.ts'
+import { compose } from './process/wiring.ts'
+import { notifySupervisor } from './process/worker-metrics.ts'
 
 /** The HTTP server's own limit; every route has a lower one. */
 const maximumRequestBytes = 1024 ** 3

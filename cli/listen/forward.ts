@@ -1,5 +1,5 @@
-import type { WebhookEvent } from '../../src/webhooks/hint.ts'
-import { signatureHeaders } from '../../src/webhooks/signature.ts'
+import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
+import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 
 /** What became of a hint. */
 export interface Delivery {

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { FeedItem } from '../../src/feed/schema.ts'
+import type { FeedItem } from '../../src/changes/feed/schema.ts'
 import { supportedProvider } from '../../src/http/provider.ts'
-import type { MessageItem } from '../../src/messages/schema.ts'
+import type { MessageItem } from '../../src/stays/messages/schema.ts'
 
 /** What the poll needs of any item. */
 export interface Item {

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { isVersion } from '../../src/schema/formats.ts'
+import { isVersion } from '../../src/http/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
 /** What a state file says: whose changes a poll follows, and the version of the last one handled. */

@@ -1,8 +1,8 @@
-import { parseMoment } from '../../src/clock.ts'
-import { findHost } from '../../src/hosts/store.ts'
-import { findKey } from '../../src/keys/store.ts'
-import { serializeRequest } from '../../src/requests/serialize.ts'
-import { findRequests } from '../../src/requests/store.ts'
+import { findHost } from '../../src/access/hosts/store.ts'
+import { findKey } from '../../src/access/keys/store.ts'
+import { serializeRequest } from '../../src/access/requests/serialize.ts'
+import { findRequests } from '../../src/access/requests/store.ts'
+import { parseMoment } from '../../src/core/clock.ts'
 import type { Administration } from '../commands/admin/administer.ts'
 import type { RequestSource } from './source.ts'
 

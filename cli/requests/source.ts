@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { RequestView } from '../../src/requests/schema.ts'
+import type { RequestView } from '../../src/access/requests/schema.ts'
 import type { PartnerClient } from '../client/client.ts'
 
 /** A logged request; an administrator sees whose it is. */

@@ -1,5 +1,5 @@
-import type { RateWindow } from '../context.ts'
-import type { ErrorKind, Problem } from '../errors.ts'
+import type { ErrorKind, Problem } from '../core/errors.ts'
+import type { RateWindow } from './context.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Permission } from './permissions.ts'
 

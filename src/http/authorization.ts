@@ -1,7 +1,7 @@
-import type { AppContext, Authorization, LimitState, RateWindow } from '../context.ts'
-import { DomainError, UnusableKeyError } from '../errors.ts'
+import { DomainError, UnusableKeyError } from '../core/errors.ts'
 import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
 import { clientNetwork } from './client-address.ts'
+import type { AppContext, Authorization, LimitState, RateWindow } from './context.ts'
 import type { Outcome } from './outcome.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../core/errors.ts'
 
 /** A body up to this size never waits: so many of them take no memory worth counting. */
 export const smallBodyBytes = 64 * 1024

@@ -1,4 +1,4 @@
-import { DomainError, invalidField } from '../errors.ts'
+import { DomainError, invalidField } from '../core/errors.ts'
 import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
 import { countGarbage } from './garbage.ts'
 import { outcomeOf } from './outcome.ts'

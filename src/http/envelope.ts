@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { named, responseObject, shown } from '../schema/fields.ts'
 import { Pagination } from './pagination.ts'
+import { named, responseObject, shown } from './schema/fields.ts'
 
 /** The part of a request's context that a response is built from. */
 export interface ResponseContext {

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
-import { DomainError, type ErrorKind } from '../errors.ts'
+import { DomainError, type ErrorKind } from '../core/errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
-import { maximumProblems } from '../schema/problems.ts'
 import { dropBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { outcomeOf } from './outcome.ts'
+import { maximumProblems } from './schema/problems.ts'
 
 /** Status and `error.type` of each kind of error (contract, Errors). */
 const responses: Record<ErrorKind, { status: number; type: string }> = {

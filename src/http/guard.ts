@@ -1,12 +1,11 @@
 import { Elysia } from 'elysia'
-import type { AppContext, Authorization, SandboxInUse } from '../context.ts'
-import { DomainError } from '../errors.ts'
-import { reportWith } from '../schema/fields.ts'
+import { DomainError } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { authorize, rateLimited, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
 import type { Caller, Sent } from './caller.ts'
 import { clientAddress } from './client-address.ts'
+import type { AppContext, Authorization, SandboxInUse } from './context.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
 import { sendLarge } from './large-response.ts'
@@ -15,6 +14,7 @@ import type { Permission } from './permissions.ts'
 import { requireProvider } from './provider.ts'
 import { readQuery } from './query.ts'
 import { documentAccess } from './route-documentation.ts'
+import { reportWith } from './schema/fields.ts'
 
 /** The part of the request context that the guard reads and fills in. */
 interface GuardContext {

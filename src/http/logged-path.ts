@@ -1,5 +1,5 @@
-import { isIdText, isSlug } from '../schema/formats.ts'
 import { supportedProvider } from './provider.ts'
+import { isIdText, isSlug } from './schema/formats.ts'
 
 /** The proper form of each path parameter that is not an id. */
 const forms: Record<string, (value: string) => boolean> = {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { named, responseObject, shown } from '../schema/fields.ts'
+import { named, responseObject, shown } from './schema/fields.ts'
 
 /** `page` and `per_page` of a query (decisions §2); `query.ts` converts the digits of a query string to numbers. */
 export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../core/errors.ts'
 
 /** The only integration provider (contract, Providers). */
 export const supportedProvider = 'provider_one'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
-import type { AppContext } from '../context.ts'
 import { dropBody } from './body.ts'
 import type { Caller } from './caller.ts'
+import type { AppContext } from './context.ts'
 import { outcomeOf } from './outcome.ts'
 import { toEntry } from './request-entry.ts'
 import { splitRoot } from './roots.ts'

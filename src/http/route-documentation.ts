@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../errors.ts'
+import type { ErrorKind } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { idempotencyKeyLength } from './idempotency/key.ts'
 

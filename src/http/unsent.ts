@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../core/errors.ts'
 
 /** Bytes of large responses of one key that may wait to be read. */
 const mostOfKey = 8 * 1024 * 1024

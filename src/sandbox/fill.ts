@@ -1,5 +1,5 @@
-import type { AppContext } from '../context.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../core/errors.ts'
+import type { AppContext } from '../http/context.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import { claimFill, endFill, lastVersionsOf, secondsUntilFill } from './key-store.ts'
 import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'

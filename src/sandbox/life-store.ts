@@ -1,5 +1,5 @@
-import type { AppContext } from '../context.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../core/errors.ts'
+import type { AppContext } from '../http/context.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 import { type ScopedModel, scopeFilters } from './store.ts'

@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
-import { findBooking } from '../bookings/store.ts'
-import type { AppContext } from '../context.ts'
 import type { Access } from '../http/access.ts'
+import type { AppContext } from '../http/context.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { replyAsGuest } from '../messages/conversation.ts'
-import { Message, MessageCreate } from '../messages/schema.ts'
-import { serializeMessage } from '../messages/serialize.ts'
-import { parsePathId, responseObject } from '../schema/fields.ts'
-import { normalize } from '../schema/normalize.ts'
+import { parsePathId, responseObject } from '../http/schema/fields.ts'
+import { normalize } from '../http/schema/normalize.ts'
+import { findBooking } from '../stays/bookings/store.ts'
+import { replyAsGuest } from '../stays/messages/conversation.ts'
+import { Message, MessageCreate } from '../stays/messages/schema.ts'
+import { serializeMessage } from '../stays/messages/serialize.ts'
 
 /**
  * What the sandbox has beyond the routes of `/v1`: it can be cleared, and its guests can reply, so that a partner sees

@@ -1,10 +1,10 @@
 import type { FilterQuery } from 'mongoose'
-import type { AppContext } from '../context.ts'
-import { readHostClock } from '../host-clock/store.ts'
-import { sequenceNames } from '../ids.ts'
+import type { AppContext } from '../http/context.ts'
+import { sequenceNames } from '../http/ids.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
 import type { Preparable } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { readHostClock } from '../versions/store.ts'
 import { keepVersions, sweepKeys } from './key-store.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 

@@ -1,6 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
-import { FeedPage, FeedPagination } from '../../src/feed/schema.ts'
+import { FeedPage, FeedPagination } from '../../src/changes/feed/schema.ts'
 import { PageEnvelope } from '../../src/http/envelope.ts'
 import { burst, compare, residentMebibytes } from './load.ts'
 import { medianMilliseconds } from './measure.ts'

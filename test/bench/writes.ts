@@ -1,5 +1,5 @@
-import { addDays } from '../../src/clock.ts'
-import { listingModel } from '../../src/listings/model.ts'
+import { addDays } from '../../src/core/clock.ts'
+import { listingModel } from '../../src/inventory/listings/model.ts'
 import { compare, type Load, manyConnections, type Target } from './load.ts'
 import type { BenchServers, Creator } from './servers.ts'
 import { atLeast, atMost, type Row } from './table.ts'

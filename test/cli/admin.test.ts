@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keyModel } from '../../src/keys/model.ts'
+import { keyModel } from '../../src/access/keys/model.ts'
 import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
 import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl, startService } from '../support/processes.ts'

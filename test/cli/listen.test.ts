@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeWebhookSecret } from '../../src/webhooks/signature.ts'
+import { makeWebhookSecret } from '../../src/changes/webhooks/signature.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
@@ -53,7 +53,7 @@ const eventsOf = (received: Received[]) => received.map(({ body }) => JSON.parse
 
 /** The functions of the guide that verify a signature, each run as it stands there. */
 async function verifiers() {
-  const guides = await readFile(new URL('../../src/docs/guides.md', import.meta.url), 'utf8')
+  const guides = await readFile(new URL('../../src/pages/docs/guides.md', import.meta.url), 'utf8')
   const [, section = ''] = guides.split('## Signed hints\n')
   const [javascript = '', python = '', shell = ''] = [...section.matchAll(/```\n([\s\S]*?)```/g)].map(
     ([, code]) => code,

@@ -2,7 +2,7 @@ import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { setConversationClosed } from '../../src/messages/conversation.ts'
+import { setConversationClosed } from '../../src/stays/messages/conversation.ts'
 import { seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { storedResponseModel } from '../../src/http/idempotency/model.ts'
-import { listingModel } from '../../src/listings/model.ts'
-import { userModel } from '../../src/users/model.ts'
+import { listingModel } from '../../src/inventory/listings/model.ts'
+import { userModel } from '../../src/stays/users/model.ts'
 import { type Actor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
 
 let offset = 0

@@ -1,13 +1,13 @@
+import { addDays } from '../../src/core/clock.ts'
+import { sequenceIds } from '../../src/http/ids.ts'
 import {
   availabilityCompactedModel,
   availabilityRowModel,
   availabilityWrittenModel,
   type StoredRow,
-} from '../../src/availability/model.ts'
-import { addDays } from '../../src/clock.ts'
-import { hostClockModel } from '../../src/host-clock/model.ts'
-import { sequenceIds } from '../../src/ids.ts'
+} from '../../src/inventory/availability/model.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
+import { hostClockModel } from '../../src/versions/model.ts'
 import type { Actor } from './app.ts'
 import { fillPortfolio } from './portfolio.ts'
 

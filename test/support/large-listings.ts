@@ -1,5 +1,5 @@
-import { indexFieldsOf, listingModel } from '../../src/listings/model.ts'
-import { pricesModel } from '../../src/listings/prices-model.ts'
+import { indexFieldsOf, listingModel } from '../../src/inventory/listings/model.ts'
+import { pricesModel } from '../../src/inventory/listings/prices-model.ts'
 import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 

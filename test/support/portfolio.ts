@@ -1,5 +1,5 @@
-import { indexFieldsOf, listingModel, type StoredListing } from '../../src/listings/model.ts'
-import { listingStatuses } from '../../src/listings/schema.ts'
+import { indexFieldsOf, listingModel, type StoredListing } from '../../src/inventory/listings/model.ts'
+import { listingStatuses } from '../../src/inventory/listings/schema.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 
 /** Writes `count` listings of one room type straight into the database, names and statuses well mixed. */

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { recordAction } from '../../../src/admin/store.ts'
-import { type Clock, systemClock } from '../../../src/clock.ts'
-import { type Opening, openDatabase } from '../../../src/compose.ts'
-import { type Config, readConfig } from '../../../src/config.ts'
-import { type IdSource, sequenceIds } from '../../../src/ids.ts'
+import { recordAction } from '../../../src/access/audit/store.ts'
+import { type Clock, systemClock } from '../../../src/core/clock.ts'
+import { type Config, readConfig } from '../../../src/core/config.ts'
+import { maximumSkewSeconds } from '../../../src/core/skew.ts'
+import { type IdSource, sequenceIds } from '../../../src/http/ids.ts'
 import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
 import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { maximumSkewSeconds } from '../../../src/skew.ts'
+import { type Opening, openDatabase } from '../../../src/process/open.ts'
 
 /** What an administrator's command works on. */
 export interface Administration {

@@ -1,6 +1,6 @@
 import { defineCommand } from 'citty'
-import { listActions } from '../../../src/admin/store.ts'
-import { toTimestamp } from '../../../src/clock.ts'
+import { listActions } from '../../../src/access/audit/store.ts'
+import { toTimestamp } from '../../../src/core/clock.ts'
 import { command } from '../../command.ts'
 import { print, table } from '../../output.ts'
 import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'

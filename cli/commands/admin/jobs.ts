@@ -1,6 +1,5 @@
 import { defineCommand } from 'citty'
-import { toTimestamp } from '../../../src/clock.ts'
-import { outboxTopics } from '../../../src/compose.ts'
+import { toTimestamp } from '../../../src/core/clock.ts'
 import {
   dropJob,
   findJob,
@@ -9,6 +8,7 @@ import {
   retryAllJobs,
   retryJob,
 } from '../../../src/platform/outbox/outbox.ts'
+import { outboxTopics } from '../../../src/process/release.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'

@@ -1,7 +1,7 @@
-import { rateLimitBounds } from '../../../src/config.ts'
+import { shownLength } from '../../../src/access/keys/secret.ts'
+import { parseExpiry } from '../../../src/access/keys/store.ts'
+import { rateLimitBounds } from '../../../src/core/config.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
-import { shownLength } from '../../../src/keys/secret.ts'
-import { parseExpiry } from '../../../src/keys/store.ts'
 import { UsageError } from '../../errors.ts'
 
 /** Which key a command is about. */

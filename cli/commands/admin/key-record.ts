@@ -1,7 +1,7 @@
-import { toTimestampOrNull } from '../../../src/clock.ts'
-import type { ApiKey } from '../../../src/keys/model.ts'
-import { keyStatus } from '../../../src/keys/status.ts'
-import type { MintedKey } from '../../../src/keys/store.ts'
+import type { ApiKey } from '../../../src/access/keys/model.ts'
+import { keyStatus } from '../../../src/access/keys/status.ts'
+import type { MintedKey } from '../../../src/access/keys/store.ts'
+import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { note, print, record } from '../../output.ts'
 
 /** Shows a key that was just minted; it is shown only once. */

@@ -1,13 +1,20 @@
 import { defineCommand } from 'citty'
-import { toTimestampOrNull } from '../../../src/clock.ts'
-import { openRateLimiter } from '../../../src/compose.ts'
-import { readConfig } from '../../../src/config.ts'
+import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
+import type { ApiKey } from '../../../src/access/keys/model.ts'
+import {
+  findKey,
+  listKeys,
+  mintKey,
+  revokeKey,
+  rotateKey,
+  setKeyActive,
+} from '../../../src/access/keys/store.ts'
+import { turnOffOfKeys } from '../../../src/changes/webhooks/key-end.ts'
+import { toTimestampOrNull } from '../../../src/core/clock.ts'
+import { readConfig } from '../../../src/core/config.ts'
 import { permissions } from '../../../src/http/permissions.ts'
-import { rateLimitName } from '../../../src/keys/authorizer.ts'
-import type { ApiKey } from '../../../src/keys/model.ts'
-import { findKey, listKeys, mintKey, revokeKey, rotateKey, setKeyActive } from '../../../src/keys/store.ts'
 import { isRefusal } from '../../../src/platform/redis/cause.ts'
-import { turnOffOfKeys } from '../../../src/webhooks/key-end.ts'
+import { openRateLimiter } from '../../../src/process/open.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'

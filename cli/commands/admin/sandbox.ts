@@ -1,5 +1,5 @@
 import { defineCommand } from 'citty'
-import { models } from '../../../src/compose.ts'
+import { models } from '../../../src/process/release.ts'
 import { clearAllSandboxes, sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'

@@ -1,4 +1,4 @@
-import { seedDemo } from '../../../src/server/demo.ts'
+import { seedDemo } from '../../../src/process/demo.ts'
 import { command } from '../../command.ts'
 import { note, print, record } from '../../output.ts'
 import { administer } from './administer.ts'

@@ -1,6 +1,6 @@
-import { describeSkew } from '../../../src/admin/finding.ts'
+import { maximumSkewSeconds } from '../../../src/core/skew.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
-import { maximumSkewSeconds } from '../../../src/skew.ts'
+import { describeSkew } from '../../../src/process/finding.ts'
 import { accountOf, type OwnKey, readKey } from '../../client/account.ts'
 import { clientArgs, openClient, type PartnerClient, PartnerError } from '../../client/client.ts'
 import { command } from '../../command.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineCommand } from 'citty'
-import { isCalendarDate } from '../../../src/clock.ts'
+import { isCalendarDate } from '../../../src/core/clock.ts'
 import { clientArgs, openClient } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../src/keys/schema.ts'
+import type { KeyView } from '../../../src/access/keys/schema.ts'
 import { readKey } from '../../client/account.ts'
 import { clientArgs, openClient } from '../../client/client.ts'
 import { command } from '../../command.ts'

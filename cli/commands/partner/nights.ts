@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { addDays, isCalendarDate, toDay } from '../../../src/clock.ts'
+import { addDays, isCalendarDate, toDay } from '../../../src/core/clock.ts'
 import { supportedProvider } from '../../../src/http/provider.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
 import { command } from '../../command.ts'

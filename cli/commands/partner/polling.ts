@@ -1,5 +1,5 @@
 import type { ArgsDef } from 'citty'
-import { isFeedTime } from '../../../src/schema/formats.ts'
+import { isFeedTime } from '../../../src/http/schema/formats.ts'
 import { readAccount } from '../../client/account.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
 import { UsageError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 import { type ArgsDef, defineCommand } from 'citty'
-import { parseMoment } from '../../../src/clock.ts'
-import { formats } from '../../../src/schema/formats.ts'
+import { parseMoment } from '../../../src/core/clock.ts'
+import { formats } from '../../../src/http/schema/formats.ts'
 import { clientArgs, openClient } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'

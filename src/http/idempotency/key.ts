@@ -1,4 +1,4 @@
-import { invalidField } from '../../errors.ts'
+import { invalidField } from '../../core/errors.ts'
 
 /** The most characters an `Idempotency-Key` may have. */
 export const idempotencyKeyLength = 255

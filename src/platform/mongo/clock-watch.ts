@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { maximumSkewSeconds } from '../../skew.ts'
+import { maximumSkewSeconds } from '../../core/skew.ts'
 import type { Db } from './connection.ts'
 
 const measureEveryMilliseconds = 5000

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose'
-import { DomainError } from '../../errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import { TimeoutError } from '../timeout.ts'
 
 /** Other requests kept changing the same data, or this writer's turn did not come in time. */

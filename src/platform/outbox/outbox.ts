@@ -1,5 +1,5 @@
 import { Schema, type Types } from 'mongoose'
-import { notFound } from '../../errors.ts'
+import { notFound } from '../../core/errors.ts'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db, Session } from '../mongo/connection.ts'
 
@@ -158,7 +158,7 @@ export async function rescheduleJob(
 /** Handles a job's payload; throws when the job must be tried again. May see a job twice. */
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
-/** The handlers of the outbox, by topic: features declare them, and `compose.ts` collects them. */
+/** The handlers of the outbox, by topic: features declare them, and `release.ts` collects them. */
 export type Topics = Record<
   string,
   {

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Clock } from '../../clock.ts'
+import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 

@@ -1,5 +1,5 @@
 import { Cluster, Redis } from 'ioredis'
-import type { RedisAddress } from './address.ts'
+import type { RedisAddress } from '../../core/redis-address.ts'
 import { hitScript, type PlaceCommands, type RateLimitCommands, takePlaceScript } from './scripts.ts'
 
 /** One Redis server, or a cluster of them, with the scripts of this service as commands. */

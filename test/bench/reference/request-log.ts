@@ -1,6 +1,6 @@
 import { createApp } from '../../../src/app.ts'
-import { compose } from '../../../src/compose.ts'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/core/config.ts'
+import { compose } from '../../../src/process/wiring.ts'
 
 /**
  * The service as it is or, with `WITHOUT_REQUEST_LOG`, without the log of the requests of a key. Both are measured in

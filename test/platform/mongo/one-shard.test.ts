@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { models, outboxTopics } from '../../../src/compose.ts'
+import { models, outboxTopics } from '../../../src/process/release.ts'
 import { type Actor, mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
 import { fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds, type Prefix } from '../../support/routes.ts'
 import { listenToTransactions, type Statement } from '../../support/transactions.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bookingModel } from '../../../src/bookings/model.ts'
+import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { sender, testApp, testEnvironment } from '../../support/app.ts'
 import { largeHost, rowsOf } from '../../support/availability.ts'
 import { startService } from '../../support/processes.ts'

@@ -2,8 +2,8 @@ import { chmod, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findBookingOfAnyHost } from '../../../src/bookings/store.ts'
-import { transitionBooking } from '../../../src/bookings/transitions.ts'
+import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
+import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
 import { type Actor, seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 import { truthOf } from '../../support/history.ts'
 import { startNginx } from '../../support/nginx.ts'
@@ -12,7 +12,7 @@ import { controlOf } from '../../support/soak.ts'
 
 const service = await testApp()
 const { db } = service.live
-const guides = await readFile(new URL('../../../src/docs/guides.md', import.meta.url), 'utf8')
+const guides = await readFile(new URL('../../../src/pages/docs/guides.md', import.meta.url), 'utf8')
 
 /** The code blocks of a guide, with the address filled in. */
 function codeOf(guide: string, base: string): string[] {

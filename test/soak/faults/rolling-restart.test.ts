@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { userModel } from '../../../src/users/model.ts'
+import { userModel } from '../../../src/stays/users/model.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
 import { startNginx } from '../../support/nginx.ts'
 import { type ServiceProcess, startService, workersOf } from '../../support/processes.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { bookingModel } from '../../../src/bookings/model.ts'
-import { toVersion } from '../../../src/bookings/version.ts'
+import { bookingModel } from '../../../src/stays/bookings/model.ts'
+import { toVersion } from '../../../src/versions/version.ts'
 import { type Actor, mongodbUrlOf, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { makeNextRelease, type Replacement } from '../../support/next-release.ts'
@@ -9,7 +9,7 @@ import { partnerctl, type ServiceProcess, startService } from '../../support/pro
 /** A made-up next release: bookings have a new field with an index, and each is followed by a job of a new topic. */
 const replacements: Replacement[] = [
   {
-    file: 'src/bookings/model.ts',
+    file: 'src/stays/bookings/model.ts',
     name: 'bookingModel',
     declaration: `export const bookingModel: typeof earlier = (db) => {
       const model = earlier(db)
@@ -22,9 +22,9 @@ const replacements: Replacement[] = [
     }`,
   },
   {
-    file: 'src/bookings/store.ts',
+    file: 'src/stays/bookings/store.ts',
     name: 'insertBooking',
-    declaration: `import { enqueueJob } from '../platform/outbox/outbox.ts'
+    declaration: `import { enqueueJob } from '../../platform/outbox/outbox.ts'
     export const insertBooking: typeof earlier = async (db, session, draft, tick, now) => {
       const booking = await earlier(db, session, { ...draft, channel: 'direct' } as never, tick, now)
       const payload = { booking_id: booking.id }
@@ -33,7 +33,7 @@ const replacements: Replacement[] = [
     }`,
   },
   {
-    file: 'src/compose.ts',
+    file: 'src/process/release.ts',
     name: 'outboxTopics',
     declaration: `export const outboxTopics: typeof earlier = (context) => ({
       ...earlier(context),
@@ -46,7 +46,7 @@ const replacements: Replacement[] = [
     })`,
   },
   {
-    file: 'src/migrations.ts',
+    file: 'src/process/migrations.ts',
     name: 'migrations',
     declaration: `export const migrations: typeof earlier = [
       ...earlier,

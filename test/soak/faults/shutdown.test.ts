@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/platform/process.ts'
-import { userModel } from '../../../src/users/model.ts'
+import { userModel } from '../../../src/stays/users/model.ts'
 import { sender, testApp, testEnvironment } from '../../support/app.ts'
 import { startService, workersOf } from '../../support/processes.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
+import { mintKey } from '../../../src/access/keys/store.ts'
 import type { Permission } from '../../../src/http/permissions.ts'
-import { mintKey } from '../../../src/keys/store.ts'
 import { type Actor, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { startService } from '../../support/processes.ts'
 import { startRedis } from '../../support/redis.ts'

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
-import { pricesModel } from '../../../src/listings/prices-model.ts'
+import { pricesModel } from '../../../src/inventory/listings/prices-model.ts'
 import { mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { fillListings, stay, userOf } from '../../support/large-listings.ts'
 import { startService } from '../../support/processes.ts'

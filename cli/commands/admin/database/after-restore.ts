@@ -1,16 +1,16 @@
-import { toTimestamp } from '../../../../src/clock.ts'
-import { readConfig } from '../../../../src/config.ts'
-import { endOverlaps } from '../../../../src/keys/store.ts'
+import { endOverlaps } from '../../../../src/access/keys/store.ts'
+import { findAllOn } from '../../../../src/changes/webhooks/store.ts'
+import { switchWebhook } from '../../../../src/changes/webhooks/switch.ts'
+import { toTimestamp } from '../../../../src/core/clock.ts'
+import { readConfig } from '../../../../src/core/config.ts'
 import { requireUnserved } from '../../../../src/platform/mongo/embedded-backup.ts'
-import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import {
   type Distance,
   type GivenOut,
   type MovedAhead,
   moveAhead,
-} from '../../../../src/server/after-restore.ts'
-import { findAllOn } from '../../../../src/webhooks/store.ts'
-import { switchWebhook } from '../../../../src/webhooks/switch.ts'
+} from '../../../../src/process/after-restore.ts'
+import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
 import { UsageError } from '../../../errors.ts'

@@ -1,5 +1,5 @@
-import { inspectDatabase } from '../../../../src/admin/inspection.ts'
-import { release } from '../../../../src/compose.ts'
+import { inspectDatabase } from '../../../../src/process/inspection.ts'
+import { release } from '../../../../src/process/release.ts'
 import { command } from '../../../command.ts'
 import { showFindings } from '../../../findings.ts'
 import { withDatabase } from '../administer.ts'

@@ -1,5 +1,4 @@
-import { recordAction } from '../../../../src/admin/store.ts'
-import { release } from '../../../../src/compose.ts'
+import { recordAction } from '../../../../src/access/audit/store.ts'
 import type { Db } from '../../../../src/platform/mongo/connection.ts'
 import {
   finishMigrations,
@@ -9,6 +8,7 @@ import {
   repairIndexes,
 } from '../../../../src/platform/mongo/migrations.ts'
 import { readSchemaState } from '../../../../src/platform/mongo/schema-version.ts'
+import { release } from '../../../../src/process/release.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'

@@ -1,12 +1,12 @@
-import { migrations } from '../../../../src/migrations.ts'
 import {
   readBackupRecord,
   requireUnserved,
   restoreEmbedded,
 } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { FutureSchemaError, latestVersion } from '../../../../src/platform/mongo/schema-version.ts'
+import { readGivenOut } from '../../../../src/process/after-restore.ts'
+import { migrations } from '../../../../src/process/migrations.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
-import { readGivenOut } from '../../../../src/server/after-restore.ts'
 import { command } from '../../../command.ts'
 import { confirm, yesArgument } from '../../../confirm.ts'
 import { note, print, record } from '../../../output.ts'

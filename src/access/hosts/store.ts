@@ -1,0 +1,57 @@
+import type { Clock } from '../../core/clock.ts'
+import { invalidField, notFound } from '../../core/errors.ts'
+import { nextIds } from '../../platform/ids/sequences.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
+import { startHostClock } from '../../versions/store.ts'
+import { type Host, hostModel } from './model.ts'
+
+/**
+ * Creates a host account.
+ *
+ * @throws DomainError `validation` when another host has this e-mail address
+ */
+export async function createHost(
+  db: Db,
+  clock: Clock,
+  input: { name: string; email: string },
+): Promise<Host> {
+  const host: Host = {
+    id: await nextIds(db, 'host'),
+    name: input.name.trim(),
+    email: input.email.trim().toLowerCase(),
+    created_at: clock(),
+    last_login_at: null,
+  }
+  await startHostClock(db, host.id)
+  try {
+    await hostModel(db).create(host)
+  } catch (error) {
+    if (breaksUniqueIndex(error, 'host_email'))
+      throw invalidField('email', 'Another host has this e-mail address')
+    throw error
+  }
+  return host
+}
+
+/** The first hosts with an id above `after`, by id. */
+export async function listHosts(db: Db, { after, limit }: { after: number; limit: number }): Promise<Host[]> {
+  return hostModel(db)
+    .find({ id: { $gt: after } })
+    .sort({ id: 1 })
+    .limit(limit)
+    .lean()
+}
+
+/**
+ * The host with this id, or with this e-mail address.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findHost(db: Db, idOrEmail: string | number): Promise<Host> {
+  const text = String(idOrEmail).trim()
+  const filter = /^\d+$/.test(text) ? { id: Number(text) } : { email: text.toLowerCase() }
+  const host = await hostModel(db).findOne(filter).lean()
+  if (!host) throw notFound(`Host "${text}"`)
+  return host
+}

@@ -1,0 +1,127 @@
+import { DomainError, UnusableKeyError } from '../../core/errors.ts'
+import type { AppContext, Authorization, Authorizer, LimitState, RateWindow } from '../../http/context.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { minuteMilliseconds, type RateLimiter } from '../../platform/rate-limiter.ts'
+import type { Host } from '../hosts/model.ts'
+import { findHost } from '../hosts/store.ts'
+import type { ApiKey, KeySecret } from './model.ts'
+import { hashApiKey, isWellFormedApiKey } from './secret.ts'
+import { findKeyByHash, findKeyById } from './store.ts'
+
+/** A key's record as this process last read it. */
+interface CachedKey {
+  key: ApiKey
+  secret: KeySecret
+  host: Host
+  readAt: number
+  /** The version of the key as announced before its record was read. */
+  version: string | null
+}
+
+/** How long a record is trusted although its key may have changed unannounced, by a command without Redis. */
+const staleAfterMilliseconds = 5000
+const maximumCachedKeys = 10_000
+
+/** Requests per minute for looking at the key itself (decisions §18). */
+const insightLimit = 60
+
+/** Authorizes requests by their key: one round trip to the rate limiter, no database read when the key is cached. */
+export class KeyAuthorizer implements Authorizer {
+  private readonly cached = new Map<string, CachedKey>()
+
+  constructor(
+    private readonly db: Db,
+    private readonly rateLimiter: RateLimiter,
+    private readonly defaultLimit: number,
+  ) {}
+
+  async authorize(
+    apiKey: string,
+    now: Date,
+    mayLookUp: () => Promise<boolean>,
+    window: RateWindow = 'default',
+  ): Promise<Authorization> {
+    if (!isWellFormedApiKey(apiKey)) throw authError('API key is invalid')
+    const hash = hashApiKey(apiKey)
+    let cached = this.cached.get(hash)
+    if (!cached && !(await mayLookUp())) throw authError('API key is invalid')
+    cached ??= await this.read(hash, now, null)
+    const { id } = cached.key
+    const limit = window === 'default' ? limitOf(cached.key, this.defaultLimit) : insightLimit
+    const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
+    const decision = await this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
+    const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
+    if (!isCurrent(cached, decision.version, now, isRefused))
+      cached = await this.read(hash, now, decision.version)
+    requireUsable(cached, now)
+    return { ...decision, key: cached.key, host: cached.host, limit, window }
+  }
+
+  async confirm(apiKey: string, now: Date): Promise<LimitState> {
+    const { key, secret } = await this.find(hashApiKey(apiKey))
+    requireUsable({ key, secret }, now)
+    const limit = limitOf(key, this.defaultLimit)
+    const state = await this.rateLimiter.look(rateLimitName(key.id), limit, minuteMilliseconds)
+    return { ...state, limit, window: 'default' }
+  }
+
+  private async find(hash: string): Promise<{ key: ApiKey; secret: KeySecret }> {
+    const key = await findKeyByHash(this.db, hash)
+    const secret = key?.secrets.find((candidate) => candidate.hash === hash)
+    if (!key || !secret) throw authError('API key is invalid')
+    return { key, secret }
+  }
+
+  private async read(hash: string, now: Date, version: string | null): Promise<CachedKey> {
+    const { key, secret } = await this.find(hash)
+    const host = await findHost(this.db, key.host_id)
+    const cached = { key, secret, host, readAt: now.getTime(), version }
+    if (this.cached.size >= maximumCachedKeys) this.cached.clear()
+    this.cached.set(hash, cached)
+    return cached
+  }
+}
+
+/** A key as it is stored now, and what is left of its main rate limit; uses none of it. */
+export async function inspectKey(
+  { liveDb, rateLimiter, config }: Pick<AppContext, 'liveDb' | 'rateLimiter' | 'config'>,
+  keyId: number,
+): Promise<{ key: ApiKey; limit: number; remaining: number; windowSeconds: number }> {
+  const key = await findKeyById(liveDb, keyId)
+  const limit = limitOf(key, config.rateLimitPerMinute)
+  const { remaining } = await rateLimiter.look(rateLimitName(keyId), limit, minuteMilliseconds)
+  return { key, limit, remaining, windowSeconds: minuteMilliseconds / 1000 }
+}
+
+/** The name under which a key's requests are counted and its changes announced. */
+export function rateLimitName(keyId: number): string {
+  return `key:${keyId}`
+}
+
+function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
+  return rate_limit ?? defaultLimit
+}
+
+/**
+ * Without announcements nothing cached is trusted for long enough to let a request in: its record is read. One that is
+ * refused anyway reads nothing, so that a flood of them does not reach the database.
+ */
+function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
+  const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds
+  return isFresh && (version === null ? isRefused : version === cached.version)
+}
+
+function requireUsable(found: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {
+  const message = whyUnusable(found, now)
+  if (message !== null) throw new UnusableKeyError(message, { id: found.key.id, hostId: found.key.host_id })
+}
+
+function whyUnusable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): string | null {
+  if (!key.active) return 'API key is inactive'
+  const isOver = (end: Date | null) => end !== null && end <= now
+  return isOver(key.expires_at) || isOver(secret.expires_at) ? 'API key has expired' : null
+}
+
+function authError(message: string): DomainError {
+  return new DomainError('auth', message)
+}

@@ -1,0 +1,23 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { inspectKey } from './authorizer.ts'
+import { KeyView } from './schema.ts'
+import { serializeKey } from './serialize.ts'
+
+/** What a key can see of itself (decisions §18). */
+export function keyRoutes(app: AppContext) {
+  return new Elysia({ tags: ['Key'] }).use(guard(app)).get(
+    '/key',
+    async (context) => {
+      const { keyId, host } = context.caller
+      return ok(context, serializeKey(await inspectKey(app, keyId), host, app.clock()))
+    },
+    {
+      access: { permission: 'any', window: 'insight', opensSandbox: false, looksAtKey: true },
+      response: { 200: Envelope(KeyView) },
+      detail: { operationId: 'getKey', summary: 'Read the key itself: permissions, expiry, limit and use' },
+    },
+  )
+}

@@ -1,0 +1,41 @@
+import { createHash, randomInt } from 'node:crypto'
+import { apiKeyForm } from '../../http/api-key-form.ts'
+
+/**
+ * The form of an API key (decisions §3): `pis_`, 32 base62 characters (190 random bits), and a checksum of
+ * 6 characters, so that a mistyped key is refused without a look-up.
+ */
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const { prefix, randomLength, checksumLength } = apiKeyForm
+const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
+
+/** How many characters of a key are stored to identify it. */
+export const shownLength = 12
+
+/** A new key from the system's random number generator. */
+export function createApiKey(): string {
+  const random = Array.from({ length: randomLength }, () => digits[randomInt(digits.length)]).join('')
+  return prefix + random + checksum(random)
+}
+
+/** True when the checksum matches; whether such a key was ever minted is another question. */
+export function isWellFormedApiKey(key: string): boolean {
+  if (!form.test(key)) return false
+  const random = key.slice(prefix.length, -checksumLength)
+  return key.endsWith(checksum(random))
+}
+
+/** SHA-256 as hex, the only form in which a key is stored: a key has too many random bits to be guessed from it. */
+export function hashApiKey(key: string): string {
+  return createHash('sha256').update(key).digest('hex')
+}
+
+function checksum(random: string): string {
+  let value = Bun.hash.crc32(random)
+  let text = ''
+  for (let place = 0; place < checksumLength; place += 1) {
+    text = digits[value % digits.length] + text
+    value = Math.floor(value / digits.length)
+  }
+  return text
+}

@@ -1,0 +1,31 @@
+import { toTimestampOrNull } from '../../core/clock.ts'
+import type { Host } from '../hosts/model.ts'
+import type { inspectKey } from './authorizer.ts'
+import type { ApiKey } from './model.ts'
+import type { KeyView } from './schema.ts'
+import { keyStatus } from './status.ts'
+
+/** A key as it sees itself (decisions §18). */
+export function serializeKey(
+  { key, limit, remaining, windowSeconds }: Awaited<ReturnType<typeof inspectKey>>,
+  host: Pick<Host, 'name' | 'email'>,
+  now: Date,
+): KeyView {
+  return {
+    id: key.id,
+    name: key.name,
+    host: { name: host.name, email: host.email },
+    permissions: key.permissions,
+    status: keyStatus(key, now),
+    expires_at: toTimestampOrNull(key.expires_at),
+    previous_expires_at: toTimestampOrNull(latestOverlap(key, now)),
+    rate_limit: { limit, remaining, window_seconds: windowSeconds },
+    usage: { count: key.usage_count, last_used_at: toTimestampOrNull(key.last_used_at) },
+  }
+}
+
+/** The latest end of a rotation's overlap that is still running. */
+function latestOverlap({ secrets }: ApiKey, now: Date): Date | null {
+  const running = secrets.flatMap(({ expires_at }) => (expires_at && expires_at > now ? [expires_at] : []))
+  return running.sort((one, other) => other.getTime() - one.getTime())[0] ?? null
+}

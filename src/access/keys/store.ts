@@ -1,0 +1,222 @@
+import { type Clock, isCalendarDate, parseMoment } from '../../core/clock.ts'
+import { DomainError, invalidField, notFound } from '../../core/errors.ts'
+import type { Permission } from '../../http/permissions.ts'
+import { nextIds } from '../../platform/ids/sequences.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { findHost } from '../hosts/store.ts'
+import { type ApiKey, keyModel } from './model.ts'
+import { createApiKey, hashApiKey, shownLength } from './secret.ts'
+import { keyStatus } from './status.ts'
+
+export interface NewKey {
+  host: string | number
+  name: string
+  permissions: Permission[]
+  expiresAt?: Date | null
+  rateLimit?: number | null
+}
+
+/** A key's record together with the key itself, which can be shown only now. */
+export interface MintedKey {
+  key: string
+  record: ApiKey
+}
+
+/**
+ * Mints a key for a host.
+ *
+ * @throws DomainError `not_found` for an unknown host
+ */
+export async function mintKey(db: Db, clock: Clock, input: NewKey): Promise<MintedKey> {
+  const host = await findHost(db, input.host)
+  const key = createApiKey()
+  const record: ApiKey = {
+    id: await nextIds(db, 'key'),
+    host_id: host.id,
+    name: input.name,
+    permissions: input.permissions,
+    secrets: [toSecret(key)],
+    active: true,
+    revoked_at: null,
+    expires_at: input.expiresAt ?? null,
+    rate_limit: input.rateLimit ?? null,
+    usage_count: 0,
+    last_used_at: null,
+    addresses: [],
+    created_at: clock(),
+  }
+  await keyModel(db).create(record)
+  return { key, record }
+}
+
+function toSecret(key: string) {
+  return { hash: hashApiKey(key), prefix: key.slice(0, shownLength), expires_at: null }
+}
+
+/** The first keys with an id above `after`, by id. */
+export async function listKeys(
+  db: Db,
+  { after, limit }: { after: number; limit: number },
+): Promise<ApiKey[]> {
+  return keyModel(db)
+    .find({ id: { $gt: after } })
+    .sort({ id: 1 })
+    .limit(limit)
+    .lean()
+}
+
+/** The key with this secret, if any. */
+export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
+  return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
+}
+
+/** The key with this id, as it is stored now. */
+export async function findKeyById(db: Db, id: number): Promise<ApiKey> {
+  return keyModel(db).findOne({ id }).lean().orFail()
+}
+
+/** The key with this id, or null. */
+export function findKeyIfAny(db: Db, id: number): Promise<ApiKey | null> {
+  return keyModel(db).findOne({ id }).lean()
+}
+
+/** All keys of a host. */
+export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
+  return keyModel(db).find({ host_id: hostId }).lean()
+}
+
+/** Ends the overlaps of all rotations: only the latest secret of each key is left. Returns how many keys had one. */
+export async function endOverlaps(db: Db, now: Date): Promise<number> {
+  const lasting = { expires_at: { $gt: now } }
+  const { modifiedCount } = await keyModel(db).updateMany(
+    { secrets: { $elemMatch: lasting } },
+    { $set: { 'secrets.$[previous].expires_at': now } },
+    { arrayFilters: [{ 'previous.expires_at': lasting.expires_at }] },
+  )
+  return modifiedCount
+}
+
+/** The keys that expired after one moment and up to another. */
+export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promise<number[]> {
+  const expired = { expires_at: { $gt: after, $lte: until } }
+  return (await keyModel(db).find(expired, { id: 1 }).lean()).map(({ id }) => id)
+}
+
+/** Which of these keys have not ended: neither revoked nor expired. */
+export async function findLastingKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
+  const keys = await keyModel(db)
+    .find({ id: { $in: ids } })
+    .lean()
+  return new Set(
+    keys.filter((key) => ['active', 'inactive'].includes(keyStatus(key, now))).map(({ id }) => id),
+  )
+}
+
+/**
+ * The key with this id, or with these first 12 characters.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
+  const text = idOrPrefix.trim()
+  const filter = /^\d+$/.test(text) ? { id: Number(text) } : { 'secrets.prefix': text.slice(0, shownLength) }
+  const [key, other] = await keyModel(db).find(filter).limit(2).lean()
+  if (!key) throw notFound(`Key "${text.slice(0, shownLength)}"`)
+  if (other) throw new DomainError('conflict', 'Several keys start with these characters; use the id')
+  return key
+}
+
+/**
+ * Gives a key a new secret; the old one keeps working for `overlapSeconds`. Limit, sandbox, usage and idempotency
+ * belong to the key, so that a retry across the rotation remains a retry.
+ *
+ * @throws DomainError `not_found`; `conflict` for a revoked key
+ */
+export async function rotateKey(
+  db: Db,
+  clock: Clock,
+  idOrPrefix: string,
+  overlapSeconds: number,
+): Promise<MintedKey & { previousExpiresAt: Date }> {
+  for (;;) {
+    const found = await findKey(db, idOrPrefix)
+    if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
+    const key = createApiKey()
+    const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
+    const previous = found.secrets.map((secret) => ({
+      ...secret,
+      expires_at: secret.expires_at ?? previousExpiresAt,
+    }))
+    // Only if no concurrent rotation was faster: its secret must not be lost.
+    const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
+    const change = { $set: { secrets: [toSecret(key), ...previous] } }
+    const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
+    if (record) return { key, record, previousExpiresAt }
+  }
+}
+
+/**
+ * Switches a key on or off.
+ *
+ * @throws DomainError `not_found`; `conflict` for a revoked key
+ */
+export async function setKeyActive(db: Db, idOrPrefix: string, active: boolean): Promise<ApiKey> {
+  const found = await findKey(db, idOrPrefix)
+  if (found.revoked_at)
+    throw new DomainError('conflict', 'A revoked key cannot be activated again; mint a new one')
+  return change(db, found.id, { active })
+}
+
+/** Revokes a key for good. Revoking it again changes nothing. */
+export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promise<ApiKey> {
+  const found = await findKey(db, idOrPrefix)
+  return found.revoked_at ? found : change(db, found.id, { active: false, revoked_at: clock() })
+}
+
+async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiKey> {
+  return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
+}
+
+/** What one process counted for a key since its last flush. */
+export interface KeyUsage {
+  count: number
+  lastUsedAt: Date
+  /** Addresses with the time of their last request. */
+  addresses: Map<string, Date>
+}
+
+const keptAddresses = 20
+
+/** Adds the usage of several keys: two database writes for each, however many requests there were. */
+export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise<void> {
+  const operations = [...usage].flatMap(([id, seen]) => {
+    const addresses = [...seen.addresses].map(([address, last_used_at]) => ({ address, last_used_at }))
+    const known = addresses.map(({ address }) => address)
+    return [
+      { updateOne: { filter: { id }, update: { $pull: { addresses: { address: { $in: known } } } } } },
+      {
+        updateOne: {
+          filter: { id },
+          update: {
+            $inc: { usage_count: seen.count },
+            $max: { last_used_at: seen.lastUsedAt },
+            $push: { addresses: { $each: addresses, $sort: { last_used_at: -1 }, $slice: keptAddresses } },
+          },
+        },
+      },
+    ]
+  })
+  // biome-ignore lint/suspicious/noExplicitAny: mongoose cannot type $push with $each on an array of objects
+  if (operations.length > 0) await keyModel(db).bulkWrite(operations as any)
+}
+
+/**
+ * The moment of an expiry: a date alone means the end of that UTC day, and a time without a zone is UTC.
+ *
+ * @throws DomainError `validation` for anything that is neither a date nor a time
+ */
+export function parseExpiry(text: string): Date {
+  const moment = parseMoment(isCalendarDate(text) ? `${text}T23:59:59.999Z` : text)
+  if (!moment) throw invalidField('expires', 'The expiry must be a date YYYY-MM-DD or an ISO time')
+  return moment
+}

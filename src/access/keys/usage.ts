@@ -1,0 +1,59 @@
+import type { Logger } from 'pino'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { addKeyUsage, type KeyUsage } from './store.ts'
+
+const flushEveryMilliseconds = 2000
+
+/** Counts the requests of each key in memory and writes the totals every two seconds (decisions §3). */
+export class UsageTracker {
+  private seen = new Map<number, KeyUsage>()
+  private readonly flusher: ReturnType<typeof setInterval>
+
+  constructor(
+    private readonly db: Db,
+    private readonly log: Logger,
+  ) {
+    this.flusher = setInterval(() => this.flush(), flushEveryMilliseconds)
+    this.flusher.unref()
+  }
+
+  /** Counts one request of a key. */
+  track(keyId: number, address: string, now: Date): void {
+    const usage = this.seen.get(keyId) ?? { count: 0, lastUsedAt: now, addresses: new Map() }
+    usage.count += 1
+    usage.lastUsedAt = now
+    usage.addresses.set(address, now)
+    this.seen.set(keyId, usage)
+  }
+
+  /** Writes what was counted; what cannot be written is kept for the next attempt. */
+  async flush(): Promise<void> {
+    const usage = this.seen
+    this.seen = new Map()
+    try {
+      await addKeyUsage(this.db, usage)
+    } catch (error) {
+      this.log.warn({ error: String(error) }, 'Cannot write key usage')
+      this.putBack(usage)
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.flusher)
+    await this.flush()
+  }
+
+  private putBack(usage: Map<number, KeyUsage>): void {
+    for (const [keyId, old] of usage) {
+      const usageSince = this.seen.get(keyId)
+      if (!usageSince) {
+        this.seen.set(keyId, old)
+        continue
+      }
+      usageSince.count += old.count
+      for (const [address, at] of old.addresses) {
+        if (!usageSince.addresses.has(address)) usageSince.addresses.set(address, at)
+      }
+    }
+  }
+}

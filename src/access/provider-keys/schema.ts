@@ -1,0 +1,26 @@
+import { named, requestObject, requiredText, responseObject, shown } from '../../http/schema/fields.ts'
+
+/** Body of `POST …/provider-key`. */
+export const ProviderKeyWrite = named(
+  'ProviderKeyWrite',
+  requestObject({
+    provider_api_key: requiredText(255, {
+      trims: true,
+      errorCode: 'required',
+      description: "The host's own key at the provider, trimmed; stored encrypted and never shown again",
+    }),
+  }),
+)
+
+/** What storing a provider key did (contract, Provider key outcome). */
+export const outcomes = ['created', 'updated', 'unchanged'] as const
+export type Outcome = (typeof outcomes)[number]
+
+/** Response of `POST …/provider-key`. */
+export const ProviderKeyResult = named(
+  'ProviderKeyResult',
+  responseObject({
+    status: shown.word('What was done with the key', ...outcomes),
+    message: shown.text('The same in words'),
+  }),
+)

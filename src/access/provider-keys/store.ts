@@ -1,0 +1,97 @@
+import type { Clock } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { isDuplicate } from '../../platform/mongo/errors.ts'
+import type { SecretBox } from '../../platform/secrets/secret-box.ts'
+import { type ProviderKey, providerKeyModel } from './model.ts'
+import type { Outcome } from './schema.ts'
+
+/** A concurrent request was faster: look again. */
+const retry = Symbol('retry')
+
+/**
+ * Stores the host's key at a provider. Of identical concurrent requests one stores it and the others find it unchanged.
+ *
+ * @param realm where the key must be unique: undefined among all accounts, else within this sandbox
+ * @throws DomainError `conflict` when another account has it
+ */
+export async function storeProviderKey(
+  app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
+  hostId: number,
+  provider: string,
+  key: string,
+  realm?: number,
+): Promise<Outcome> {
+  const fingerprinted = realm === undefined ? key : `${realm}/${key}`
+  for (;;) {
+    const outcome = await tryToStore(app, { host_id: hostId, provider }, key, fingerprinted)
+    if (outcome !== retry) return outcome
+  }
+}
+
+async function tryToStore(
+  { db, clock, secrets }: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
+  owner: Pick<ProviderKey, 'host_id' | 'provider'>,
+  key: string,
+  fingerprinted: string,
+): Promise<Outcome | typeof retry> {
+  const fingerprints = secrets.fingerprints(fingerprinted)
+  const [own, holder] = await Promise.all([
+    providerKeyModel(db).findOne(owner).lean(),
+    providerKeyModel(db)
+      .findOne({
+        provider: owner.provider,
+        fingerprint: { $in: fingerprints },
+        host_id: { $ne: owner.host_id },
+      })
+      .lean(),
+  ])
+  if (holder) throw usedByAnother()
+  if (own && fingerprints.includes(own.fingerprint)) return 'unchanged'
+  const values = {
+    ...secrets.seal(key),
+    fingerprint: secrets.fingerprint(fingerprinted),
+    updated_at: clock(),
+  }
+  try {
+    if (!own) {
+      await providerKeyModel(db).create([{ ...owner, ...values }])
+      return 'created'
+    }
+    // Only in place of the key that was read: an identical request may have been faster.
+    const seen = { ...owner, fingerprint: own.fingerprint }
+    const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
+    return modifiedCount === 1 ? 'updated' : retry
+  } catch (error) {
+    // Stored by this host or by another account: the next look-up shows which.
+    if (isDuplicate(error)) return retry
+    throw error
+  }
+}
+
+function usedByAnother(): DomainError {
+  return new DomainError('conflict', 'The provider key is already used by another account')
+}
+
+/** True when keys are stored under other secrets than these. */
+export async function hasKeysUnderOthers(db: Db, secretIds: string[]): Promise<boolean> {
+  return (await providerKeyModel(db).exists({ secret_id: { $nin: secretIds } })) !== null
+}
+
+/** Re-encrypts every stored key that is not under the current secret; returns how many there were. */
+export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
+  let count = 0
+  for await (const stored of providerKeyModel(db).find().lean().cursor()) {
+    if (secrets.isCurrent(stored)) continue
+    const key = secrets.open(stored)
+    const values = { ...secrets.seal(key), fingerprint: secrets.fingerprint(key), updated_at: clock() }
+    // Only what was read: a key stored meanwhile is already under the current secret.
+    const { modifiedCount } = await providerKeyModel(db).updateOne(
+      { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },
+      { $set: values },
+    )
+    count += modifiedCount
+  }
+  return count
+}

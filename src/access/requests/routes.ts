@@ -1,0 +1,73 @@
+import { Elysia } from 'elysia'
+import { parseMoment } from '../../core/clock.ts'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { requestObject, shown } from '../../http/schema/fields.ts'
+import { readCounts } from './counts.ts'
+import { readRequestPage } from './page.ts'
+import {
+  CursorPagination,
+  countFilters,
+  defaultPerPage,
+  RequestCount,
+  RequestView,
+  requestFilters,
+} from './schema.ts'
+import { serializeCount, serializeRequest } from './serialize.ts'
+
+/** What was done with a key (decisions §18). */
+export function requestRoutes(app: AppContext) {
+  const access: Access = { permission: 'any', window: 'insight', opensSandbox: false, looksAtKey: true }
+  const { liveDb, clock } = app
+  return new Elysia({ prefix: '/requests', tags: ['Key'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) => {
+        const { per_page: perPage = defaultPerPage, cursor, since, status, request_id } = context.query
+        const { keyId: key_id, hostId: host_id } = context.caller
+        const question = { host_id, key_id, request_id, statuses: status, since: momentOf(since) }
+        const { rows, pagination } = await readRequestPage(liveDb, question, { cursor, perPage }, clock())
+        return ok(context, rows.map(serializeRequest), { pagination })
+      },
+      {
+        access,
+        query: requestObject(requestFilters),
+        response: {
+          200: PageEnvelope(
+            shown.list('The requests of this page, newest first', RequestView),
+            CursorPagination,
+          ),
+        },
+        detail: { operationId: 'listRequests', summary: 'List the requests made with this key' },
+      },
+    )
+    .get(
+      '/counts',
+      async (context) => {
+        const { keyId: key_id, hostId: host_id } = context.caller
+        const counts = await readCounts(liveDb, { host_id, key_id }, momentOf(context.query.since), clock())
+        return ok(
+          context,
+          counts.map(([minute, kinds]) => serializeCount(minute, kinds)),
+        )
+      },
+      {
+        access,
+        query: requestObject(countFilters),
+        response: {
+          200: Envelope(shown.list('The last 24 hours by minute, oldest first', RequestCount)),
+        },
+        detail: {
+          operationId: 'countRequests',
+          summary: 'Count the requests that the rate limit of this key counts',
+        },
+      },
+    )
+}
+
+function momentOf(since: string | undefined): Date | undefined {
+  return (since !== undefined && parseMoment(since)) || undefined
+}

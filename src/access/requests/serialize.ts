@@ -1,0 +1,24 @@
+import { toTimestamp } from '../../core/clock.ts'
+import type { KindCounts } from './kinds.ts'
+import type { RequestCount, RequestView } from './schema.ts'
+import type { LoggedRequest } from './store.ts'
+
+/** A logged request; whose it is stands in no response. */
+export function serializeRequest({
+  id,
+  request_id,
+  at,
+  host_id: _,
+  key_id: __,
+  ...entry
+}: LoggedRequest): RequestView {
+  return { id, request_id, at: toTimestamp(at), ...entry }
+}
+
+/** The counts of one minute. */
+export function serializeCount(
+  minute: Date,
+  { succeeded = 0, refused = 0, limited = 0, failed = 0 }: KindCounts,
+): RequestCount {
+  return { at: toTimestamp(minute), succeeded, refused, limited, failed }
+}

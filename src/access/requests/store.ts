@@ -1,0 +1,79 @@
+import type { RequestEntry } from '../../http/request-entry.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
+import { entryId } from './entry-id.ts'
+import { requestModel, type StoredRequest } from './model.ts'
+import { type RequestQuestion, requestFilter } from './question.ts'
+
+/** How many entries of a key stay when it is trimmed: at most 10,000 failures, and 1,100 of the others (decisions §18). */
+export const keptEntries = { failures: 9900, others: 1000 } as const
+const dayMilliseconds = 86_400_000
+/** How long failures are kept. */
+export const failureMilliseconds = 7 * dayMilliseconds
+/** What nobody adds to any more is not kept for ever. */
+const otherMilliseconds = 90 * dayMilliseconds
+
+/** Entries written at once, so that other requests are served in between. */
+const entriesAtOnce = 500
+
+/** The requests of one key, failures or the others. */
+export type RequestSeries = Pick<StoredRequest, 'host_id' | 'key_id' | 'failed'>
+
+/** An entry as it is stored. */
+export function toStoredRequest(key: { id: number; hostId: number }, entry: RequestEntry): StoredRequest {
+  const failed = entry.status >= 400
+  const kept = failed ? failureMilliseconds : otherMilliseconds
+  return {
+    ...{ _id: entryId(entry.at), host_id: key.hostId, key_id: key.id, failed },
+    ...entry,
+    expires_at: new Date(entry.at.getTime() + kept),
+  }
+}
+
+/** Stores entries; those that are stored already change nothing. */
+export async function insertRequests(db: Db, requests: StoredRequest[]): Promise<void> {
+  const { collection } = requestModel(db)
+  for (let start = 0; start < requests.length; start += entriesAtOnce) {
+    const part = requests.slice(start, start + entriesAtOnce)
+    await ignoreDuplicates(() => collection.insertMany(part as never[], { ordered: false }))
+  }
+}
+
+/** Removes the oldest entries of a series beyond those that are kept. */
+export async function trimSeries(db: Db, { host_id, key_id, failed }: RequestSeries): Promise<void> {
+  const series = { host_id, key_id, failed }
+  const [last] = await requestModel(db)
+    .find(series, { _id: 1 })
+    .sort({ _id: -1 })
+    .skip(failed ? keptEntries.failures : keptEntries.others)
+    .limit(1)
+    .lean()
+  if (last) await requestModel(db).deleteMany({ ...series, _id: { $lte: last._id } })
+}
+
+/** An entry with its opaque id, and whose it is. */
+export interface LoggedRequest extends RequestEntry {
+  id: string
+  host_id: number
+  key_id: number
+}
+
+/**
+ * The newest requests first, by arrival and id.
+ *
+ * @param now failures of a week ago are over, also where the database has not removed them yet
+ */
+export async function findRequests(
+  db: Db,
+  question: RequestQuestion,
+  limit: number,
+  now: Date,
+): Promise<LoggedRequest[]> {
+  const weekAgo = new Date(now.getTime() - failureMilliseconds)
+  const found = await requestModel(db)
+    .find(requestFilter(question, weekAgo))
+    .sort({ _id: -1 })
+    .limit(limit)
+    .lean()
+  return found.map(({ _id, failed: _, expires_at: __, ...entry }) => ({ id: _id, ...entry }))
+}

@@ -1,0 +1,63 @@
+import { findLastingKeyIds } from '../../access/keys/store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { findClocks } from '../../versions/change-store.ts'
+import type { HostClock } from '../../versions/model.ts'
+import { type ConsumedFeed, consumedFeeds } from './feeds.ts'
+import type { Consumer } from './model.ts'
+import { oldestPendingOf } from './progress.ts'
+import { consumerBatches } from './store.ts'
+import { wholeFeeds } from './whole-feeds.ts'
+
+/** A consumer, and the version of the oldest change it has not acknowledged; null where there is none. */
+export interface Lagging {
+  consumer: Consumer
+  oldestPending: Date | null
+}
+
+/** The consumers of all hosts whose key has not ended, the one with the oldest pending change first. */
+export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
+  const all: Lagging[] = []
+  for await (const { current, behind } of lastingConsumers(db, now)) {
+    all.push(...current.map((consumer) => ({ consumer, oldestPending: null })))
+    for (const consumer of behind) all.push({ consumer, oldestPending: await oldestPendingOf(db, consumer) })
+  }
+  const age = ({ oldestPending }: Lagging) => oldestPending?.getTime() ?? Number.POSITIVE_INFINITY
+  return all.sort((one, other) => (age(one) === age(other) ? 0 : age(one) - age(other)))
+}
+
+/** By feed, how many seconds the change that has waited longest for its consumer is old; never below 0. */
+export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFeed, number>> {
+  const oldest: Partial<Record<ConsumedFeed, number>> = {}
+  for await (const { behind } of lastingConsumers(db, now)) {
+    for (const consumer of behind) {
+      // What is pending came after what was acknowledged: nothing older is to be found here.
+      if ((consumer.acknowledged?.getTime() ?? 0) >= (oldest[consumer.feed] ?? Number.POSITIVE_INFINITY))
+        continue
+      const pending = (await oldestPendingOf(db, consumer))?.getTime() ?? Number.POSITIVE_INFINITY
+      oldest[consumer.feed] = Math.min(pending, oldest[consumer.feed] ?? Number.POSITIVE_INFINITY)
+    }
+  }
+  const lagOf = (feed: ConsumedFeed) => Math.max(0, (now.getTime() - (oldest[feed] ?? now.getTime())) / 1000)
+  return Object.fromEntries(consumedFeeds.map((feed) => [feed, lagOf(feed)])) as Record<ConsumedFeed, number>
+}
+
+/** Batches of consumers that have acknowledged everything, and of those that have not; the latter by their place. */
+async function* lastingConsumers(db: Db, now: Date) {
+  for await (const batch of consumerBatches(db)) {
+    const keys = await findLastingKeyIds(db, [...new Set(batch.map(({ key_id }) => key_id))], now)
+    const clocks = await findClocks(db, [...new Set(batch.map(({ host_id }) => host_id))])
+    const byHost = new Map(clocks.map((clock) => [clock._id, clock]))
+    const lasting = batch.filter(({ key_id }) => keys.has(key_id))
+    const { current = [], behind = [] } = Object.groupBy(lasting, (consumer) =>
+      isBehind(consumer, byHost.get(consumer.host_id)) ? 'behind' : 'current',
+    )
+    const place = ({ acknowledged }: Consumer) => acknowledged?.getTime() ?? 0
+    yield { current, behind: behind.sort((one, other) => place(one) - place(other)) }
+  }
+}
+
+/** The clock of a feed moves with its changes only. */
+function isBehind({ feed, acknowledged }: Consumer, clock: HostClock | undefined): boolean {
+  const last = clock?.[wholeFeeds[feed].counter] ?? 0
+  return last * 1000 > (acknowledged?.getTime() ?? 0)
+}

@@ -1,0 +1,53 @@
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { Consumer } from './model.ts'
+import { wholeFeeds } from './whole-feeds.ts'
+
+/** How far a consumer is behind. */
+export interface Progress {
+  /** Changes after what it acknowledged; exact up to 10,000. */
+  pending: number
+  /** The version of the oldest of them; null where there is none. */
+  oldestPending: Date | null
+}
+
+/** Beyond this nobody counts on. */
+const countedPending = 10_000
+
+type Place = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
+
+/** How far a consumer is behind, in the whole feed of its host. */
+export async function progressOf(db: Db, place: Place): Promise<Progress> {
+  const { host_id, feed, acknowledged } = place
+  const oldestPending = await oldestPendingOf(db, place)
+  if (oldestPending === null) return { pending: 0, oldestPending }
+  const range = { after: acknowledged, limit: countedPending }
+  const pending = await wholeFeeds[feed].count(db, { host_id }, range)
+  return { pending, oldestPending }
+}
+
+/**
+ * How far the consumers of one key and feed are behind. Each counts only what lies before the place of the next one, so
+ * that all of them together count no more than one.
+ */
+export async function progressOfAll(db: Db, consumers: Place[]): Promise<Progress[]> {
+  const placeOf = ({ acknowledged }: Place) => acknowledged?.getTime() ?? 0
+  const byPlace = Map.groupBy(consumers, placeOf)
+  const found = new Map<number, Progress>()
+  let [pending, until]: [number, Date | undefined] = [0, undefined]
+  for (const place of [...byPlace.keys()].toSorted((one, other) => other - one)) {
+    const [consumer] = byPlace.get(place) as [Place]
+    const { host_id, feed, acknowledged: after } = consumer
+    const oldestPending = await oldestPendingOf(db, consumer)
+    const range = { after, until, limit: countedPending - pending }
+    if (oldestPending && range.limit > 0) pending += await wholeFeeds[feed].count(db, { host_id }, range)
+    found.set(place, { pending, oldestPending })
+    until = after ?? undefined
+  }
+  return consumers.map((consumer) => found.get(placeOf(consumer)) as Progress)
+}
+
+/** The version of the oldest change that a consumer has not acknowledged; null where there is none. */
+export async function oldestPendingOf(db: Db, { host_id, feed, acknowledged }: Place): Promise<Date | null> {
+  const { oldestAfter } = wholeFeeds[feed]
+  return oldestAfter(db, host_id, acknowledged)
+}

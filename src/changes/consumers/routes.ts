@@ -1,0 +1,86 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { shown } from '../../http/schema/fields.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import type { ConsumedFeed } from './feeds.ts'
+import type { Consumer } from './model.ts'
+import { type Progress, progressOf, progressOfAll } from './progress.ts'
+import { ConsumerView, ConsumerWrite } from './schema.ts'
+import { serializeConsumer } from './serialize.ts'
+import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
+import { nameProblems, putConsumer } from './write.ts'
+
+/** Named places in the feeds, for pollers without a disk (decisions §19). */
+export function consumerRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/integrations/:provider' })
+    .use(routesOf(app, 'bookings'))
+    .use(routesOf(app, 'messages'))
+}
+
+function routesOf(app: AppContext, feed: ConsumedFeed) {
+  const access: Access = { permission: 'bookings.read', provider: true, window: 'insight' }
+  const operation = `${feed === 'bookings' ? 'Booking' : 'Message'}Consumer`
+  const show = async (consumer: Consumer) => serializeConsumer(consumer, await progressOf(app.db, consumer))
+  return new Elysia({ prefix: `/${feed}/consumers`, tags: ['Consumers'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) => {
+        const consumers = await listConsumers(app.db, ownerOf(context.caller, feed))
+        const progress = await progressOfAll(app.db, consumers)
+        return ok(
+          context,
+          consumers.map((consumer, index) => serializeConsumer(consumer, progress[index] as Progress)),
+        )
+      },
+      {
+        access,
+        response: { 200: Envelope(shown.list('The consumers, by name', ConsumerView)) },
+        detail: { operationId: `list${operation}s`, summary: `List the consumers of the ${feed} feed` },
+      },
+    )
+    .get(
+      '/:name',
+      async (context) => {
+        const consumer = await findConsumer(app.db, ownerOf(context.caller, feed), context.params.name)
+        return ok(context, await show(consumer))
+      },
+      {
+        access: { ...access, errors: ['not_found'] },
+        response: { 200: Envelope(ConsumerView) },
+        detail: { operationId: `get${operation}`, summary: 'Read a consumer, and how far it is behind' },
+      },
+    )
+    .put(
+      '/:name',
+      async (context) => {
+        const body = normalize(ConsumerWrite, context.body)
+        const consumer = await putConsumer(app, context.caller, feed, context.params.name, body)
+        return ok(context, await show(consumer))
+      },
+      {
+        access: { ...access, body: 'json', checkPath: nameProblems },
+        body: ConsumerWrite,
+        response: { 200: Envelope(ConsumerView) },
+        detail: {
+          operationId: `put${operation}`,
+          summary: 'Create a consumer, or acknowledge what it handled',
+        },
+      },
+    )
+    .delete(
+      '/:name',
+      async (context) => {
+        await deleteConsumer(app.db, ownerOf(context.caller, feed), context.params.name)
+        return ok(context, { message: 'The consumer was deleted' })
+      },
+      {
+        access: { ...access, errors: ['not_found'] },
+        response: { 200: Envelope(Confirmation) },
+        detail: { operationId: `delete${operation}`, summary: 'Delete a consumer' },
+      },
+    )
+}

@@ -1,0 +1,90 @@
+import { notFound } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { isDuplicate } from '../../platform/mongo/errors.ts'
+import type { ConsumedFeed } from './feeds.ts'
+import { type Consumer, consumerModel } from './model.ts'
+
+/** Whose consumers of which feed. */
+export interface Owner {
+  host_id: number
+  scope: number
+  feed: ConsumedFeed
+}
+
+/** The caller's consumers of a feed. */
+export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, feed: ConsumedFeed): Owner {
+  return { host_id: hostId, scope, feed }
+}
+
+/** The consumers of one owner, by name; there are at most as many as there are slots. */
+export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
+  return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
+}
+
+/** The consumer of this name, or null. */
+export function findConsumerIfAny(db: Db, owner: Owner, name: string): Promise<Consumer | null> {
+  return consumerModel(db)
+    .findOne({ ...owner, name }, { _id: 0 })
+    .lean()
+}
+
+/**
+ * The consumer of this name.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findConsumer(db: Db, owner: Owner, name: string): Promise<Consumer> {
+  const consumer = await findConsumerIfAny(db, owner, name)
+  if (!consumer) throw notFound('Consumer')
+  return consumer
+}
+
+/** Stores a new consumer; false where its name or its slot has been taken meanwhile. */
+export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolean> {
+  try {
+    await consumerModel(db).create(consumer)
+    return true
+  } catch (error) {
+    if (isDuplicate(error)) return false
+    throw error
+  }
+}
+
+/** Moves a consumer to a version, forward only unless `mayGoBack`; one that is further already stays. */
+export async function moveConsumer(
+  db: Db,
+  owner: Owner,
+  name: string,
+  to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>,
+  mayGoBack: boolean,
+): Promise<void> {
+  const behind = { $or: [{ acknowledged: null }, { acknowledged: { $lt: to.acknowledged } }] }
+  const isNothingNew = to.acknowledged === null && !mayGoBack
+  if (isNothingNew) return
+  await consumerModel(db).updateOne({ ...owner, name, ...(mayGoBack ? {} : behind) }, { $set: to })
+}
+
+/**
+ * Removes a consumer.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function deleteConsumer(db: Db, owner: Owner, name: string): Promise<void> {
+  const { deletedCount } = await consumerModel(db).deleteOne({ ...owner, name })
+  if (deletedCount === 0) throw notFound('Consumer')
+}
+
+/** The consumers of all hosts, in batches. */
+export async function* consumerBatches(db: Db): AsyncGenerator<Consumer[]> {
+  let batch: Consumer[] = []
+  for await (const consumer of consumerModel(db).find({}, { _id: 0 }).lean().cursor()) {
+    batch.push(consumer)
+    if (batch.length < consumersPerBatch) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+const consumersPerBatch = 500

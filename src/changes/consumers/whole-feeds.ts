@@ -1,0 +1,32 @@
+import type { Db } from '../../platform/mongo/connection.ts'
+import { bookingFeed } from '../sources/bookings.ts'
+import { messageFeed } from '../sources/messages.ts'
+import type { FeedSource } from '../sources/source.ts'
+import type { ConsumedFeed } from './feeds.ts'
+
+/** A feed of a host without any filter: what a consumer has its place in. */
+export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {
+  /** The version of the first change after a version; null where there is none. */
+  oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>
+}
+
+export const wholeFeeds: Record<ConsumedFeed, WholeFeed> = {
+  bookings: wholeFeed(bookingFeed),
+  messages: wholeFeed(messageFeed),
+}
+
+function wholeFeed<Row>({
+  counter,
+  count,
+  find,
+  versionOf,
+}: FeedSource<Row, { host_id: number }>): WholeFeed {
+  return {
+    counter,
+    count,
+    async oldestAfter(db, host_id, after) {
+      const [first] = await find(db, { host_id }, after, { skip: 0, limit: 1 })
+      return first ? versionOf(first) : null
+    },
+  }
+}

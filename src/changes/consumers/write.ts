@@ -1,0 +1,76 @@
+import { invalidField, type Problem } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import { isSlug } from '../../http/schema/formats.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { readHostClock } from '../../versions/store.ts'
+import { parseFeedTime } from '../../versions/version.ts'
+import type { ConsumedFeed } from './feeds.ts'
+import type { Consumer } from './model.ts'
+import type { ConsumerWrite } from './schema.ts'
+import {
+  findConsumerIfAny,
+  insertConsumer,
+  listConsumers,
+  moveConsumer,
+  type Owner,
+  ownerOf,
+} from './store.ts'
+import { wholeFeeds } from './whole-feeds.ts'
+
+/** How many consumers a key may have in each feed. */
+const consumersPerKey = 20
+const longestName = 64
+
+/**
+ * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It never goes back
+ * unless it is told to, so that an acknowledgement that is late, or repeated, does no harm.
+ *
+ * @throws DomainError `validation` at `name` or `acknowledged`
+ */
+export async function putConsumer(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  caller: Caller,
+  feed: ConsumedFeed,
+  name: string,
+  { acknowledged, seek = false }: ConsumerWrite,
+): Promise<Consumer> {
+  const version = acknowledged === null ? null : parseFeedTime(acknowledged)
+  await requireKnown(db, caller.hostId, feed, version)
+  const owner = ownerOf(caller, feed)
+  const place = { acknowledged: version, acknowledged_at: version && clock() }
+  for (;;) {
+    if (await findConsumerIfAny(db, owner, name)) {
+      await moveConsumer(db, owner, name, place, seek)
+      const moved = await findConsumerIfAny(db, owner, name)
+      if (moved) return moved
+    }
+    const slot = await freeSlot(db, owner)
+    const consumer = { ...owner, key_id: caller.keyId, name, slot, ...place }
+    if (await insertConsumer(db, consumer)) return consumer
+  }
+}
+
+/** What is wrong with the name of a consumer, which is reported together with its body. */
+export function nameProblems({ name = '' }: Record<string, string | undefined>): Problem[] {
+  if (name.length > longestName)
+    return [{ path: 'name', code: 'max', message: `"name" must be at most ${longestName} characters` }]
+  if (isSlug(name)) return []
+  const message = '"name" must be lower-case letters, digits and hyphens'
+  return [{ path: 'name', code: 'invalid', message }]
+}
+
+/** A version that the host has not given out yet would skip what comes. */
+async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
+  if (version === null) return
+  if (version > (await readHostClock(db, hostId, wholeFeeds[feed].counter)))
+    throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
+}
+
+async function freeSlot(db: Db, owner: Owner): Promise<number> {
+  const taken = new Set((await listConsumers(db, owner)).map(({ slot }) => slot))
+  const slot = Array.from({ length: consumersPerKey }, (_, index) => index).find((index) => !taken.has(index))
+  if (slot === undefined)
+    throw invalidField('name', `A key has at most ${consumersPerKey} consumers of a feed; delete one`, 'max')
+  return slot
+}

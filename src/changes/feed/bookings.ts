@@ -1,0 +1,34 @@
+import type { Caller } from '../../http/caller.ts'
+import { findListing } from '../../inventory/listings/store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { ChangeFilter } from '../../stays/bookings/store.ts'
+import type { FeedQuestion } from '../sources/source.ts'
+import { type PlaceQuery, placeOf } from './place.ts'
+
+/** The query of the booking feed, apart from the page. */
+export interface BookingFeedQuery extends PlaceQuery {
+  checkout_after?: string
+  listing_id?: string
+}
+
+/**
+ * A query as a question about a host's bookings.
+ *
+ * @throws DomainError `not_found` for a listing that is not the host's, or a consumer that the key does not have
+ */
+export async function askForBookings(
+  db: Db,
+  caller: Pick<Caller, 'hostId' | 'scope'>,
+  query: BookingFeedQuery,
+): Promise<FeedQuestion<ChangeFilter>> {
+  const { hostId } = caller
+  const { checkout_after, listing_id, cursor } = query
+  const updated_after = await placeOf(db, caller, 'bookings', query)
+  if (listing_id !== undefined) await findListing(db, hostId, Number(listing_id))
+  const filter = {
+    host_id: hostId,
+    ...(listing_id === undefined ? {} : { listing_id: Number(listing_id) }),
+    ...(checkout_after === undefined ? {} : { checkout_at: { $gte: checkout_after } }),
+  }
+  return { filter, updated_after, cursor, identity: [updated_after, checkout_after, listing_id] }
+}

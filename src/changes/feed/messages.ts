@@ -1,0 +1,35 @@
+import type { Caller } from '../../http/caller.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { findBooking } from '../../stays/bookings/store.ts'
+import type { StoredMessage } from '../../stays/messages/model.ts'
+import type { MessageFilter } from '../../stays/messages/store.ts'
+import type { FeedQuestion } from '../sources/source.ts'
+import { type PlaceQuery, placeOf } from './place.ts'
+
+/** The query of the message feed, apart from the page. */
+export interface MessageFeedQuery extends PlaceQuery {
+  booking_id?: string
+  sender?: StoredMessage['sender']
+}
+
+/**
+ * A query as a question about a host's messages.
+ *
+ * @throws DomainError `not_found` for a booking that is not the host's, or a consumer that the key does not have
+ */
+export async function askForMessages(
+  db: Db,
+  caller: Pick<Caller, 'hostId' | 'scope'>,
+  query: MessageFeedQuery,
+): Promise<FeedQuestion<MessageFilter>> {
+  const { hostId } = caller
+  const { booking_id, sender, cursor } = query
+  const updated_after = await placeOf(db, caller, 'messages', query)
+  if (booking_id !== undefined) await findBooking(db, hostId, Number(booking_id))
+  const filter = {
+    host_id: hostId,
+    ...(booking_id === undefined ? {} : { booking_id: Number(booking_id) }),
+    ...(sender === undefined ? {} : { sender }),
+  }
+  return { filter, updated_after, cursor, identity: ['messages', updated_after, booking_id, sender] }
+}

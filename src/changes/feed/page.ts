@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import type { AppContext } from '../../http/context.ts'
+import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
+import { parseFeedTime } from '../../versions/version.ts'
+import type { FeedQuestion, FeedSource } from '../sources/source.ts'
+import { readCursor, writeCursor } from './cursor.ts'
+import { PageEnds } from './page-ends.ts'
+import { expectTotal, lastReadClock, totalOf } from './total.ts'
+
+/**
+ * Why no change can be lost (decisions §9).
+ *
+ * 1. Every change of a booking, and every message, takes in its own transaction the next version of its host's clock
+ *    (`bookings/store.ts`, `messages/store.ts`, `host-clock/store.ts`): unique per host, and in the order in which changes
+ *    become visible. A reader that has seen version `v` can see everything up to `v`; what it cannot see yet
+ *    will have a greater version. So "after `v`" never skips a change, whatever commits meanwhile.
+ * 2. A changed booking only ever moves to the end. A reader that continues after the last row it was given
+ *    (by cursor, or by the stored end of the page before) meets every row either where it was or, moved,
+ *    later on. Counting rows from the start instead would skip as many rows as moved away before it.
+ * 3. A page that is not the last says so, because the query looks one row further; `last_page` never ends
+ *    before the rows do.
+ *
+ * Reads have read concern majority and go to the primary, so a version once shown is never rolled back.
+ */
+
+type Context = Pick<AppContext, 'db' | 'clock'>
+
+/** One page of a feed: rows, and `meta.pagination` with the cursor of the next page. */
+export interface FeedPage<Row> {
+  rows: Row[]
+  pagination: Pagination & { next_cursor: string | null }
+}
+
+/**
+ * One page of what is new or changed of a host, by version. A cursor has been checked with the query.
+ */
+export async function readFeedPage<Row, Filter extends { host_id: number }>(
+  { db, clock }: Context,
+  source: FeedSource<Row, Filter>,
+  { scope }: { scope: number },
+  { filter, updated_after, cursor, identity }: FeedQuestion<Filter>,
+  page: PageRequest,
+): Promise<FeedPage<Row>> {
+  const position = cursor === undefined ? null : readCursor(source.name, cursor)
+  const updatedAfter = updated_after === undefined ? null : parseFeedTime(updated_after)
+  const hostId = filter.host_id
+  const clockBefore = lastReadClock(db, source, hostId)
+  const name = () => pagesName([hostId, scope, ...identity, page.perPage])
+  const ends = new PageEnds(db, hostId, name, clock())
+  const { version, skip } = position
+    ? { version: position.version, skip: 0 }
+    : await startOf(ends, page, updatedAfter)
+  // One row more than asked for tells whether there is a next page.
+  const found = await source.find(db, filter, version, { skip, limit: page.perPage + 1 })
+  const rows = found.slice(0, page.perPage)
+  const last = rows.at(-1)
+  const hasMore = found.length > page.perPage
+  const isFirst = page.page === 1 && !position
+  const isOnlyPage = isFirst && !hasMore
+  const end = hasMore && last ? source.versionOf(last) : undefined
+  const [counted] = await Promise.all([
+    isOnlyPage ? null : totalOf(db, source, filter, updatedAfter),
+    end && !position && ends.keep(page.page, end),
+  ])
+  if (counted && end && isFirst && counted.version === clockBefore)
+    expectTotal(db, source, filter, end, counted, rows.length)
+  const number = position?.page ?? page.page
+  const total = counted?.total ?? rows.length
+  const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
+  const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }) : null
+  return { rows, pagination: { ...pages, last_page: lastPageOf(pages, rows.length, hasMore), next_cursor } }
+}
+
+/** A page begins after a version; without a stored end of the page before it, by counting rows. */
+async function startOf(
+  ends: PageEnds,
+  page: PageRequest,
+  updatedAfter: Date | null,
+): Promise<{ version: Date | null; skip: number }> {
+  if (page.page === 1) return { version: updatedAfter, skip: 0 }
+  const end = await ends.before(page.page)
+  return end === undefined ? { version: updatedAfter, skip: skipOf(page) } : { version: end, skip: 0 }
+}
+
+/** The name under which page ends are stored: one for each key and query. */
+function pagesName(question: unknown[]): string {
+  return `walk:${createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
+}
+
+/** A page with rows and nothing after it is the last one; for an empty page the total decides. */
+function lastPageOf({ current_page, last_page }: Pagination, rows: number, hasMore: boolean): number {
+  if (hasMore) return Math.max(current_page + 1, last_page)
+  return rows > 0 ? current_page : last_page
+}

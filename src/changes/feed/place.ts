@@ -1,0 +1,55 @@
+import type { Problem } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { toVersion } from '../../versions/version.ts'
+import type { ConsumedFeed } from '../consumers/feeds.ts'
+import { findConsumer, ownerOf } from '../consumers/store.ts'
+import { type FeedName, readCursor } from './cursor.ts'
+
+/** Where a query of a feed continues. */
+export interface PlaceQuery {
+  updated_after?: string
+  consumer?: string
+  cursor?: string
+}
+
+/**
+ * The version after which a query continues: the one sent, or what its consumer has acknowledged.
+ *
+ * @throws DomainError `not_found` for a consumer that the key does not have
+ */
+export async function placeOf(
+  db: Db,
+  caller: Pick<Caller, 'hostId' | 'scope'>,
+  feed: ConsumedFeed,
+  { updated_after, consumer: name }: PlaceQuery,
+): Promise<string | undefined> {
+  if (name === undefined) return updated_after
+  const { acknowledged } = await findConsumer(db, ownerOf(caller, feed), name)
+  return acknowledged ? toVersion(acknowledged) : undefined
+}
+
+/**
+ * What is wrong with where a query of a feed begins: it names its place once; and pages are not counted from a place that
+ * moves: after an acknowledgement, page 2 would leave out what page 1 has become (decisions §19).
+ */
+export function placeProblems(
+  feed: FeedName,
+): (query: PlaceQuery & { page?: number }, isValidAt: (path: string) => boolean) => Problem[] {
+  return ({ cursor, ...query }, isValidAt) => {
+    const isWrong = cursor !== undefined && isValidAt('cursor') && readCursor(feed, cursor) === null
+    const message = '"cursor" must be the "next_cursor" of a page'
+    return [...onePlace(query), ...(isWrong ? [{ path: 'cursor', code: 'invalid', message } as const] : [])]
+  }
+}
+
+function onePlace({ updated_after, consumer, page = 1 }: PlaceQuery & { page?: number }): Problem[] {
+  if (consumer === undefined) return []
+  const problems: Problem[] = []
+  const report = (path: string, message: string) => problems.push({ path, code: 'invalid', message })
+  if (updated_after !== undefined)
+    report('updated_after', '"updated_after" must not be sent together with "consumer"')
+  if (page > 1)
+    report('page', '"page" must be 1 with "consumer": acknowledge and read again, or follow "next_cursor"')
+  return problems
+}

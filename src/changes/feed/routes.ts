@@ -1,0 +1,59 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../http/context.ts'
+import { withEntityTag } from '../../http/entity-tag.ts'
+import { ok, PageEnvelope } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { pageQuery } from '../../http/pagination.ts'
+import { requestObject } from '../../http/schema/fields.ts'
+import { serializeMessageItem } from '../../stays/messages/serialize.ts'
+import { bookingFeed } from '../sources/bookings.ts'
+import { messageFeed } from '../sources/messages.ts'
+import { askForBookings } from './bookings.ts'
+import { askForMessages } from './messages.ts'
+import { placeProblems } from './place.ts'
+import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
+import { serializeFeedItem } from './serialize.ts'
+import { defaultPerPage, waitForPage } from './wait.ts'
+
+const paging = pageQuery(defaultPerPage, 100)
+
+/** The feeds of bookings (contract, Endpoints; decisions §9) and of messages (decisions §17). */
+export function feedRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/integrations/:provider' })
+    .use(guard(app))
+    .get(
+      '/bookings',
+      async (context) => {
+        const ask = () => askForBookings(app.db, context.caller, context.query)
+        const { rows, pagination } = await waitForPage(app, bookingFeed, context, ask)
+        return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
+      },
+      {
+        access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
+        query: requestObject({ ...paging, ...feedFilters }, placeProblems('bookings')),
+        response: { 200: PageEnvelope(FeedPage, FeedPagination) },
+        detail: {
+          tags: ['Booking feed'],
+          operationId: 'pollBookings',
+          summary: 'Poll new and changed bookings',
+        },
+      },
+    )
+    .get(
+      '/messages',
+      async (context) => {
+        const ask = () => askForMessages(app.db, context.caller, context.query)
+        const { rows, pagination } = await waitForPage(app, messageFeed, context, ask)
+        return withEntityTag(
+          context,
+          ok(context, { messages: rows.map(serializeMessageItem) }, { pagination }),
+        )
+      },
+      {
+        access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
+        query: requestObject({ ...paging, ...messageFilters }, placeProblems('messages')),
+        response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
+        detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
+      },
+    )
+}

@@ -1,0 +1,106 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Pagination } from '../../http/pagination.ts'
+import { dateInQuery, idInQuery, named, responseObject, shown, text } from '../../http/schema/fields.ts'
+import { bookingFields } from '../../stays/bookings/schema.ts'
+import { MessageItem } from '../../stays/messages/schema.ts'
+
+/** Where to continue in a feed. */
+const place = {
+  updated_after: Type.Optional(
+    text(255, {
+      format: 'feed-time',
+      whenBlank: 'invalid',
+      description:
+        'Only changes after this version, `YYYY-MM-DD HH:MM:SS`: the last `version` you have handled; a date alone means its first second',
+      example: '2026-01-31 12:00:05',
+    }),
+  ),
+  consumer: Type.Optional(
+    text(64, {
+      whenBlank: 'invalid',
+      description:
+        'Only changes after what this consumer has acknowledged; not together with `updated_after`',
+      example: 'booking-sync',
+    }),
+  ),
+  cursor: Type.Optional(
+    text(64, {
+      description: 'The `next_cursor` of the previous page; continues at the same cost at any depth',
+      example: 'MC4x',
+    }),
+  ),
+}
+
+/** Waiting for what comes (decisions §16). */
+const waiting = {
+  wait: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 30,
+      description:
+        'Seconds to wait for the first item when the page would be empty (default 0); with a later page than the first it has no effect',
+      example: 30,
+    }),
+  ),
+}
+
+/** Query of the booking feed, apart from the page (contract, Booking feed). */
+export const feedFilters = {
+  ...place,
+  ...waiting,
+  checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
+  listing_id: idInQuery('Only bookings of this listing', '2001'),
+}
+
+/** Query of the message feed, apart from the page (decisions §17). */
+export const messageFilters = {
+  ...place,
+  ...waiting,
+  booking_id: idInQuery('Only messages of this booking', '5002'),
+  sender: Type.Optional(
+    Type.Union([Type.Literal('guest'), Type.Literal('host')], {
+      description: 'Only messages of this side',
+      example: 'guest',
+    }),
+  ),
+}
+
+const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, status_word, version } = bookingFields
+
+/** One item of the feed. */
+export const FeedItem = named(
+  'BookingChange',
+  responseObject({
+    booking_id,
+    listing_id,
+    room_type_id,
+    status: status_word,
+    checkin_at,
+    checkout_at,
+    version,
+  }),
+)
+export type FeedItem = Static<typeof FeedItem>
+
+/** `data` of the booking feed; the key is fixed by the contract. */
+export const FeedPage = responseObject(
+  {
+    Bookings: shown.list('New and changed bookings, by version', FeedItem),
+  },
+  'The changes of this page',
+)
+
+/** `data` of the message feed. */
+export const MessageFeedPage = responseObject(
+  { messages: shown.list('New messages of all conversations, by version', MessageItem) },
+  'The messages of this page',
+)
+
+/** Page metadata of a feed: with the cursor of the next page. */
+export const FeedPagination = named(
+  'FeedPagination',
+  responseObject({
+    ...Pagination.properties,
+    next_cursor: shown.textOrNull('Cursor of the next page; null on the last page'),
+  }),
+)

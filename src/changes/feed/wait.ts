@@ -1,0 +1,99 @@
+import { confirmKey } from '../../http/authorization.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import { outcomeOf } from '../../http/outcome.ts'
+import { toPageRequest } from '../../http/pagination.ts'
+import { hasClock } from '../../versions/store.ts'
+import type { Movement, Watch } from '../../versions/watch.ts'
+import type { FeedQuestion, FeedSource } from '../sources/source.ts'
+import { type FeedPage, readFeedPage } from './page.ts'
+
+/** The part of a request that holding it needs. */
+export interface HoldableRequest {
+  request: Request
+  /** Bun closes a connection without traffic unless it is told how long this one may be quiet, in seconds. */
+  server: { timeout(request: Request, seconds: number): void } | null
+  query: { page?: number; per_page?: number; wait?: number; consumer?: string }
+  caller: Caller
+  set: { headers: Record<string, string | number | undefined> }
+}
+
+export const defaultPerPage = 50
+
+/** Beyond the longest wait, so that the connection is open when the answer is sent. */
+const quietSeconds = 60
+
+/**
+ * A page of a feed; an empty one is held until something is there or the time is over (decisions §16). While it is
+ * held, nothing is asked of the database until something of the host moves.
+ *
+ * @param ask makes the question anew for each look: a consumer may have been moved back, or deleted, meanwhile
+ * @throws DomainError `auth` when the key has become unusable meanwhile
+ */
+export async function waitForPage<Row, Filter extends { host_id: number }>(
+  app: AppContext,
+  source: FeedSource<Row, Filter>,
+  context: HoldableRequest,
+  ask: () => Promise<FeedQuestion<Filter>>,
+): Promise<FeedPage<Row>> {
+  const page = toPageRequest(context.query, defaultPerPage)
+  const { wait: seconds = 0 } = context.query
+  const deadline = performance.now() + seconds * 1000
+  const question = await ask()
+  const look = (asked: FeedQuestion<Filter>) => readFeedPage(app, source, context.caller, asked, page)
+  const read = async () => look(context.query.consumer === undefined ? question : await ask())
+  const first = await look(question)
+  if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
+  const place = await app.heldRequests.take(context.caller.keyId)
+  if (!place) return first
+  const { request, server, set } = context
+  // From here on a client that hangs up frees its place at once, whatever is still being asked.
+  request.signal.addEventListener('abort', place.free)
+  server?.timeout(request, quietSeconds)
+  const heldSince = performance.now()
+  const watch = app.changes.watch(question.filter.host_id, source.counter)
+  try {
+    if (context.caller.isSandbox && !(await hasClock(app.db, question.filter.host_id))) return first
+    const signals = [request.signal, app.heldRequests.ending]
+    const found = await readUntil(read, () => nextEvent(watch, signals, deadline))
+    if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
+    Object.assign(set.headers, await confirmKey(app, request.headers))
+    return found
+  } finally {
+    outcomeOf(request).heldMilliseconds = performance.now() - heldSince
+    watch.end()
+    place.free()
+    request.signal.removeEventListener('abort', place.free)
+  }
+}
+
+/** What ends the quiet: a movement, the time, or that nobody waits any more, client or process. */
+type HeldEvent = Movement | 'late' | 'abandoned'
+
+async function readUntil<Row>(
+  read: () => Promise<FeedPage<Row>>,
+  next: () => Promise<HeldEvent>,
+): Promise<FeedPage<Row>> {
+  for (;;) {
+    const found = await read()
+    if (found.rows.length > 0) return found
+    const event = await next()
+    if (event === 'late') return read()
+    // A sandbox that was cleared has nothing more to say.
+    if (event !== 'moved') return found
+  }
+}
+
+async function nextEvent(watch: Watch, signals: AbortSignal[], deadline: number): Promise<HeldEvent> {
+  const { promise, resolve } = Promise.withResolvers<HeldEvent>()
+  const abandon = () => resolve('abandoned')
+  const timer = setTimeout(() => resolve('late'), Math.max(0, deadline - performance.now()))
+  for (const signal of signals) signal.addEventListener('abort', abandon)
+  if (signals.some(({ aborted }) => aborted)) abandon()
+  try {
+    return await Promise.race([watch.next(), promise])
+  } finally {
+    clearTimeout(timer)
+    for (const signal of signals) signal.removeEventListener('abort', abandon)
+  }
+}

@@ -1,0 +1,16 @@
+import {
+  type BookingChange,
+  type ChangeFilter,
+  countChanges,
+  findChanges,
+} from '../../stays/bookings/store.ts'
+import type { FeedSource } from './source.ts'
+
+/** The bookings of a host, each in its latest state. */
+export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
+  name: 'bookings',
+  counter: 'last',
+  find: findChanges,
+  count: countChanges,
+  versionOf: ({ updated_at }) => updated_at,
+}

@@ -1,0 +1,12 @@
+import type { StoredMessage } from '../../stays/messages/model.ts'
+import { countNewMessages, findNewMessages, type MessageFilter } from '../../stays/messages/store.ts'
+import type { FeedSource } from './source.ts'
+
+/** The messages of all bookings of a host. */
+export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
+  name: 'messages',
+  counter: 'messages_last',
+  find: findNewMessages,
+  count: countNewMessages,
+  versionOf: ({ version }) => version,
+}

@@ -1,0 +1,54 @@
+import { notFound } from '../../core/errors.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { SecretBox } from '../../platform/secrets/secret-box.ts'
+import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
+import { replaceSecrets } from './store.ts'
+
+/** The endpoints of all hosts, or of one, by host and id. */
+export function listWebhooksOfAll(db: Db, hostId: number | undefined, limit: number): Promise<Webhook[]> {
+  return webhookModel(db)
+    .find(hostId === undefined ? {} : { host_id: hostId }, { _id: 0 })
+    .sort({ host_id: 1, id: 1 })
+    .limit(limit)
+    .lean()
+}
+
+/**
+ * An endpoint by its id alone: for administrators, who are not limited to a host.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook> {
+  const webhook = await webhookModel(db).findOne({ id }, { _id: 0 }).lean()
+  if (!webhook) throw notFound('Webhook')
+  return webhook
+}
+
+/** What operators watch. */
+export interface WebhookState {
+  off: number
+  /** Age of the oldest hint that was not delivered yet; 0 when there is none. */
+  oldestSeconds: number
+}
+
+/** How many endpoints are off, and how long the oldest hint has waited. */
+export async function webhookState(db: Db, now: Date): Promise<WebhookState> {
+  const [off, oldest] = await Promise.all([
+    webhookModel(db).countDocuments({ enabled: false }),
+    webhookDeliveryModel(db).findOne({ status: 'waiting' }, { created_at: 1 }).sort({ created_at: 1 }).lean(),
+  ])
+  return { off, oldestSeconds: oldest ? (now.getTime() - oldest.created_at.getTime()) / 1000 : 0 }
+}
+
+/** Re-encrypts the secrets of all endpoints that are not under the current one; returns how many endpoints there were. */
+export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
+  let count = 0
+  for await (const webhook of webhookModel(db).find().lean().cursor()) {
+    const { secrets } = webhook
+    if (secrets.every((secret) => box.isCurrent(secret))) continue
+    const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
+    // Secrets that were rotated meanwhile are under the current one.
+    if (await replaceSecrets(db, webhook, sealed)) count += 1
+  }
+  return count
+}

@@ -1,0 +1,198 @@
+import { Types } from 'mongoose'
+import { DomainError, notFound } from '../../core/errors.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { type WebhookEvent, webhookEvents } from './hint.ts'
+import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
+import type { WebhookId } from './store.ts'
+
+/** How many deliveries a partner sees of an endpoint (decisions §21). */
+export const shownDeliveries = 100
+const keptMilliseconds = 7 * 86_400_000
+
+/** What is of one endpoint. */
+export const ofWebhook = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
+
+/** The id of a delivery, and its `webhook-id`: stays through retries and resends. */
+export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
+  return `msg_${_id.toHexString()}`
+}
+
+/** A delivery that was not tried yet. */
+export function newDelivery(
+  webhook: WebhookId,
+  payload: WebhookDelivery['payload'],
+  now: Date,
+): WebhookDelivery {
+  return {
+    _id: new Types.ObjectId(),
+    ...ofWebhook(webhook),
+    event: payload.type,
+    payload,
+    booking_id: payload.type === 'webhook.test' ? null : payload.data.booking_id,
+    status: 'waiting',
+    attempts: 0,
+    in_flight: false,
+    response_status: null,
+    milliseconds: null,
+    error: null,
+    next_attempt_at: now,
+    created_at: now,
+    expires_at: new Date(now.getTime() + keptMilliseconds),
+  }
+}
+
+/** The oldest versions that hints wait for; null where none waits. */
+export async function oldestWaiting(
+  db: Db,
+  webhook: WebhookId,
+): Promise<Record<WebhookEvent, string | null>> {
+  const oldest: { _id: WebhookEvent; version: string }[] = await webhookDeliveryModel(db).aggregate([
+    { $match: { ...ofWebhook(webhook), status: 'waiting', event: { $in: [...webhookEvents] } } },
+    { $group: { _id: '$event', version: { $min: '$payload.data.version' } } },
+  ])
+  const of = (event: WebhookEvent) => oldest.find(({ _id }) => _id === event)?.version ?? null
+  return { 'booking.changed': of('booking.changed'), 'message.created': of('message.created') }
+}
+
+/** Gives up what waits since before a moment, of some events: what was tried stays in the log. */
+export async function dropWaiting(
+  db: Db,
+  webhook: WebhookId,
+  before: Date,
+  events: readonly WebhookEvent[] = webhookEvents,
+): Promise<void> {
+  const which = { created_at: { $lte: before }, event: { $in: [...events] } }
+  const waiting = { ...ofWebhook(webhook), status: 'waiting', ...which } as const
+  await webhookDeliveryModel(db).deleteMany({ ...waiting, attempts: 0 })
+  await webhookDeliveryModel(db).updateMany(waiting, { $set: { status: 'failed', next_attempt_at: null } })
+}
+
+/** Stores a delivery. */
+export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise<void> {
+  await webhookDeliveryModel(db).create(delivery)
+}
+
+/** What is being tried of an endpoint, by whichever process; what is given up for lost is not. */
+export function findInFlight(
+  db: Db,
+  webhook: WebhookId,
+  now: Date,
+): Promise<Pick<WebhookDelivery, '_id' | 'booking_id'>[]> {
+  const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
+  return webhookDeliveryModel(db).find(trying, { booking_id: 1 }).lean()
+}
+
+/** A delivery with a next try. */
+export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
+
+/** The deliveries whose next try is the first, none of a booking that is being tried. */
+export function findWaiting(
+  db: Db,
+  webhook: WebhookId,
+  busyBookings: number[],
+  limit: number,
+): Promise<WaitingDelivery[]> {
+  return webhookDeliveryModel(db)
+    .find({ ...ofWebhook(webhook), status: 'waiting', booking_id: { $nin: busyBookings } })
+    .sort({ next_attempt_at: 1, _id: 1 })
+    .limit(limit)
+    .lean<WaitingDelivery[]>()
+}
+
+/**
+ * Begins a try: if this process dies, the delivery is due again at `lostAt`. Returns the delivery as it is then, which may
+ * be of a newer change than it was when it was found; null where another process has begun one.
+ */
+export function beginTry(
+  db: Db,
+  { _id, host_id, next_attempt_at }: WaitingDelivery,
+  lostAt: Date,
+): Promise<WebhookDelivery | null> {
+  return webhookDeliveryModel(db)
+    .findOneAndUpdate(
+      { _id, host_id, status: 'waiting', next_attempt_at },
+      { $set: { next_attempt_at: lostAt, in_flight: true }, $inc: { attempts: 1 } },
+      { new: true },
+    )
+    .lean()
+}
+
+/** What a try came to. */
+export type Seen = Pick<WebhookDelivery, 'response_status' | 'milliseconds' | 'error'>
+
+/** Stores that a delivery was taken. */
+export async function endDelivered(
+  db: Db,
+  { _id, host_id }: Pick<WebhookDelivery, '_id' | 'host_id'>,
+  seen: Seen,
+): Promise<void> {
+  const outcome = { ...seen, status: 'delivered', next_attempt_at: null, in_flight: false } as const
+  await webhookDeliveryModel(db).updateOne({ _id, host_id }, { $set: outcome })
+}
+
+/** Stores a try that failed, and when the next one is, unless the delivery was given up meanwhile. */
+export async function endFailed(
+  db: Db,
+  { _id, host_id }: Pick<WebhookDelivery, '_id' | 'host_id'>,
+  seen: Seen,
+  next_attempt_at: Date | null,
+): Promise<void> {
+  const status = next_attempt_at ? 'waiting' : 'failed'
+  const outcome = { ...seen, status, next_attempt_at, in_flight: false } as const
+  const { matchedCount } = await webhookDeliveryModel(db).updateOne(
+    { _id, host_id, status: 'waiting' },
+    { $set: outcome },
+  )
+  if (matchedCount === 0)
+    await webhookDeliveryModel(db).updateOne({ _id, host_id }, { $set: { ...seen, in_flight: false } })
+}
+
+/** The latest deliveries of an endpoint, newest first. */
+export function listDeliveries(db: Db, webhook: WebhookId): Promise<WebhookDelivery[]> {
+  return webhookDeliveryModel(db).find(ofWebhook(webhook)).sort({ _id: -1 }).limit(shownDeliveries).lean()
+}
+
+/** Removes what is not shown any more, as far as it does not wait. */
+export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
+  const [last] = await webhookDeliveryModel(db)
+    .find({ ...ofWebhook(webhook), status: { $ne: 'waiting' } }, { _id: 1 })
+    .sort({ _id: -1 })
+    .skip(shownDeliveries)
+    .limit(1)
+    .lean()
+  if (last)
+    await webhookDeliveryModel(db).deleteMany({
+      ...ofWebhook(webhook),
+      status: { $ne: 'waiting' },
+      _id: { $lte: last._id },
+    })
+}
+
+/**
+ * Makes a delivery due again, under the same `webhook-id`.
+ *
+ * @throws DomainError `not_found`, also for anything that is not an id; `conflict` while it is being tried, and for an
+ * endpoint that is off
+ */
+export async function resendDelivery(
+  db: Db,
+  webhook: Webhook,
+  id: string,
+  now: Date,
+): Promise<WebhookDelivery> {
+  const [, hex] = /^msg_([0-9a-f]{24})$/.exec(id) ?? []
+  if (hex === undefined) throw notFound('Delivery')
+  const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex) }
+  if (!webhook.enabled) {
+    if (!(await webhookDeliveryModel(db).exists(found))) throw notFound('Delivery')
+    throw new DomainError('conflict', 'The webhook is off: turn it on first')
+  }
+  const again = { status: 'waiting', next_attempt_at: now } as const
+  const delivery = await webhookDeliveryModel(db)
+    .findOneAndUpdate({ ...found, in_flight: false }, { $set: again }, { new: true })
+    .lean()
+  if (delivery) return delivery
+  if (await webhookDeliveryModel(db).exists(found))
+    throw new DomainError('conflict', 'The delivery is being tried right now: see what becomes of it first')
+  throw notFound('Delivery')
+}

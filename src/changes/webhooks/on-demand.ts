@@ -1,0 +1,67 @@
+import { DomainError } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import { isSuccess, postDelivery } from './attempt.ts'
+import { insertDelivery, newDelivery, resendDelivery, trimDeliveries } from './deliveries-store.ts'
+import type { WebhookDelivery } from './model.ts'
+import { findOwnWebhook, hasUsableKey } from './owner.ts'
+import { beginTest, changeWebhook, endTest } from './store.ts'
+
+type Context = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks'>
+
+/** Longer than any try: after it a test whose process has died is no longer waited for. */
+const longestTestMilliseconds = 20_000
+
+/**
+ * Sends a `webhook.test` now, once, also to an endpoint that is off; returns what became of it.
+ *
+ * @throws DomainError `not_found`; `forbidden` for one of another usable key; `conflict` while another test is on its
+ * way, and for an endpoint whose key has ended
+ */
+export async function testWebhook(
+  app: Context,
+  caller: Caller,
+  id: number | undefined,
+): Promise<WebhookDelivery> {
+  const webhook = await findOwnWebhook(app, caller, id)
+  if (!(await hasUsableKey(app, webhook)))
+    throw new DomainError('conflict', 'The key of the webhook has ended: take it over by turning it on')
+  const now = app.clock()
+  if (!(await beginTest(app.db, webhook, now, new Date(now.getTime() + longestTestMilliseconds))))
+    throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
+  const payload = { type: 'webhook.test', timestamp: `${now.toISOString().slice(0, 19)}Z`, data: {} } as const
+  const delivery = newDelivery(webhook, payload, now)
+  const result = await postDelivery(app, webhook, delivery)
+  const done: WebhookDelivery = {
+    ...delivery,
+    status: isSuccess(result) ? 'delivered' : 'failed',
+    attempts: 1,
+    response_status: result.status,
+    milliseconds: result.milliseconds,
+    error: result.failure,
+    next_attempt_at: null,
+  }
+  await insertDelivery(app.db, done)
+  await endTest(app.db, webhook, now)
+  await trimDeliveries(app.db, webhook)
+  return done
+}
+
+/**
+ * Makes a delivery due again, under the same `webhook-id`.
+ *
+ * @throws DomainError `not_found`; `forbidden` for one of another usable key; `conflict` for an endpoint that is off
+ */
+export async function resend(
+  app: Context,
+  caller: Caller,
+  id: number | undefined,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  const { db, clock, webhooks } = app
+  const webhook = await findOwnWebhook(app, caller, id)
+  const delivery = await resendDelivery(db, webhook, deliveryId, clock())
+  await changeWebhook(db, webhook, {}, clock())
+  webhooks.wake()
+  return delivery
+}

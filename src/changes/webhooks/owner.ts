@@ -1,0 +1,57 @@
+import type { ApiKey } from '../../access/keys/model.ts'
+import { keyStatus } from '../../access/keys/status.ts'
+import { findKeyIfAny, findKeysOfHost } from '../../access/keys/store.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Webhook } from './model.ts'
+import type { WebhookView } from './schema.ts'
+import { serializeWebhook } from './serialize.ts'
+import { findWebhook } from './store.ts'
+
+type Keys = Pick<AppContext, 'liveDb' | 'clock'>
+
+/** True for a key that may see what hints are about. */
+function isUsable(key: ApiKey | null, now: Date): boolean {
+  return key !== null && keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
+}
+
+/** True while the key that an endpoint belongs to may see what hints are about: otherwise nothing is sent (decisions §21). */
+export async function hasUsableKey(
+  { liveDb, clock }: Keys,
+  { created_by }: Pick<Webhook, 'created_by'>,
+): Promise<boolean> {
+  return isUsable(await findKeyIfAny(liveDb, created_by), clock())
+}
+
+/**
+ * The endpoint of a host with this id, for a key that changes it: its own, or one whose key has ended.
+ *
+ * @throws DomainError `not_found`; `forbidden` for one of another usable key
+ */
+export async function findOwnWebhook(
+  app: Keys & Pick<AppContext, 'db'>,
+  { hostId, keyId }: Caller,
+  id: number | undefined,
+): Promise<Webhook> {
+  const webhook = await findWebhook(app.db, hostId, id)
+  if (webhook.created_by === keyId || !(await hasUsableKey(app, webhook))) return webhook
+  const message = `The webhook belongs to the key with the id ${webhook.created_by}: use that one`
+  throw new DomainError('forbidden', message, [{ path: 'created_by', code: 'forbidden', message }])
+}
+
+/** Endpoints as a key of their host sees them: of those of other usable keys, not the query, which may hold a secret. */
+export async function showWebhooks(
+  { liveDb, clock }: Keys,
+  { hostId, keyId }: Caller,
+  webhooks: Webhook[],
+): Promise<WebhookView[]> {
+  const isOwn = ({ created_by }: Webhook) => created_by === keyId
+  const keys = webhooks.every(isOwn) ? [] : await findKeysOfHost(liveDb, hostId)
+  const usable = new Set(keys.filter((key) => isUsable(key, clock())).map(({ id }) => id))
+  return webhooks.map((webhook) => {
+    const view = serializeWebhook(webhook)
+    if (isOwn(webhook) || !usable.has(webhook.created_by)) return view
+    return { ...view, url: view.url.replace(/[?#].*$/s, '') }
+  })
+}

@@ -1,0 +1,175 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { parsePathId, shown } from '../../http/schema/fields.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { toVersion } from '../../versions/version.ts'
+import { listDeliveries } from './deliveries-store.ts'
+import { resend, testWebhook } from './on-demand.ts'
+import { showWebhooks } from './owner.ts'
+import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
+import { serializeDelivery, serializeWebhook } from './serialize.ts'
+import { findWebhook, listWebhooks } from './store.ts'
+import { createWebhook, patchWebhook, removeWebhook, rotateSecret } from './write.ts'
+
+const access: Access = { permission: 'bookings.read' }
+const accessToOne: Access = { ...access, errors: ['not_found'] }
+
+/** Endpoints that are told when something changed (decisions §21). */
+export function webhookRoutes(app: AppContext) {
+  const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
+  const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)
+  return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) =>
+        ok(
+          context,
+          await showWebhooks(app, context.caller, await listWebhooks(app.db, context.caller.hostId)),
+        ),
+      {
+        access,
+        response: { 200: Envelope(shown.list('The webhooks of the host, by id', WebhookView)) },
+        detail: { operationId: 'listWebhooks', summary: 'List the webhooks' },
+      },
+    )
+    .post(
+      '',
+      async (context) => {
+        const body = normalize(WebhookCreate, context.body)
+        const { webhook, secret } = await createWebhook(app, context.caller, body)
+        return context.status(201, ok(context, { ...serializeWebhook(webhook), secret }))
+      },
+      {
+        access: { ...access, body: 'json', errors: ['conflict'] },
+        body: WebhookCreate,
+        response: { 201: Envelope(WebhookWithSecret) },
+        detail: {
+          operationId: 'createWebhook',
+          summary: 'Create a webhook',
+          description:
+            'Hints are posted to it from now on. The `secret` that signs them is shown only in this answer. A host has at most five.',
+        },
+      },
+    )
+    .get(
+      '/:id',
+      async (context) => {
+        const found = await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
+        const [webhook] = await showWebhooks(app, context.caller, [found])
+        return ok(context, webhook as WebhookView)
+      },
+      {
+        access: accessToOne,
+        response: { 200: Envelope(WebhookView) },
+        detail: { operationId: 'getWebhook', summary: 'Read a webhook' },
+      },
+    )
+    .patch(
+      '/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        const body = normalize(WebhookPatch, context.body)
+        const { webhook, gap } = await patchWebhook(app, context.caller, id, body)
+        const meta = gap && {
+          gap: {
+            bookings_after: toVersion(gap.bookings_after),
+            messages_after: toVersion(gap.messages_after),
+          },
+        }
+        return ok(context, serializeWebhook(webhook), meta ?? {})
+      },
+      {
+        access: { ...accessToOne, body: 'json' },
+        body: WebhookPatch,
+        response: { 200: Envelope(WebhookView, { gap: Type.Optional(Gap) }) },
+        detail: {
+          operationId: 'updateWebhook',
+          summary: 'Change a webhook, or turn it off and on',
+          description:
+            'Turned off, it drops the hints that wait. Turned on again, it begins with what comes next, and `meta.gap` names the versions after which hints may be missing: read the feeds from there. A new `url` of the same origin takes the waiting hints along; one of another origin does not, and `meta.gap` says from where on. Turning on an endpoint whose key has ended gives it to your key.',
+        },
+      },
+    )
+    .delete(
+      '/:id',
+      async (context) => {
+        await removeWebhook(app, context.caller, parsePathId(context.params.id))
+        return ok(context, { message: 'The webhook was deleted' })
+      },
+      {
+        access: accessToOne,
+        response: { 200: Envelope(Confirmation) },
+        detail: { operationId: 'deleteWebhook', summary: 'Delete a webhook' },
+      },
+    )
+    .post(
+      '/:id/secret/rotate',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        const { webhook, secret } = await rotateSecret(app, context.caller, id)
+        return ok(context, { ...serializeWebhook(webhook), secret })
+      },
+      {
+        access: accessToOne,
+        response: { 200: Envelope(WebhookWithSecret) },
+        detail: {
+          operationId: 'rotateWebhookSecret',
+          summary: 'Give a webhook a new secret',
+          description:
+            'The new secret is shown only in this answer. For 24 hours hints are signed with the one before, too; at most two sign.',
+        },
+      },
+    )
+    .post(
+      '/:id/test',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(context, serializeDelivery(await testWebhook(app, context.caller, id)))
+      },
+      {
+        access: { ...accessToOne, errors: ['not_found', 'conflict'] },
+        response: { 200: Envelope(DeliveryView) },
+        detail: {
+          operationId: 'testWebhook',
+          summary: 'Send a test to a webhook, and see what it responds',
+          description:
+            'Posts a `webhook.test` at once, also to a webhook that is off, and waits for the response, up to 15 s. It is never tried again.',
+        },
+      },
+    )
+    .get(
+      '/:id/deliveries',
+      async (context) => {
+        const webhook = await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
+        return ok(context, (await listDeliveries(app.db, webhook)).map(serializeDelivery))
+      },
+      {
+        access: accessToOne,
+        response: { 200: Envelope(shown.list('The last 100 deliveries, newest first', DeliveryView)) },
+        detail: { operationId: 'listWebhookDeliveries', summary: 'List what was sent to a webhook' },
+      },
+    )
+    .post(
+      '/:id/deliveries/:delivery_id/resend',
+      async (context) => {
+        const { id, delivery_id } = context.params
+        const delivery = await resend(app, context.caller, parsePathId(id), delivery_id)
+        return ok(context, serializeDelivery(delivery))
+      },
+      {
+        access: { ...accessToOne, errors: ['not_found', 'conflict'] },
+        response: { 200: Envelope(DeliveryView) },
+        detail: {
+          operationId: 'resendWebhookDelivery',
+          summary: 'Send a delivery again',
+          description:
+            'Makes it due now, under the same `webhook-id`, and answers at once; the list of deliveries shows what became of it.',
+        },
+      },
+    )
+}

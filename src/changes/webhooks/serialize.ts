@@ -1,0 +1,25 @@
+import { toTimestampOrNull } from '../../core/clock.ts'
+import { deliveryId } from './deliveries-store.ts'
+import type { Webhook, WebhookDelivery } from './model.ts'
+import type { DeliveryView, WebhookView } from './schema.ts'
+
+/** An endpoint without its secret. */
+export function serializeWebhook(webhook: Webhook): WebhookView {
+  const { id, url, events, enabled, disabled_at, disabled_reason, created_by } = webhook
+  return {
+    ...{ id, url, events, enabled },
+    disabled_at: toTimestampOrNull(disabled_at),
+    ...{ disabled_reason, created_by },
+  }
+}
+
+/** A delivery. */
+export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
+  const { event, status, attempts, response_status, milliseconds, error, next_attempt_at, in_flight } =
+    delivery
+  return {
+    id: deliveryId(delivery),
+    ...{ event, status, attempts, response_status, milliseconds, error },
+    next_attempt_at: in_flight ? null : toTimestampOrNull(next_attempt_at),
+  }
+}

@@ -1,0 +1,103 @@
+import { recordAction } from '../../access/audit/store.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { readHostClock } from '../../versions/store.ts'
+import { parseFeedTime } from '../../versions/version.ts'
+import { dropWaiting, oldestWaiting } from './deliveries-store.ts'
+import type { HintGap, Webhook } from './model.ts'
+import type { DisabledReason } from './reasons.ts'
+import { changeWebhook, findWebhookIfAny, type WebhookId } from './store.ts'
+
+/** Who turns an endpoint off or on, as the audit log names it, if not the user of a command. */
+export type Actor = NonNullable<Parameters<typeof recordAction>[1]['actor']>
+
+type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
+
+/** Writers of an endpoint take turns. */
+export function webhookQueue({ host_id, id }: WebhookId): string {
+  return `webhook/${host_id}/${id}`
+}
+
+/** Up to where hints are made of what is there now: they begin with what comes next. */
+export async function placesNow(
+  db: Db,
+  hostId: number,
+): Promise<Pick<Webhook, 'bookings_seen' | 'messages_seen'>> {
+  const [bookings_seen, messages_seen] = await Promise.all([
+    readHostClock(db, hostId, 'last'),
+    readHostClock(db, hostId, 'messages_last'),
+  ])
+  return { bookings_seen, messages_seen }
+}
+
+/** From where on something was not delivered: before the oldest hint that waits, or where hints were made up to. */
+export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
+  const oldest = await oldestWaiting(db, webhook)
+  const before = (version: string | null, place: Date) =>
+    version === null ? place : new Date(parseFeedTime(version).getTime() - 1000)
+  return {
+    bookings_after: before(oldest['booking.changed'], webhook.bookings_seen),
+    messages_after: before(oldest['message.created'], webhook.messages_seen),
+  }
+}
+
+/** What an endpoint becomes when it is turned off. */
+async function turnedOff(
+  db: Db,
+  webhook: Webhook,
+  disabled_reason: DisabledReason,
+  disabled_at: Date,
+): Promise<Partial<Webhook>> {
+  const missed = webhook.missed ?? (await undeliveredFrom(db, webhook))
+  return { enabled: false, disabled_at, disabled_reason, failing_since: null, missed }
+}
+
+/** What an endpoint becomes when it is turned on: hints begin with what comes next. */
+async function turnedOn(db: Db, { host_id, missed }: Webhook): Promise<Partial<Webhook>> {
+  const on = { enabled: true, disabled_at: null, disabled_reason: null, missed: null, gap: missed }
+  return { ...on, ...(await placesNow(db, host_id)) }
+}
+
+/** Why an endpoint is turned off. */
+export interface TurnOff {
+  reason: DisabledReason
+  /** The address that it is about: what an earlier one responded does not turn off the one of now. */
+  url?: string
+  /** The key that it is about: the end of an earlier one says nothing of the one that took it over. */
+  createdBy?: number
+}
+
+function applies(to: TurnOff | 'on', { enabled, url, created_by }: Webhook): boolean {
+  if (to === 'on') return !enabled
+  return enabled && (to.url ?? url) === url && (to.createdBy ?? created_by) === created_by
+}
+
+/**
+ * Turns an endpoint off or on with an entry in the audit log, which the sandbox does not have; what waits is dropped when
+ * it is turned off. Does nothing to one that is so already, or is gone.
+ */
+export async function switchWebhook(
+  { db, clock, environment }: Context,
+  webhook: WebhookId,
+  to: TurnOff | 'on',
+  actor?: Actor,
+): Promise<void> {
+  const now = clock()
+  const { host_id, id } = webhook
+  const found = await findWebhookIfAny(db, webhook)
+  if (!found || !applies(to, found)) return
+  const values = to === 'on' ? await turnedOn(db, found) : await turnedOff(db, found, to.reason, now)
+  const entry = {
+    ...{ host_id, at: now, ...(actor ? { actor } : {}) },
+    action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
+    target: to === 'on' ? `webhook ${id}` : `webhook ${id}: ${to.reason}`,
+  }
+  await inTransaction(db, webhookQueue(webhook), async (session) => {
+    const seen = await findWebhookIfAny(db, webhook, session)
+    if (!seen || !applies(to, seen)) return
+    await changeWebhook(db, webhook, values, now, session)
+    if (environment.name === 'live') await recordAction(db, entry, session)
+  })
+  if (to !== 'on') await dropWaiting(db, webhook, now)
+}

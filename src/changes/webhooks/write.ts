@@ -1,0 +1,160 @@
+import { partnerActor } from '../../access/audit/store.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { isDuplicate } from '../../platform/mongo/errors.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { recordWebhookAction } from './audit.ts'
+import { dropWaiting } from './deliveries-store.ts'
+import type { WebhookEvent } from './hint.ts'
+import type { HintGap, Webhook } from './model.ts'
+import { findOwnWebhook } from './owner.ts'
+import type { WebhookCreate, WebhookPatch } from './schema.ts'
+import { makeWebhookSecret } from './signature.ts'
+import {
+  changeWebhook,
+  deleteDeliveries,
+  deleteWebhook,
+  findWebhook,
+  insertWebhook,
+  listWebhooks,
+  replaceSecrets,
+} from './store.ts'
+import { placesNow, switchWebhook, undeliveredFrom, webhookQueue } from './switch.ts'
+
+type Context = Pick<
+  AppContext,
+  'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'ids' | 'webhooks' | 'environment'
+>
+
+/** Endpoints that a host may have (decisions §21). */
+const webhooksPerHost = 5
+/** How long the secret of before signs too, after a rotation. */
+const overlapMilliseconds = 86_400_000
+
+/**
+ * Stores a new endpoint of the host; hints begin with what comes next.
+ *
+ * @throws DomainError `conflict` when the host has five
+ */
+export async function createWebhook(
+  app: Context,
+  caller: Caller,
+  { url, events }: WebhookCreate,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const { hostId, keyId } = caller
+  const { db, clock, secrets, ids } = app
+  const secret = makeWebhookSecret()
+  const id = await ids('webhook')
+  for (;;) {
+    const taken = new Set((await listWebhooks(db, hostId)).map(({ slot }) => slot))
+    const slot = Array.from({ length: webhooksPerHost }, (_, index) => index).find(
+      (index) => !taken.has(index),
+    )
+    if (slot === undefined)
+      throw new DomainError('conflict', `A host has at most ${webhooksPerHost} webhooks; delete one`)
+    const webhook: Webhook = {
+      ...{ host_id: hostId, id, slot, url, events },
+      ...{ enabled: true, disabled_at: null, disabled_reason: null },
+      ...{ created_by: keyId, created_at: clock() },
+      secrets: [{ ...secrets.seal(secret), ends_at: null }],
+      ...(await placesNow(db, hostId)),
+      ...{ failing_since: null, missed: null, gap: null, testing_until: new Date(0), nudged_at: clock() },
+      ...{ lane_owner: null, lane_until: new Date(0), due_at: clock() },
+    }
+    try {
+      await inTransaction(db, webhookQueue(webhook), async (session) => {
+        await insertWebhook(db, webhook, session)
+        await recordWebhookAction(app, caller, 'create', id, session)
+      })
+    } catch (error) {
+      // The slot was taken meanwhile.
+      if (isDuplicate(error)) continue
+      throw error
+    }
+    app.webhooks.wake()
+    return { webhook, secret }
+  }
+}
+
+/**
+ * Changes an endpoint. Turned on, it begins with what comes next, and says what it missed when it was off the last time,
+ * also to one who asks again. What waits does not go to a new origin, which it was not meant for: that is a gap, too.
+ * Whoever turns on an endpoint whose key has ended takes it over.
+ *
+ * @throws DomainError `not_found`; `forbidden` for one of another usable key
+ */
+export async function patchWebhook(
+  app: Context,
+  caller: Caller,
+  id: number | undefined,
+  { url, events, enabled }: WebhookPatch,
+): Promise<{ webhook: Webhook; gap: HintGap | null }> {
+  const { db, clock } = app
+  const found = await findOwnWebhook(app, caller, id)
+  const actor = partnerActor(caller)
+  const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
+  const dropped = isMoved ? await undeliveredFrom(db, found) : null
+  if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, actor)
+  const values = {
+    // What an earlier address did says nothing of this one.
+    ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
+    ...(events === undefined ? {} : { events, ...(await placesOfAdded(db, found, events)) }),
+    ...(enabled === true ? { created_by: caller.keyId } : {}),
+  }
+  const changed = await inTransaction(db, webhookQueue(found), async (session) => {
+    await recordWebhookAction(app, caller, 'change', found.id, session)
+    return changeWebhook(db, found, values, clock(), session)
+  })
+  if (isMoved) await dropWaiting(db, found, clock())
+  const removed = found.events.filter((event) => !changed.events.includes(event))
+  if (removed.length > 0) await dropWaiting(db, found, clock(), removed)
+  if (enabled === true) await switchWebhook(app, found, 'on', actor)
+  app.webhooks.wake()
+  const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
+  return { webhook, gap: dropped ?? (enabled === true ? webhook.gap : null) }
+}
+
+/** An event that is added begins with what comes next. */
+async function placesOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Promise<Partial<Webhook>> {
+  const isAdded = (event: WebhookEvent) => events.includes(event) && !found.events.includes(event)
+  const { bookings_seen, messages_seen } = await placesNow(db, found.host_id)
+  return {
+    ...(isAdded('booking.changed') ? { bookings_seen } : {}),
+    ...(isAdded('message.created') ? { messages_seen } : {}),
+  }
+}
+
+/** Gives an endpoint a new secret; the one of before signs beside it for a day. At most two sign. */
+export async function rotateSecret(
+  app: Context,
+  caller: Caller,
+  id: number | undefined,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const { db, clock, secrets } = app
+  const secret = makeWebhookSecret()
+  for (;;) {
+    const found = await findOwnWebhook(app, caller, id)
+    const ends_at = new Date(clock().getTime() + overlapMilliseconds)
+    const kept = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
+    const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...kept]
+    const webhook = await inTransaction(db, webhookQueue(found), async (session) => {
+      const replaced = await replaceSecrets(db, found, rotated, session)
+      if (replaced) await recordWebhookAction(app, caller, 'rotate', found.id, session)
+      return replaced
+    })
+    if (webhook) return { webhook, secret }
+  }
+}
+
+/** Deletes an endpoint with the log of its deliveries. */
+export async function removeWebhook(app: Context, caller: Caller, id: number | undefined): Promise<void> {
+  const { db } = app
+  const found = await findOwnWebhook(app, caller, id)
+  await inTransaction(db, webhookQueue(found), async (session) => {
+    await deleteWebhook(db, found, session)
+    await recordWebhookAction(app, caller, 'delete', found.id, session)
+  })
+  await deleteDeliveries(db, found)
+}

@@ -1,0 +1,120 @@
+import type { BlockList } from 'node:net'
+import { resolve } from 'node:path'
+import { parseRedisUrl } from './redis-address.ts'
+import { type Environment, settingsReader } from './settings-reader.ts'
+
+/** The settings of decisions §14, checked. Durations and sizes carry their unit in the name. */
+export interface Config {
+  production: boolean
+  host: string
+  port: number
+  publicUrl: string
+  /** Address of a listing's preview page with `{id}` in place of the id. */
+  previewUrl: string
+  mongodbUrl: string | undefined
+  redisUrl: string | undefined
+  dataDir: string
+  secretKey: string | undefined
+  /** The next and the previous secret, while it is being rotated. */
+  /** The previous secret or the next one, while it is being rotated. */
+  otherSecretKeys: string[]
+  messageDedupSeconds: number
+  logLevel: string
+  /** Processes that share one port. */
+  workers: number
+  trustedProxies: BlockList
+  requestIds: boolean
+  maxBodyBytes: number
+  maxBulkBodyBytes: number
+  rateLimitPerMinute: number
+  authFailuresPerMinute: number
+  idempotencyTtlSeconds: number
+  defaultCurrency: string
+  /** Requests that a process holds until something changes. */
+  maxHeldRequests: number
+  /** Webhooks may be at private addresses, and without TLS: for development. */
+  webhooksAllowPrivate: boolean
+  tagManagerUrl: string | undefined
+  metricsToken: string | undefined
+}
+
+/** Settings that cannot be used; `problems` has one line per wrong setting. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  constructor(readonly problems: string[]) {
+    super(problems.join('\n'))
+  }
+}
+
+/** Requests per minute that a key may be given. */
+export const rateLimitBounds = { minimum: 1, maximum: 1_000_000 } as const
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
+const mebibyte = 1024 * 1024
+
+/** Settings that production requires. */
+const requiredInProduction = ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']
+
+/**
+ * Reads the environment once.
+ *
+ * @param required names that production requires
+ * @throws ConfigError with every wrong setting, not only the first; never with the value of a secret
+ */
+export function readConfig(environment: Environment, required = requiredInProduction): Config {
+  const problems: string[] = []
+  const read = settingsReader(environment, problems)
+  const production = environment.NODE_ENV === 'production'
+  const host = read.text('HOST', '127.0.0.1')
+  const port = read.integer('PORT', 3000, 0, 65_535)
+  const publicUrl = (read.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${host}:${port}`).replace(
+    /\/+$/,
+    '',
+  )
+  const config: Config = {
+    production,
+    host,
+    port,
+    publicUrl,
+    previewUrl: read.text('PREVIEW_URL', `${publicUrl}/preview/listings/{id}`),
+    mongodbUrl: read.store('MONGODB', ['mongodb:', 'mongodb+srv:']),
+    redisUrl: read.store(
+      'REDIS',
+      ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'],
+      parseRedisUrl,
+    ),
+    dataDir: resolve(read.text('DATA_DIR', './data')),
+    secretKey: read.listableSecret('SECRET_KEY', 32),
+    otherSecretKeys: read.secrets('OTHER_SECRET_KEYS', 32),
+    messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),
+    logLevel: read.oneOf('LOG_LEVEL', logLevels, 'info'),
+    workers: read.integer('WORKERS', 1, 1, 256),
+    trustedProxies: read.networks('TRUSTED_PROXIES'),
+    requestIds: read.oneOf('REQUEST_IDS', ['on', 'off'], 'on') === 'on',
+    maxBodyBytes: read.integer('MAX_BODY_BYTES', mebibyte, 1024, 64 * mebibyte),
+    maxBulkBodyBytes: 10 * mebibyte,
+    rateLimitPerMinute: read.integer(
+      'RATE_LIMIT_PER_MINUTE',
+      60,
+      rateLimitBounds.minimum,
+      rateLimitBounds.maximum,
+    ),
+    authFailuresPerMinute: read.integer('AUTH_FAILURES_PER_MINUTE', 120, 1, 1_000_000),
+    idempotencyTtlSeconds: read.integer('IDEMPOTENCY_TTL_SECONDS', 86_400, 1, 31_536_000),
+    maxHeldRequests: read.integer('MAX_HELD_REQUESTS', 10_000, 0, 1_000_000),
+    webhooksAllowPrivate: read.oneOf('WEBHOOKS_ALLOW_PRIVATE', ['on', 'off'], 'off') === 'on',
+    defaultCurrency: read.currency('DEFAULT_CURRENCY', 'EUR'),
+    tagManagerUrl: read.url('TAG_MANAGER_URL', ['http:', 'https:']),
+    metricsToken: read.secret('METRICS_TOKEN', 16),
+  }
+  if (production) {
+    for (const name of required) {
+      if (!environment[name]?.trim()) problems.push(`${name} is required when NODE_ENV is "production"`)
+    }
+  }
+  if (production && config.webhooksAllowPrivate)
+    problems.push('WEBHOOKS_ALLOW_PRIVATE must be off when NODE_ENV is "production"')
+  if (!config.previewUrl.includes('{id}')) problems.push('PREVIEW_URL must contain "{id}"')
+  if (problems.length > 0) throw new ConfigError(problems)
+  return config
+}

@@ -1,0 +1,132 @@
+import type { Logger } from 'pino'
+import type { Clock } from '../core/clock.ts'
+import type { Config } from '../core/config.ts'
+import type { ClockWatch } from '../platform/mongo/clock-watch.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import type { OutboxWorker } from '../platform/outbox/worker.ts'
+import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
+import type { SecretBox } from '../platform/secrets/secret-box.ts'
+import type { Changes } from '../versions/watch.ts'
+import type { HeldRequests } from './held-requests.ts'
+import type { IdSource } from './ids.ts'
+import type { Permission } from './permissions.ts'
+import type { RequestEntry } from './request-entry.ts'
+import type { EnvironmentName } from './roots.ts'
+
+/** Everything a route needs from outside; passed in, never imported. Routes cannot tell which environment it is. */
+export interface AppContext {
+  config: Config
+  clock: Clock
+  log: Logger
+  db: Db
+  /** Where hosts and keys are: the live database, also in the sandbox. */
+  liveDb: Db
+  rateLimiter: RateLimiter
+  authorizer: Authorizer
+  usage: Usage
+  journal: Journal
+  outbox: OutboxWorker
+  changes: Changes
+  heldRequests: HeldRequests
+  webhooks: Webhooks
+  clockWatch: ClockWatch
+  secrets: SecretBox
+  ids: IdSource
+  metrics: RequestMetrics
+  environment: Environment
+}
+
+/** Sends hints to webhooks. */
+export interface Webhooks {
+  /** Tells that an endpoint was made or changed, or that somebody wants a delivery. */
+  wake(): void
+}
+
+/** Live data, or the sandbox of the calling key. */
+export interface Environment {
+  name: EnvironmentName
+  /** Gives a key's sandbox; absent on live data. */
+  openSandbox?(keyId: number): Promise<SandboxInUse>
+  /** Clears a key's sandbox; absent on live data. */
+  clearSandbox?(keyId: number): Promise<void>
+}
+
+/** The sandbox that a request uses. */
+export interface SandboxInUse {
+  /** Takes the place of the host id. */
+  scope: number
+  /** @throws DomainError `conflict` when it is full */
+  requireRoom(): Promise<void>
+  /** Notes a write that was carried out, by the most that it can have added: it lengthens the life of the sandbox. */
+  noteWrite(growth: { documents: number; bytes: number }): Promise<void>
+}
+
+/** Which rate limit a request counts against: reading the key itself uses up nothing of the main limit. */
+export type RateWindow = 'default' | 'insight'
+
+/** The key and host behind a request, and the rate limit's decision on it. */
+export interface Authorization extends RateDecision {
+  key: { id: number; permissions: readonly Permission[] }
+  host: { id: number; name: string; email: string; created_at: Date; last_login_at: Date | null }
+  /** Requests per minute. */
+  limit: number
+  window: RateWindow
+}
+
+/** What the rate limit headers say. */
+export type LimitState = Pick<Authorization, 'window' | 'limit' | 'remaining' | 'waitMilliseconds'>
+
+/** Recognizes API keys and counts their requests. */
+export interface Authorizer {
+  /**
+   * Checks a key and counts the request against its rate limit.
+   *
+   * @param mayLookUp returns false when the client has sent too many wrong keys for another database query
+   * @throws DomainError `auth` with the messages of decisions §3
+   */
+  authorize(
+    apiKey: string,
+    now: Date,
+    mayLookUp: () => Promise<boolean>,
+    window?: RateWindow,
+  ): Promise<Authorization>
+  /**
+   * Looks at a key again, before a response that was long in coming; counts nothing.
+   *
+   * @throws DomainError `auth` when it is no longer usable
+   */
+  confirm(apiKey: string, now: Date): Promise<LimitState>
+}
+
+/** Counts the use of keys. */
+export interface Usage {
+  track(keyId: number, address: string, now: Date): void
+  /** Writes what was counted so far. */
+  flush(): Promise<void>
+}
+
+/** Keeps what was done with each key, for its holder to look at (decisions §18). */
+export interface Journal {
+  /** Takes an entry; it is written soon, and never delays or fails a request. */
+  record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryPlaces): void
+  /** Writes what was taken so far. */
+  flush(): Promise<void>
+}
+
+/** Where a request appears. */
+export interface EntryPlaces {
+  /** In the list of the key's requests. */
+  isListed: boolean
+  /** In the counts that are compared with the key's rate limit. */
+  isCounted: boolean
+}
+
+/** Counts what requests did. */
+export interface RequestMetrics {
+  observeRequest(method: string, route: string, status: number, seconds: number): void
+  countDecision(isAllowed: boolean, isShared: boolean): void
+  /** Entries that the journal had no room for. */
+  countDropped(entries: number): void
+  /** A try to deliver a hint. */
+  countHint(isDelivered: boolean): void
+}

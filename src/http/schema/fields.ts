@@ -1,0 +1,161 @@
+import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { invalidFields, type Problem } from '../../core/errors.ts'
+import { isIdText } from './formats.ts'
+import { findProblems } from './problems.ts'
+import { type TextOptions, text } from './text.ts'
+
+/**
+ * The field types of every request and response (decisions §1).
+ *
+ * A blank optional string is stored as null; a required string must contain more than white space.
+ */
+export { text }
+
+/** A string that must contain more than white space. */
+export const requiredText = (maxLength = 255, options: TextOptions = {}) =>
+  text(maxLength, { whenBlank: 'required', ...options })
+
+/** An enumerated word whose values the contract does not show. */
+export const word = () => text(64)
+
+/** A calendar date `YYYY-MM-DD`. */
+export const date = (options: TextOptions = {}) => text(255, { format: 'date', ...options })
+
+/** A calendar date that must be sent. */
+export const requiredDate = (description: string) => date({ whenBlank: 'required', description })
+
+/** An http or https address; stored, never fetched. */
+export const webAddress = () => text(2048, { format: 'uri' })
+
+const ofPath = new WeakMap<object, Problem[]>()
+
+/** Has what is wrong with a request's path reported together with what is wrong with its body (decisions §1). */
+export function reportWith(body: object, problems: Problem[]): void {
+  ofPath.set(body, problems)
+}
+
+/** Checks combinations of fields that are valid by themselves; returns the problems. */
+export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
+
+/**
+ * The body or query of a request: fields that the schema does not name are ignored. Elysia lets the schema itself
+ * validate (Standard Schema), so that errors are ours: every path once, at most 100 of them, and nothing of the value
+ * in them.
+ */
+export function requestObject<T extends TProperties>(
+  properties: T,
+  refine?: Refinement<Static<ReturnType<typeof Type.Object<T>>>>,
+) {
+  const schema = Type.Object(properties, { additionalProperties: true })
+  const validate = (value: unknown) => {
+    const own = findProblems(schema, value, refine as Refinement<unknown> | undefined)
+    const problems = [...(ofPath.get(value as object) ?? []), ...own]
+    if (problems.length > 0) throw invalidFields(problems)
+    return { value }
+  }
+  return Object.defineProperty(schema, '~standard', { value: { version: 1, vendor: 'partner', validate } })
+}
+
+const about = (description?: string) => (description ? { description } : {})
+
+/** An object of a response: a field that the schema does not name is our mistake and is never sent. */
+export const responseObject = <T extends TProperties>(properties: T, description?: string) =>
+  Type.Object(properties, { additionalProperties: false, ...about(description) })
+
+/** Accepts null beside the given type. */
+export const nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>
+  Type.Union([schema, Type.Null()], options)
+
+/** An optional field of a request that may be sent as null. */
+export const optional = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Optional(nullable(schema, about(description)))
+
+/** A schema with the sentence that the documentation shows for it: what it is, in which unit, and what null means. */
+export const described = <T extends TSchema>(description: string, schema: T): T => ({
+  ...schema,
+  description,
+})
+
+/** Gives an object the name under which it stands in the OpenAPI document, and generated clients know it. */
+export const named = <T extends TSchema>(title: string, schema: T): T =>
+  Object.defineProperty(schema, 'title', { value: title, enumerable: true })
+
+/** An id in a body: a positive integer below 2^53, or the same as a digit string; `normalize` makes it a number. */
+export const idInBody = (description?: string) =>
+  Type.Unsafe<number>(
+    Type.Union(
+      [
+        Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+        text(16, { format: 'id', whenBlank: 'required' }),
+      ],
+      { readAs: 'id', ...about(description) },
+    ),
+  )
+
+/** An id in a query. Read it with `Number()`. */
+export const idInQuery = (description: string, example: string) =>
+  Type.Optional(text(16, { format: 'id', whenBlank: 'invalid', description, example }))
+
+/** An id in a query that must be sent. Read it with `Number()`. */
+export const requiredIdInQuery = (description: string, example: string) =>
+  text(16, { format: 'id', whenBlank: 'required', description, example })
+
+/** A date in a query, where a blank value is not the same as none. */
+export const dateInQuery = (description: string, example: string) =>
+  Type.Optional(date({ whenBlank: 'invalid', description, example }))
+
+/** The code for a number that is too small, if other than `min`. */
+export interface NumberCodes {
+  belowMinimum?: 'invalid'
+}
+
+/** An amount of money in major units. */
+export const money = (options: NumberCodes = {}) =>
+  Type.Number({ minimum: 0, maximum: 1_000_000_000, ...options })
+
+/** A count of things. */
+export const count = (maximum = 2_147_483_647) => Type.Integer({ minimum: 0, maximum })
+
+/**
+ * What the OpenAPI document says of a response's field beyond its type. It is documented and not checked: checking
+ * would cost every response, and what we send is ours to get right.
+ */
+export const responseForms = {
+  id: { minimum: 1 },
+  count: { minimum: 0 },
+  flag: { enum: [0, 1] },
+  date: { format: 'date' },
+  timestamp: { format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$` },
+  version: { pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$` },
+  email: { format: 'email' },
+  uri: { format: 'uri' },
+  currency: { pattern: '^[A-Z]{3}$' },
+  country: { pattern: '^[A-Z]{2}$' },
+} as const
+export type ResponseForm = keyof typeof responseForms
+
+const inForm = (form?: ResponseForm) => (form ? { form } : {})
+
+/** Fields of responses, each with the sentence that the documentation shows. */
+export const shown = {
+  text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
+  textOrNull: (description: string, form?: ResponseForm) =>
+    nullable(Type.String(inForm(form)), { description }),
+  word: <T extends string>(description: string, ...words: readonly T[]) =>
+    Type.Unsafe<T>(Type.String({ description, words })),
+  integer: (description: string, form?: ResponseForm) => Type.Integer({ description, ...inForm(form) }),
+  integerOrNull: (description: string, form?: ResponseForm) =>
+    nullable(Type.Integer(inForm(form)), { description }),
+  number: (description: string) => Type.Number({ description }),
+  flag: (description: string) => Type.Integer({ description, form: 'flag' }),
+  boolean: (description: string) => Type.Boolean({ description }),
+  date: (description: string) => Type.String({ description, form: 'date' }),
+  timestamp: (description: string) => Type.String({ description, form: 'timestamp' }),
+  timestampOrNull: (description: string) => nullable(Type.String({ form: 'timestamp' }), { description }),
+  list: <T extends TSchema>(description: string, items: T) => Type.Array(items, { description }),
+}
+
+/** A path id as a number, or undefined unless it is a positive integer below 2^53. */
+export function parsePathId(value: string | undefined): number | undefined {
+  return value !== undefined && isIdText(value) ? Number(value) : undefined
+}

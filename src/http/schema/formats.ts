@@ -1,0 +1,138 @@
+import currencyCodes from 'currency-codes'
+import { isCalendarDate, parseMoment } from '../../core/clock.ts'
+
+/** What strings of one format look like: for the check, the error message and the OpenAPI document. */
+export interface Format {
+  accepts(text: string): boolean
+  /** Completes the sentence `"path" must be …`. */
+  expectation: string
+  /**
+   * The same for the OpenAPI document. Whatever matches is accepted; a few accepted strings do not match.
+   */
+  documented: { format?: string; pattern?: string }
+}
+
+const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
+const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
+const id = /^[1-9]\d{0,15}$/
+const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
+const responseStatus = /^[2-5](?:xx|\d\d)$/
+const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
+
+/** Real dates of the Gregorian calendar, leap days included. */
+const datePattern = String.raw`(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)`
+
+const currencies = currencyCodes.codes()
+
+/** True for an ISO 4217 code, whatever its case. */
+export const isCurrencyCode = (code: string) => currencyCodes.code(code) !== undefined
+
+/** True for `Y-m-d` and `Y-m-d H:i:s` of a real date; ISO `T` forms are not accepted (decisions §9). */
+export function isFeedTime(text: string): boolean {
+  return isCalendarDate(version.exec(text)?.[1] ?? text)
+}
+
+/** True for `Y-m-d H:i:s` of a real date. */
+export function isVersion(text: string): boolean {
+  return isCalendarDate(version.exec(text)?.[1] ?? '')
+}
+
+/** True for the digits of a positive integer below 2^53. */
+export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
+
+/** True for 1 to 64 lower-case letters, digits and hyphens. */
+export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
+}
+
+function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z]/.test(text)) return false
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
+  } catch {
+    return false
+  }
+}
+
+/** Every format that a string of a request may have. */
+export const formats = {
+  text: {
+    accepts: () => true,
+    expectation: 'text without NUL or broken characters',
+    documented: { pattern: String.raw`^[^\u0000]*$` },
+  },
+  date: {
+    accepts: isCalendarDate,
+    expectation: 'a real calendar date written YYYY-MM-DD',
+    documented: { format: 'date' },
+  },
+  uri: {
+    accepts: isWebAddress,
+    expectation: 'an http or https address',
+    documented: { format: 'uri', pattern: '^https?://' },
+  },
+  email: {
+    accepts: (text) => emailAddress.test(text.trim()),
+    expectation: 'an e-mail address',
+    documented: {
+      format: 'email',
+      pattern: String.raw`^[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9][A-Za-z0-9-]*)+$`,
+    },
+  },
+  language: {
+    accepts: (text) => language.test(text),
+    expectation: 'a short language code such as "en"',
+    documented: { pattern: language.source },
+  },
+  timezone: {
+    accepts: isTimeZone,
+    expectation: 'an IANA time zone such as "Europe/Madrid"',
+    documented: {
+      pattern: `^(?:UTC|${Intl.supportedValuesOf('timeZone').join('|').replaceAll('+', '\\+')})$`,
+    },
+  },
+  currency: {
+    accepts: isCurrencyCode,
+    expectation: 'an ISO currency code such as "EUR"',
+    documented: {
+      pattern: `^(?:${[...currencies, ...currencies.map((code) => code.toLowerCase())].join('|')})$`,
+    },
+  },
+  'time-of-day': {
+    accepts: (text) => timeOfDay.test(text),
+    expectation: 'a time written HH:MM',
+    documented: { pattern: timeOfDay.source },
+  },
+  'feed-time': {
+    accepts: isFeedTime,
+    expectation: 'a date Y-m-d or a date-time Y-m-d H:i:s',
+    documented: { pattern: `^${datePattern}(?: (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d)?$` },
+  },
+  version: {
+    accepts: isVersion,
+    expectation: 'a version written Y-m-d H:i:s',
+    documented: { pattern: `^${datePattern} (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d$` },
+  },
+  'response-status': {
+    accepts: (text) => responseStatus.test(text),
+    expectation: 'a status such as "422" or "4xx"',
+    documented: { pattern: responseStatus.source },
+  },
+  moment: {
+    accepts: (text) => parseMoment(text) !== null,
+    expectation: 'a time in ISO 8601 or written YYYY-MM-DD HH:MM:SS',
+    documented: {
+      pattern: `^${datePattern}(?:T(?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d(?:\\.\\d{1,9})?)?(?:Z|[+-](?:0\\d|1[0-3]):[0-5]\\d)?| (?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d)?$`,
+    },
+  },
+  id: {
+    accepts: isIdText,
+    expectation: 'a positive integer id',
+    documented: { pattern: '^[1-9][0-9]{0,14}$' },
+  },
+} satisfies Record<string, Format>
+
+export type FormatName = keyof typeof formats

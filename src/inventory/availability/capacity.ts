@@ -1,0 +1,75 @@
+import { invalidField } from '../../core/errors.ts'
+import { maximumBulkItems } from '../../http/schema/bulk.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { busy } from '../../platform/mongo/errors.ts'
+import { compactRoomType } from './compaction.ts'
+import { findCounts, type RoomTypeCount } from './store.ts'
+
+/** Ranges that one room type has room for: daily ones for 27 years. */
+const roomForRows = 10_000
+
+/** What a write can lead to may be more, so that one of 1,000 items is never refused within that room. */
+const maxRowsInForce = roomForRows + 2 * maximumBulkItems
+
+/** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
+const maxLooseRows = 2000
+
+/** Room types by id, with how many rows a write adds to each. */
+export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
+
+/** The counts of room types as they will be after a write. */
+export async function findGrown(
+  db: Db,
+  session: Session | null,
+  hostId: number,
+  added: AddedRows,
+): Promise<RoomTypeCount[]> {
+  const ids = added.map(([id]) => id)
+  const counts = await findCounts(db, session, hostId, ids)
+  return added.map(([id, rows]) => grow(counts.get(id) ?? emptyCount(hostId, id), rows))
+}
+
+function grow({ written, compactedRows, looseRows }: RoomTypeCount, rows: number): RoomTypeCount {
+  return {
+    written: { ...written, rows: written.rows + rows },
+    compactedRows,
+    looseRows: looseRows + rows,
+  }
+}
+
+function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
+  const written = { host_id, room_type_id, rows: 0, asked_at: 0, sequence: 0 }
+  return { written, compactedRows: 0, looseRows: 0 }
+}
+
+/**
+ * Compacts the room types that a write may make too large, so that no read, no booking and no compaction ever has more
+ * of one room type before it than the bounds above, however fast a partner pushes (decisions §8).
+ */
+export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
+  const grown = await findGrown(db, null, hostId, added)
+  const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
+  for (const { written } of large) await compactRoomType(db, hostId, written.room_type_id)
+}
+
+/**
+ * Refuses a write by the most ranges that it can lead to.
+ *
+ * @throws DomainError `validation` at `data`, `max`; `conflict` with a retry time where a compaction may make room
+ */
+export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
+  for (const [index, count] of grown.entries()) {
+    if (!isFull(count)) continue
+    const looseBefore = count.looseRows - (added[index]?.[1] ?? 0)
+    if (looseBefore > 0) throw busy()
+    throw invalidField('data', `A room type has room for ${roomForRows} ranges; this may be more`, 'max')
+  }
+}
+
+/**
+ * Each loose row counts for two ranges, itself and the second half of the one that it may split: how many there really
+ * are is known after the next compaction.
+ */
+function isFull({ compactedRows, looseRows }: RoomTypeCount): boolean {
+  return compactedRows + 2 * looseRows > maxRowsInForce
+}

@@ -1,0 +1,75 @@
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { isDuplicate } from '../../platform/mongo/errors.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { enqueueJob } from '../../platform/outbox/outbox.ts'
+import { overlayRows } from './overlay.ts'
+import {
+  deleteRows,
+  findAllWritten,
+  findCounts,
+  insertRows,
+  type RoomTypeCount,
+  saveCompacted,
+} from './store.ts'
+
+/** Topic of the job that compacts some room types of a host. */
+export const compactAvailabilityTopic = 'CompactAvailability'
+
+/** A compaction reads the whole room type, so it waits for this many loose rows, or this fraction of all. */
+const minLooseRows = 100
+const looseFraction = 0.25
+
+/** Room types per job, so that none takes longer than its lease. */
+const roomTypesPerJob = 50
+
+/** True when a room type has grown enough since a compaction was last requested. */
+export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeCount): boolean {
+  const unasked = Math.min(looseRows, written.rows - written.asked_at)
+  return unasked >= Math.max(minLooseRows, (compactedRows + looseRows) * looseFraction)
+}
+
+/** Requests the compaction of room types, in the transaction of the write that made them grow. */
+export async function enqueueCompaction(
+  db: Db,
+  session: Session,
+  now: Date,
+  hostId: number,
+  roomTypeIds: number[],
+): Promise<void> {
+  for (let start = 0; start < roomTypeIds.length; start += roomTypesPerJob) {
+    const room_type_ids = roomTypeIds.slice(start, start + roomTypesPerJob)
+    const payload = { host_id: hostId, room_type_ids }
+    await enqueueJob(db, session, now, { topic: compactAvailabilityTopic, host_id: hostId, payload })
+  }
+}
+
+/**
+ * Reduces a room type to the rows in force, in one transaction: readers see no difference. What is written meanwhile
+ * comes later in the order of writing and overlays the compacted rows as it would the others, so no write waits for
+ * a compaction. Of two compactions at once the second starts over.
+ */
+export async function compactRoomType(db: Db, hostId: number, roomTypeId: number): Promise<void> {
+  try {
+    await inTransaction(db, `availability/${hostId}/${roomTypeId}`, (session) =>
+      compact(db, session, hostId, roomTypeId),
+    )
+  } catch (error) {
+    // A concurrent first compaction was faster.
+    if (!isDuplicate(error)) throw error
+  }
+}
+
+async function compact(db: Db, session: Session, host_id: number, room_type_id: number): Promise<void> {
+  const count = (await findCounts(db, session, host_id, [room_type_id])).get(room_type_id)
+  if (!count?.looseRows) return
+  const written = await findAllWritten(db, session, host_id, room_type_id)
+  const laid = overlayRows(written)
+  const [before, after] = [new Set(written), new Set(laid)]
+  const gone = written.filter((row) => !after.has(row)).map(({ _id }) => _id)
+  // Both halves of a split row come with the `_id` of the whole one.
+  const made = laid.filter((row) => !before.has(row)).map(({ _id, ...row }) => row)
+  await deleteRows(db, session, host_id, room_type_id, gone)
+  await insertRows(db, session, made)
+  const { rows } = count.written
+  await saveCompacted(db, session, { host_id, room_type_id, rows, in_force: laid.length })
+}

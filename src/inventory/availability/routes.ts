@@ -1,0 +1,69 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../http/context.ts'
+import { Confirmation, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { pagination, toPageRequest } from '../../http/pagination.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { streamJson } from '../../http/streaming.ts'
+import { findAvailabilityPage } from './page.ts'
+import {
+  Availabilities,
+  AvailabilityPagination,
+  AvailabilityQuery,
+  AvailabilityWrite,
+  defaultPerPage,
+} from './schema.ts'
+import { streamAvailability } from './stream.ts'
+import { prepareAvailability } from './write.ts'
+
+/** Reads and writes the availability of room types (contract, Endpoints; decisions §8). */
+export function availabilityRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { listings, total } = await findAvailabilityPage(
+          app.db,
+          context.caller.hostId,
+          context.query,
+          page,
+        )
+        const { from: _, to: __, ...pages } = pagination(page, total, 0)
+        const { meta } = ok(context, null, { pagination: pages })
+        const chunks = streamAvailability(app.db, context.caller.hostId, listings, context.query, meta)
+        return streamJson(context, chunks, app.log)
+      },
+      {
+        access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
+        query: AvailabilityQuery,
+        response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
+        detail: { operationId: 'getAvailability', summary: 'Read availability' },
+      },
+    )
+    .post(
+      '',
+      (context) =>
+        withIdempotency(
+          app,
+          context,
+          () =>
+            prepareAvailability(app, context.caller.hostId, normalize(AvailabilityWrite, context.body).data),
+          () => ({ status: 200, envelope: ok(context, { message: 'Availability updated' }) }),
+        ),
+      {
+        access: {
+          permission: 'listings.write',
+          provider: true,
+          body: 'bulk',
+          idempotent: true,
+          errors: ['invalid_ids'],
+        },
+        body: AvailabilityWrite,
+        response: { 200: Envelope(Confirmation) },
+        detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
+      },
+    )
+}

@@ -1,0 +1,56 @@
+import { daysBetween } from '../../core/clock.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { inSnapshot } from '../../platform/mongo/transactions.ts'
+import type { AvailabilityRowResponse } from './schema.ts'
+import { serializeRow } from './serialize.ts'
+import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
+
+/** The size of a batch: rows (estimated) and room types. A single room type is always one batch. */
+const rowsPerBatch = 2000
+const roomTypesPerBatch = 50
+/** Counts read at once. */
+const countsPerQuery = 1000
+
+/**
+ * The rows of room types that overlap a window, room type by room type in the order given. Read in batches of fixed
+ * size, each from one moment of the database, so that neither memory nor the time between two other requests grows
+ * with what is stored.
+ */
+export async function* readRows(
+  db: Db,
+  hostId: number,
+  roomTypeIds: number[],
+  window: DateWindow,
+): AsyncGenerator<AvailabilityRowResponse[]> {
+  for (let start = 0; start < roomTypeIds.length; start += countsPerQuery) {
+    const queried = roomTypeIds.slice(start, start + countsPerQuery)
+    const counts = await inSnapshot(db, (session) => findCounts(db, session, hostId, queried))
+    for (const batch of batchesOf(queried, counts, window)) {
+      const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, batch, window))
+      for (const id of batch) yield (rows.get(id) ?? []).map(serializeRow)
+    }
+  }
+}
+
+function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: DateWindow) {
+  let batch: number[] = []
+  let rows = 0
+  for (const id of ids) {
+    const more = maxRows(counts.get(id), window)
+    if (batch.length > 0 && (rows + more > rowsPerBatch || batch.length === roomTypesPerBatch)) {
+      yield batch
+      batch = []
+      rows = 0
+    }
+    batch.push(id)
+    rows += more
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Compacted rows do not overlap, so a window holds at most as many of them as it has days. */
+function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
+  if (!count) return 0
+  const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
+  return Math.min(count.compactedRows, days) + 2 * count.looseRows
+}

@@ -1,0 +1,92 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Problem } from '../../core/errors.ts'
+import { Pagination, pageQuery } from '../../http/pagination.ts'
+import { bulkOf } from '../../http/schema/bulk.ts'
+import {
+  count,
+  dateInQuery,
+  described,
+  idInBody,
+  idInQuery,
+  named,
+  requestObject,
+  requiredDate,
+  responseObject,
+  shown,
+} from '../../http/schema/fields.ts'
+
+const AvailabilityItem = named(
+  'AvailabilityItem',
+  Type.Object({
+    listing_id: idInBody('Id of the listing'),
+    room_type_id: idInBody('Id of a room type of that listing'),
+    available: described('Units left on each day of the range; 0 closes it', count()),
+    start_date: requiredDate('First day of the range'),
+    end_date: requiredDate('Last day of the range, included'),
+  }),
+)
+export type AvailabilityItem = Static<typeof AvailabilityItem>
+
+/** Body of `POST …/availability`. */
+export const AvailabilityWrite = named(
+  'AvailabilityWrite',
+  bulkOf(AvailabilityItem, ({ data }, isValidAt) =>
+    isValidAt('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isValidAt)) : [],
+  ),
+)
+
+function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: string) => boolean): Problem[] {
+  const path = `${at}.end_date`
+  if (!isValidAt(path) || !isValidAt(`${at}.start_date`) || item.start_date <= item.end_date) return []
+  return [{ path, code: 'invalid', message: `"${path}" must not be before "start_date"` }]
+}
+
+export const defaultPerPage = 100
+
+/** Query of `GET …/availability`. */
+export const AvailabilityQuery = requestObject(
+  {
+    ...pageQuery(defaultPerPage, 500),
+    listing_id: idInQuery('Only this listing', '2001'),
+    room_type_id: idInQuery('Only this room type', '3001'),
+    start_date: dateInQuery('Only ranges that end on or after this day', '2027-01-01'),
+    end_date: dateInQuery('Only ranges that start on or before this day', '2027-12-31'),
+  },
+  ({ start_date, end_date }, isValidAt) =>
+    start_date && end_date && start_date > end_date && isValidAt('start_date') && isValidAt('end_date')
+      ? [{ path: 'end_date', code: 'invalid', message: '"end_date" must not be before "start_date"' }]
+      : [],
+)
+
+const AvailabilityRow = named(
+  'AvailabilityRow',
+  responseObject({
+    id: shown.integer('Id of the range', 'id'),
+    listing_id: shown.integer('Id of the listing', 'id'),
+    room_type_id: shown.integer('Id of the room type', 'id'),
+    available: shown.integer('Units left on each day of the range when it was written', 'count'),
+    start_date: shown.date('First day of the range'),
+    end_date: shown.date('Last day of the range, included'),
+    updated_at: shown.timestamp('When the range was written'),
+  }),
+)
+export type AvailabilityRowResponse = Static<typeof AvailabilityRow>
+
+/** Rows by listing id, then by room type id; the key is fixed by the contract. */
+export const Availabilities = responseObject(
+  {
+    availabilities: Type.Record(
+      Type.String(),
+      Type.Record(Type.String(), Type.Array(AvailabilityRow), { description: 'Ranges by room type id' }),
+      { description: 'By listing id, then by room type id: the ranges, by their first day' },
+    ),
+  },
+  'Availability',
+)
+
+/** The four pagination fields of this endpoint. */
+const { current_page, per_page, total, last_page } = Pagination.properties
+export const AvailabilityPagination = named(
+  'AvailabilityPagination',
+  responseObject({ current_page, per_page, total, last_page }),
+)

@@ -1,0 +1,105 @@
+import { DomainError } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { hostQueue, nextSequence } from '../../versions/store.ts'
+import { foreignListings } from '../listings/ownership.ts'
+import { findOwnedListings, hasRoomType, type OwnedListings } from '../listings/room-types-store.ts'
+import { findGrown, makeRoom, requireRoom } from './capacity.ts'
+import { enqueueCompaction, needsCompaction } from './compaction.ts'
+import type { RoomTypeWritten, StoredRow } from './model.ts'
+import type { AvailabilityItem } from './schema.ts'
+import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
+
+type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
+
+/**
+ * Prepares a write of the items, in their order, over the availability of a host: all of them or, even after a crash,
+ * none. However much is stored, the transaction only adds the items and updates the counts of their room types.
+ *
+ * @throws DomainError `forbidden` (listings of others), `invalid_ids`; when run, `validation` (a room type that may
+ * get too many ranges) or `conflict` with a retry time (another writer took the room that was made)
+ */
+export async function prepareAvailability(
+  store: Store,
+  hostId: number,
+  items: AvailabilityItem[],
+): Promise<UnitOfWork<void>> {
+  const { db, ids } = store
+  const [listings, firstId] = await Promise.all([
+    findOwnedListings(db, hostId, items),
+    // Each item makes one row, and may split another.
+    ids('availability_row', items.length * 2),
+  ])
+  requireOwned(items, listings)
+  const added = [...Map.groupBy(items, ({ room_type_id }) => room_type_id)].map(
+    ([id, { length }]) => [id, length] as const,
+  )
+  await makeRoom(db, hostId, added)
+  return {
+    queue: hostQueue(hostId),
+    async run(session) {
+      // First, so that the later of two processes starts over before it has read or written anything.
+      const sequence = await nextSequence(db, session, hostId)
+      const grown = await findGrown(db, session, hostId, added)
+      requireRoom(grown, added)
+      await addRows(store, session, hostId, { items, firstId, sequence, grown })
+    },
+  }
+}
+
+/** A write that is ready: its rows take their ids from `firstId` on, two each. */
+interface PreparedWrite {
+  items: AvailabilityItem[]
+  firstId: number
+  sequence: number
+  /** The counts of its room types as they will be. */
+  grown: RoomTypeCount[]
+}
+
+async function addRows(
+  { db, clock }: Store,
+  session: Session,
+  hostId: number,
+  { items, firstId, sequence, grown }: PreparedWrite,
+): Promise<void> {
+  const updated_at = clock()
+  const rows = items.map(
+    ({ listing_id, room_type_id, available, start_date, end_date }, order): StoredRow => {
+      const id = firstId + order * 2
+      const place = { id, split_id: id + 1, updated_at, sequence, order }
+      return { host_id: hostId, listing_id, room_type_id, available, start_date, end_date, ...place }
+    },
+  )
+  await insertRows(db, session, rows)
+  await saveWritten(
+    db,
+    session,
+    grown.map((count) => atSequence(count, sequence)),
+  )
+  const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
+  await enqueueCompaction(db, session, updated_at, hostId, due)
+}
+
+function atSequence(count: RoomTypeCount, sequence: number): RoomTypeWritten {
+  const { written } = count
+  return { ...written, sequence, asked_at: needsCompaction(count) ? written.rows : written.asked_at }
+}
+
+function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {
+  if (foreign.length > 0) {
+    throw foreignListings(
+      foreign.map((id, index) => ({ path: `unauthorized_listing_ids.${index}`, message: String(id) })),
+    )
+  }
+  const unknown = items.filter((item) => !hasRoomType(owned, item))
+  if (unknown.length === 0) return
+  const reason = 'Room type not found or does not belong to listing'
+  const entries = unknown.map(({ listing_id, room_type_id }) =>
+    JSON.stringify({ listing_id, room_type_id, reason }),
+  )
+  const message = `[${[...new Set(entries)].join(',')}]`
+  throw new DomainError('invalid_ids', 'Invalid room types', [
+    { path: 'invalid_room_types', code: 'invalid', message },
+  ])
+}

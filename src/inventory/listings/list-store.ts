@@ -1,0 +1,81 @@
+import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { listingModel, type StoredListing } from './model.ts'
+import { type ListingSort, type ListingStatus, listingStatuses } from './schema.ts'
+
+/** The query of `GET /v1/listings`, apart from the page. */
+export interface ListingQuery {
+  sort?: ListingSort
+  order?: 'asc' | 'desc'
+  listing_status?: ListingStatus[]
+  q?: string
+}
+
+type Order = Record<string, 1 | -1>
+
+/** Status priority, then name, then latest update (contract); the id breaks ties. */
+const defaultOrder: Order = { status_rank: 1, name_key: 1, updated_at: -1, id: 1 }
+
+const sortFields: Record<ListingSort, string> = {
+  id: 'id',
+  name: 'name_key',
+  updated_at: 'updated_at',
+  listing_status: 'status_rank',
+}
+
+function orderOf({ sort, order }: ListingQuery): Order {
+  if (!sort) return defaultOrder
+  const direction = (order ?? (sort === 'updated_at' ? 'desc' : 'asc')) === 'asc' ? 1 : -1
+  return { [sortFields[sort]]: direction, id: direction }
+}
+
+function filterOf(hostId: number, { listing_status, q }: ListingQuery) {
+  const ranks = (listing_status ?? []).map((status) => listingStatuses.indexOf(status))
+  return {
+    host_id: hostId,
+    ...(ranks.length > 0 ? { status_rank: { $in: ranks } } : {}),
+    ...(q?.trim() ? { name_key: { $regex: escapePattern(q.toLowerCase()) } } : {}),
+  }
+}
+
+/** A regular expression of the database that matches just this text. */
+function escapePattern(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/#-]/g, '\\$&')
+}
+
+const columns = {
+  id: 1,
+  unique_id: 1,
+  listing_status: 1,
+  updated_at: 1,
+  'content.original_id': 1,
+  'content.name': 1,
+  'content.room_types.id': 1,
+  'content.room_types.name': 1,
+  'content.room_types.rooms.id': 1,
+  'content.room_types.rooms.name': 1,
+}
+
+/** The database query behind a page. */
+export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: PageRequest) {
+  return listingModel(db)
+    .find(filterOf(hostId, query), columns)
+    .sort(orderOf(query))
+    .skip(skipOf(page))
+    .limit(page.perPage)
+    .lean<StoredListing[]>()
+}
+
+/** One page of a host's listings, and how many there are. */
+export async function listListings(
+  db: Db,
+  hostId: number,
+  query: ListingQuery,
+  page: PageRequest,
+): Promise<{ rows: StoredListing[]; total: number }> {
+  const [total, rows] = await Promise.all([
+    listingModel(db).countDocuments(filterOf(hostId, query)),
+    listingQuery(db, hostId, query, page),
+  ])
+  return { rows, total }
+}

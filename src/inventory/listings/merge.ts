@@ -1,0 +1,147 @@
+import { invalidFields, type Problem } from '../../core/errors.ts'
+import { maximumProblems } from '../../http/schema/problems.ts'
+import type { ListingPatch } from './fields.ts'
+import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
+
+/**
+ * How what a partner sends is merged into what is stored (decisions §5): objects merge field by field, `room_types`
+ * and their `rooms` by id, every other array is replaced, null clears a scalar.
+ */
+
+/** What a string id means: `partner` on POST; on PATCH a string of digits is one of ours. */
+export type IdReading = 'partner' | 'internal'
+
+/** Returns the next id for a new room type or room. */
+export interface NewIds {
+  roomType(): number
+  room(): number
+}
+
+const nothing = { room_types: [] as StoredRoomType[] }
+
+/**
+ * The content after the change; `current` is not modified.
+ *
+ * @throws DomainError `validation` at the path of an id that is not one of this listing, or is sent twice
+ */
+export function mergeListing(
+  current: ListingContent | null,
+  sent: ListingPatch,
+  reading: IdReading,
+  newIds: NewIds,
+): ListingContent {
+  const problems: Problem[] = []
+  const { room_types, ...rest } = sent
+  const merged = mergeObjects((current ?? nothing) as Fields, rest as Fields) as ListingContent
+  const context = { reading, problems, newIds }
+  merged.room_types = mergeRoomTypes(current?.room_types ?? [], room_types ?? [], context)
+  if (problems.length > 0) throw invalidFields(problems)
+  return merged
+}
+
+interface MergeContext {
+  reading: IdReading
+  problems: Problem[]
+  newIds: NewIds
+}
+
+function mergeRoomTypes(
+  current: StoredRoomType[],
+  sent: NonNullable<ListingPatch['room_types']>,
+  context: MergeContext,
+): StoredRoomType[] {
+  return mergeById(current, sent, 'room_types', context, (existing, element, path) => {
+    const { id: _, rooms, ...rest } = element
+    const merged = existing ?? { id: context.newIds.roomType(), partner_id: null, rooms: [] }
+    return {
+      ...mergeObjects(merged as Fields, rest as Fields),
+      rooms: mergeById(merged.rooms, rooms ?? [], `${path}.rooms`, context, mergeRoom(context)),
+    } as StoredRoomType
+  })
+}
+
+function mergeRoom({ newIds }: MergeContext) {
+  return (existing: StoredRoom | undefined, { id: _, ...rest }: Fields): StoredRoom => {
+    const merged = existing ?? { id: newIds.room(), partner_id: null }
+    return mergeObjects(merged as Fields, rest) as unknown as StoredRoom
+  }
+}
+
+interface Identified {
+  id: number
+  partner_id: string | null
+  name?: string | null
+}
+
+function mergeById<T extends Identified, S extends { id?: number | string | null; name?: string | null }>(
+  current: T[],
+  sent: S[],
+  path: string,
+  { reading, problems }: MergeContext,
+  merge: (existing: T | undefined, sent: S, path: string) => T,
+): T[] {
+  const result = [...current]
+  const places = placesById(current)
+  const seen = new Set<number | string>()
+  const refuse = (at: string, problem: string) => {
+    if (problems.length < maximumProblems)
+      problems.push({ path: at, code: 'invalid', message: `"${at}" ${problem}` })
+  }
+  for (const [index, element] of sent.entries()) {
+    const id = readId(element.id, reading)
+    const at = id === null ? undefined : places.get(id)
+    const existing = at === undefined ? undefined : current[at]
+    const key = existing?.id ?? id
+    const problem = problemWith(key, existing !== undefined, seen)
+    if (problem) {
+      refuse(`${path}.${index}.id`, problem)
+      continue
+    }
+    if (element.name === null && existing?.name) {
+      refuse(`${path}.${index}.name`, 'must not be null')
+    }
+    if (key !== null) seen.add(key)
+    const merged = merge(existing, element, `${path}.${index}`)
+    if (at !== undefined) result[at] = merged
+    else result.push(typeof id === 'string' ? { ...merged, partner_id: id } : merged)
+  }
+  return result
+}
+
+/** The index of each element, by our id and by the partner's; of two with the same id, the first wins. */
+function placesById(elements: Identified[]): Map<number | string, number> {
+  const places = new Map<number | string, number>()
+  for (const [place, { id, partner_id }] of elements.entries())
+    for (const key of partner_id === null ? [id] : [id, partner_id])
+      if (!places.has(key)) places.set(key, place)
+  return places
+}
+
+function problemWith(
+  key: number | string | null,
+  isKnown: boolean,
+  seen: Set<number | string>,
+): string | null {
+  if (key === null) return null
+  if (typeof key === 'number' && !isKnown) return 'is not an id of this listing'
+  return seen.has(key) ? 'is sent twice' : null
+}
+
+function readId(id: number | string | null | undefined, reading: IdReading): number | string | null {
+  if (id === null || id === undefined) return null
+  return reading === 'internal' && typeof id === 'string' && /^[1-9]\d{0,15}$/.test(id) ? Number(id) : id
+}
+
+type Fields = Record<string, unknown>
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function mergeObjects(current: Fields, sent: Fields): Fields {
+  const merged = { ...current }
+  for (const [key, value] of Object.entries(sent)) {
+    const before = merged[key]
+    merged[key] = isObject(value) ? mergeObjects(isObject(before) ? before : {}, value) : value
+  }
+  return merged
+}

@@ -1,0 +1,58 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../../http/context.ts'
+import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
+import { guard } from '../../../http/guard.ts'
+import { withIdempotency } from '../../../http/idempotency/idempotency.ts'
+import { parsePathId } from '../../../http/schema/fields.ts'
+import { normalize } from '../../../http/schema/normalize.ts'
+import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
+import { serializeRateJob } from './serialize.ts'
+import { findRateJob } from './store.ts'
+import { prepareRates } from './write.ts'
+
+/** Accepts rates of room types (contract, Endpoints; decisions §8), and tells what became of them (decisions §20). */
+export function rateRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] })
+    .use(guard(app))
+    .post(
+      '',
+      (context) =>
+        withIdempotency(
+          app,
+          context,
+          () => prepareRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data),
+          (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
+        ),
+      {
+        access: {
+          permission: 'listings.write',
+          provider: true,
+          body: 'bulk',
+          idempotent: true,
+          errors: ['invalid_ids'],
+        },
+        body: RatesWrite,
+        response: { 200: RatesAccepted },
+        detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
+      },
+    )
+    .get(
+      '/jobs/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(
+          context,
+          serializeRateJob(await findRateJob(app.db, context.caller.hostId, id, app.clock())),
+        )
+      },
+      {
+        access: { permission: 'listings.write', provider: true, errors: ['not_found'] },
+        response: { 200: Envelope(RateJobView) },
+        detail: { operationId: 'getRateJob', summary: 'Read what became of a rates write' },
+      },
+    )
+}
+
+function acceptance(context: ResponseContext, jobId: number) {
+  return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
+}

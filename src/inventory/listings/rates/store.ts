@@ -1,0 +1,32 @@
+import { notFound } from '../../../core/errors.ts'
+import type { Db, Session } from '../../../platform/mongo/connection.ts'
+import { type RateJob, rateJobModel } from './model.ts'
+
+/** How long a job is kept from its end (decisions §20). */
+const keptMilliseconds = 24 * 3_600_000
+
+/** Stores the job of a rates write, in its transaction. */
+export async function insertRateJob(
+  db: Db,
+  session: Session,
+  job: Omit<RateJob, 'expires_at'>,
+): Promise<void> {
+  const expires_at = new Date(job.applied_at.getTime() + keptMilliseconds)
+  await rateJobModel(db).collection.insertOne({ ...job, expires_at }, { session })
+}
+
+/**
+ * The job of a host with this id.
+ *
+ * @throws DomainError `not_found`, also for an undefined id and for a job that ended a day ago
+ */
+export async function findRateJob(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+  now: Date,
+): Promise<RateJob> {
+  const job = id && (await rateJobModel(db).findOne({ host_id: hostId, id }, { _id: 0 }).lean())
+  if (!job || job.expires_at <= now) throw notFound('Job')
+  return job
+}

@@ -1,0 +1,85 @@
+import type { Config } from '../../../core/config.ts'
+import { DomainError, invalidFields, type Problem } from '../../../core/errors.ts'
+import type { AppContext } from '../../../http/context.ts'
+import { maximumProblems } from '../../../http/schema/problems.ts'
+import type { Session } from '../../../platform/mongo/connection.ts'
+import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
+import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
+import type { StoredListing } from '../model.ts'
+import { foreignListings } from '../ownership.ts'
+import { type PriceChange, savePrices } from '../prices-store.ts'
+import { findOwnedListings, hasRoomType } from '../room-types-store.ts'
+import { listingLock } from '../store.ts'
+import type { RateItem } from './schema.ts'
+import { insertRateJob } from './store.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
+
+/**
+ * Prepares a write of rates of a host (decisions §8). It takes turns with the other writes to the host's listings, and
+ * holds up no booking. Run, it gives the id of its job, which is applied.
+ *
+ * @throws DomainError when run: `forbidden` (listings of others), `invalid_ids` (room types), `validation` (currency)
+ */
+export async function prepareRates(
+  { db, clock, config, ids }: Context,
+  hostId: number,
+  items: RateItem[],
+): Promise<UnitOfWork<number>> {
+  const lock = listingLock(hostId)
+  const [id] = await Promise.all([ids('rate_job'), ensureLock(db, lock)])
+  return {
+    queue: lock.name,
+    async run(session) {
+      const sequence = await takeLock(db, session, lock)
+      await requireOwnRoomTypes({ db, config }, session, hostId, items)
+      const now = clock()
+      await savePrices(db, session, hostId, toPriceChanges(items), { sequence, updated_at: now })
+      await insertRateJob(db, session, { host_id: hostId, id, items: items.length, applied_at: now })
+      return id
+    },
+  }
+}
+
+/** Of two items of one room type, the later one wins, field by field. */
+function toPriceChanges(items: RateItem[]): PriceChange[] {
+  const changes = new Map<number, PriceChange>()
+  for (const { listing_id, room_type_id, currency: _, ...values } of items) {
+    const earlier = changes.get(room_type_id)?.values
+    changes.set(room_type_id, { listing_id, room_type_id, values: { ...earlier, ...values } })
+  }
+  return [...changes.values()]
+}
+
+async function requireOwnRoomTypes(
+  { db, config }: Pick<Context, 'db' | 'config'>,
+  session: Session,
+  hostId: number,
+  items: RateItem[],
+): Promise<void> {
+  const { owned, foreign } = await findOwnedListings(db, hostId, items, session)
+  if (foreign.length > 0) throw foreignListings([])
+  const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [unknownRoomType(index)]))
+  if (unknown.length > 0)
+    throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maximumProblems))
+  const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
+  if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))
+}
+
+function unknownRoomType(index: number): Problem {
+  const path = `data.${index}.room_type_id`
+  return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }
+}
+
+/** A rate in another currency would be charged as if it were in the listing's. */
+function currencyProblem(
+  { listing_id, currency }: RateItem,
+  index: number,
+  owned: Map<number, StoredListing>,
+  { defaultCurrency }: Config,
+): Problem[] {
+  const charged = (owned.get(listing_id)?.content.prices?.currency ?? defaultCurrency).toUpperCase()
+  if (!currency || currency.toUpperCase() === charged) return []
+  const path = `data.${index}.currency`
+  return [{ path, code: 'invalid', message: `"${path}" must be the currency of the listing, ${charged}` }]
+}

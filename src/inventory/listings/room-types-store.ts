@@ -1,0 +1,101 @@
+import { notFound } from '../../core/errors.ts'
+import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { listingModel, type StoredListing } from './model.ts'
+import { findListing } from './store.ts'
+
+/** One item of a bulk write: a room type, named with its listing. */
+export interface RoomTypeReference {
+  listing_id: number
+  room_type_id: number
+}
+
+/** The listings of a bulk write that are the host's, by id, and the other ids, in order of appearance. */
+export interface OwnedListings {
+  owned: Map<number, StoredListing>
+  foreign: number[]
+}
+
+/** Looks up every listing that a bulk write names, in one query. */
+export async function findOwnedListings(
+  db: Db,
+  hostId: number,
+  references: RoomTypeReference[],
+  session: Session | null = null,
+): Promise<OwnedListings> {
+  const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
+  const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
+  const listings = await listingModel(db)
+    .collection.find<StoredListing>(
+      { host_id: hostId, id: { $in: ids } },
+      {
+        projection: columns,
+        ...(session ? { session } : {}),
+      },
+    )
+    .toArray()
+  const owned = new Map(listings.map((listing) => [listing.id, listing]))
+  return { owned, foreign: ids.filter((id) => !owned.has(id)) }
+}
+
+/** True when the room type belongs to the listing that the item names. */
+export function hasRoomType(
+  owned: Map<number, StoredListing>,
+  { listing_id, room_type_id }: RoomTypeReference,
+): boolean {
+  return owned.get(listing_id)?.content.room_types.some(({ id }) => id === room_type_id) ?? false
+}
+
+/** The room types of one listing, ascending. */
+export interface ListingRoomTypes {
+  listingId: number
+  roomTypeIds: number[]
+}
+
+/**
+ * One page of the host's listings with the ids of their room types, by listing id, and how many listings match.
+ *
+ * @throws DomainError `not_found` for a listing or room type that is not the host's
+ */
+export async function findRoomTypesPage(
+  db: Db,
+  hostId: number,
+  wanted: { listingId: number | undefined; roomTypeId: number | undefined },
+  page: PageRequest,
+): Promise<{ listings: ListingRoomTypes[]; total: number }> {
+  const filter = await roomTypeFilter(db, hostId, wanted)
+  const [total, listings] = await Promise.all([
+    listingModel(db).countDocuments(filter),
+    listingModel(db)
+      .find(filter, { id: 1, 'content.room_types.id': 1 })
+      .sort({ id: 1 })
+      .skip(skipOf(page))
+      .limit(page.perPage)
+      .lean<StoredListing[]>(),
+  ])
+  const isWanted = (id: number) => wanted.roomTypeId === undefined || id === wanted.roomTypeId
+  const roomTypeIdsOf = ({ content }: StoredListing) =>
+    content.room_types
+      .map(({ id }) => id)
+      .filter(isWanted)
+      .sort((one, other) => one - other)
+  return {
+    total,
+    listings: listings.map((listing) => ({ listingId: listing.id, roomTypeIds: roomTypeIdsOf(listing) })),
+  }
+}
+
+async function roomTypeFilter(
+  db: Db,
+  hostId: number,
+  { listingId, roomTypeId }: { listingId: number | undefined; roomTypeId: number | undefined },
+) {
+  if (listingId !== undefined) await findListing(db, hostId, listingId)
+  const filter = {
+    host_id: hostId,
+    ...(listingId === undefined ? {} : { id: listingId }),
+    ...(roomTypeId === undefined ? {} : { 'content.room_types.id': roomTypeId }),
+  }
+  if (roomTypeId !== undefined && !(await listingModel(db).exists(filter))) throw notFound('Room type')
+  return filter
+}

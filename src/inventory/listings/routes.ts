@@ -1,0 +1,94 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import { parsePathId, requestObject, shown } from '../../http/schema/fields.ts'
+import { ListingCreate, ListingPatch } from './fields.ts'
+import { listListings } from './list-store.ts'
+import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
+import { serializeListItem, serializeListing } from './serialize.ts'
+import { findPricedListing } from './store.ts'
+import { type ListingWrite, patchListing, prepareListing } from './write.ts'
+
+const defaultPerPage = 50
+
+/** Reads, creates and updates the listings of the key's host (contract, Endpoints). */
+export function listingRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/listings', tags: ['Listings'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { rows, total } = await listListings(app.db, context.caller.hostId, context.query, page)
+        return ok(context, rows.map(serializeListItem), { pagination: pagination(page, total, rows.length) })
+      },
+      {
+        access: { permission: 'listings.read' },
+        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
+        response: { 200: PageEnvelope(shown.list('The listings of this page', ListingListItem)) },
+        detail: { operationId: 'listListings', summary: 'List listings' },
+      },
+    )
+    .get(
+      '/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(context, serializeListing(await findPricedListing(app.db, context.caller.hostId, id)))
+      },
+      {
+        access: { permission: 'listings.read', errors: ['not_found'] },
+        response: { 200: Envelope(Listing) },
+        detail: { operationId: 'getListing', summary: 'Read a listing' },
+      },
+    )
+    .post(
+      '',
+      (context) =>
+        withIdempotency(
+          app,
+          context,
+          () => prepareListing(app, context.caller.hostId, context.body),
+          (write) => ({
+            status: write.action === 'created' ? 201 : 200,
+            envelope: writeResult(app, context, write),
+          }),
+        ),
+      {
+        access: {
+          permission: 'listings.write',
+          body: 'json',
+          idempotent: true,
+          errors: ['listing_conflict'],
+        },
+        body: ListingCreate,
+        response: { 200: ListingWriteResult, 201: ListingWriteResult },
+        detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
+      },
+    )
+    .patch(
+      '/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return writeResult(app, context, await patchListing(app, context.caller.hostId, id, context.body))
+      },
+      {
+        access: {
+          permission: 'listings.write',
+          body: 'json',
+          errors: ['not_found', 'listing_conflict'],
+        },
+        body: ListingPatch,
+        response: { 200: ListingWriteResult },
+        detail: { operationId: 'updateListing', summary: 'Update a listing' },
+      },
+    )
+}
+
+function writeResult(app: AppContext, context: ResponseContext, { action, listing }: ListingWrite) {
+  const preview = app.config.previewUrl.replace('{id}', String(listing.id))
+  const data = { id: listing.id, original_id: listing.content.original_id ?? null, links: { preview } }
+  return { action, data, meta: metaOf(context) }
+}

@@ -1,0 +1,214 @@
+import { isDeepStrictEqual } from 'node:util'
+import { DomainError, notFound } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
+import { indexKey } from '../../platform/mongo/index-key.ts'
+import type { HostLock } from '../../platform/mongo/locks.ts'
+import type { ListingPatch } from './fields.ts'
+import { bestMatch, type Match } from './match.ts'
+import {
+  indexFieldsOf,
+  type ListingContent,
+  listingModel,
+  originalIdIndex,
+  type StoredListing,
+  type StoredRoomType,
+} from './model.ts'
+import { findWithPrices, type PriceChange, savePrices } from './prices-store.ts'
+import { type ListingStatus, listingStatuses } from './schema.ts'
+
+type Store = Pick<AppContext, 'db' | 'clock'>
+
+/** Queue and lock of all writes to a host's listings. */
+export function listingLock(hostId: number): HostLock {
+  return { hostId, name: `listings/${hostId}` }
+}
+
+/** The listing of this host with this id, or null. */
+function findListingIfAny(
+  db: Db,
+  hostId: number,
+  id: number,
+  session: Session | null = null,
+): Promise<StoredListing | null> {
+  const options = session ? { session } : {}
+  return listingModel(db).collection.findOne<StoredListing>({ host_id: hostId, id }, options)
+}
+
+const bookableColumns = {
+  _id: 0,
+  id: 1,
+  host_id: 1,
+  listing_status: 1,
+  prices_sequence: 1,
+  'content.prices': 1,
+  'content.room_types.id': 1,
+} as const
+
+/** The part of a listing that a booking needs. */
+export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'prices_sequence'> & {
+  content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
+}
+
+/** The listing of this host with this id and its prices, reduced to what a booking needs, or null. */
+export function findBookableListing(db: Db, hostId: number, id: number): Promise<BookableListing | null> {
+  const options = { projection: bookableColumns }
+  const find = () => listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
+  return findWithPrices(db, hostId, id, find)
+}
+
+/**
+ * The listing of this host with this id and its prices.
+ *
+ * @throws DomainError `not_found`, also for an undefined id
+ */
+export async function findPricedListing(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+): Promise<StoredListing> {
+  const listing = id && (await findWithPrices(db, hostId, id, () => findListingIfAny(db, hostId, id)))
+  if (!listing) throw notFound('Listing')
+  return listing
+}
+
+/**
+ * The listing of this host with this id.
+ *
+ * @throws DomainError `not_found`, also for an undefined id
+ */
+export async function findListing(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+  session: Session | null = null,
+): Promise<StoredListing> {
+  const listing = id && (await findListingIfAny(db, hostId, id, session))
+  if (!listing) throw notFound('Listing')
+  return listing
+}
+
+/** The listing of this host that a sent listing matches, if any (decisions §5). */
+export async function findMatch(
+  db: Db,
+  hostId: number,
+  sent: ListingPatch,
+  session: Session | null = null,
+): Promise<{ listing: StoredListing; match: Match } | null> {
+  const alternatives = [
+    ...(sent.original_id ? [{ original_id_key: indexKey(sent.original_id) }] : []),
+    ...(sent.original_url ? [{ original_url_key: indexKey(sent.original_url) }] : []),
+  ]
+  if (alternatives.length === 0) return null
+  const candidates = await listingModel(db)
+    .find({ host_id: hostId, $or: alternatives })
+    .sort({ id: 1 })
+    .session(session)
+    .lean()
+  return bestMatch(sent, candidates, (listing) => listing.content)
+}
+
+/** What every write to a listing has: its transaction, and its sequence number among those of the host's listings. */
+export interface ListingTurn {
+  session: Session
+  sequence: number
+}
+
+/** Stores a new listing, as a draft. */
+export async function insertListing(
+  { db, clock }: Store,
+  hostId: number,
+  id: number,
+  content: ListingContent,
+  { session, sequence }: ListingTurn,
+): Promise<StoredListing> {
+  const now = clock()
+  const listing: StoredListing = {
+    id,
+    host_id: hostId,
+    unique_id: `lst_${crypto.randomUUID()}`,
+    ...statusFields('draft'),
+    ...contentFields(content),
+    created_at: now,
+    updated_at: now,
+  }
+  await listingModel(db).collection.insertOne({ ...listing }, { session })
+  await savePrices(db, session, hostId, priceChanges(id, [], content), { sequence, updated_at: now })
+  return listing
+}
+
+/**
+ * Stores the new content of a listing.
+ *
+ * @throws DomainError `listing_conflict` when another listing of the host has the `original_id`
+ */
+export async function replaceContent(
+  { db, clock }: Store,
+  { host_id, id, content: before }: StoredListing,
+  content: ListingContent,
+  { session, sequence }: ListingTurn,
+): Promise<void> {
+  const updated_at = clock()
+  const changed = { ...contentFields(content), updated_at }
+  try {
+    await listingModel(db).collection.updateOne({ host_id, id }, { $set: changed }, { session })
+  } catch (error) {
+    throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
+  }
+  const changes = priceChanges(id, before.room_types, content)
+  await savePrices(db, session, host_id, changes, { sequence, updated_at })
+}
+
+/** The prices that differ from those of before. */
+function priceChanges(
+  listing_id: number,
+  before: StoredRoomType[],
+  { room_types }: ListingContent,
+): PriceChange[] {
+  const known = new Map(before.map(({ id, prices }) => [id, prices]))
+  return room_types.flatMap(({ id, prices = {} }) =>
+    isDeepStrictEqual(prices, known.get(id) ?? {}) ? [] : [{ listing_id, room_type_id: id, values: prices }],
+  )
+}
+
+function originalIdTaken(): DomainError {
+  const message = 'Another listing has this "original_id"'
+  return new DomainError('listing_conflict', message, [{ path: 'original_id', code: 'conflict', message }])
+}
+
+function contentFields(content: ListingContent) {
+  const room_types = content.room_types.map(({ prices: _, ...roomType }) => roomType)
+  return { content: { ...content, room_types }, ...indexFieldsOf(content) }
+}
+
+function statusFields(status: ListingStatus) {
+  return { listing_status: status, status_rank: listingStatuses.indexOf(status) }
+}
+
+/**
+ * A listing by its id alone: for administrators, who are not limited to a host.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredListing> {
+  const listing = await listingModel(db).findOne({ id }).lean()
+  if (!listing) throw notFound('Listing')
+  return listing
+}
+
+/**
+ * Moves a listing to another status: an administrative action.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function setListingStatus(
+  { db, clock }: Store,
+  which: { id: number; host_id: number },
+  status: ListingStatus,
+): Promise<StoredListing> {
+  const changed = { ...statusFields(status), updated_at: clock() }
+  const listing = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
+  if (!listing) throw notFound('Listing')
+  return listing
+}

@@ -1,0 +1,164 @@
+import { DomainError, invalidField } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { IdSource } from '../../http/ids.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { ensureLock, takeLock } from '../../platform/mongo/locks.ts'
+import { inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { ListingCreate, ListingPatch } from './fields.ts'
+import type { Match } from './match.ts'
+import { type IdReading, mergeListing, type NewIds } from './merge.ts'
+import type { ListingContent, StoredListing } from './model.ts'
+import { findPrices, withPrices } from './prices-store.ts'
+import {
+  findListing,
+  findMatch,
+  insertListing,
+  type ListingTurn,
+  listingLock,
+  replaceContent,
+} from './store.ts'
+
+type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
+
+/** What a create or update did. */
+export interface ListingWrite {
+  action: 'created' | 'updated'
+  listing: StoredListing
+}
+
+/** A listing as JSON (decisions §5): whoever reads slowly has the whole of it kept in memory. */
+const maximumBytes = 1024 * 1024
+
+/**
+ * Prepares `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
+ * host take turns, so that identical creates at once make one listing.
+ *
+ * @throws DomainError `validation`; when run, `listing_conflict` if the match is inactive
+ */
+export async function prepareListing(
+  { db, clock, ids: source }: Store,
+  hostId: number,
+  body: unknown,
+): Promise<UnitOfWork<ListingWrite>> {
+  const sent = normalize(ListingCreate, body)
+  const lock = listingLock(hostId)
+  const [seen] = await Promise.all([findMatch(db, hostId, sent), ensureLock(db, lock)])
+  const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
+  const newListingId = seen ? undefined : await source('listing')
+  return {
+    queue: lock.name,
+    async run(session) {
+      const turn = { session, sequence: await takeLock(db, session, lock) }
+      const found = await findMatch(db, hostId, sent, session)
+      if (found) {
+        if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
+        const change = { sent, reading: 'partner', ids: ids() } as const
+        return update({ db, clock }, found.listing, change, turn)
+      }
+      if (newListingId === undefined) throw changedMeanwhile()
+      const content = merge(null, { sent, reading: 'partner', ids: ids() })
+      const listing = await insertListing({ db, clock }, hostId, newListingId, content, turn)
+      return { action: 'created', listing }
+    },
+  }
+}
+
+/**
+ * Changes the fields sent of one listing and leaves all others.
+ *
+ * @throws DomainError `not_found`, `validation`, or `listing_conflict` when another listing has the `original_id`
+ */
+export async function patchListing(
+  { db, clock, ids: source }: Store,
+  hostId: number,
+  id: number | undefined,
+  body: unknown,
+): Promise<ListingWrite> {
+  const sent = normalize(ListingPatch, body)
+  const lock = listingLock(hostId)
+  const mayAdd = (sent.room_types?.length ?? 0) > 0
+  const content = mayAdd ? (await findListing(db, hostId, id)).content : null
+  const ids = await reserveIds(source, content, sent, 'internal')
+  await ensureLock(db, lock)
+  return inTransaction(db, lock.name, async (session) => {
+    const turn = { session, sequence: await takeLock(db, session, lock) }
+    const change = { sent, reading: 'internal', ids: ids() } as const
+    return update({ db, clock }, await findListing(db, hostId, id, session), change, turn)
+  })
+}
+
+async function update(
+  { db, clock }: Pick<Store, 'db' | 'clock'>,
+  stored: StoredListing,
+  change: Change,
+  turn: ListingTurn,
+): Promise<ListingWrite> {
+  const listing = withPrices(stored, await findPrices(db, stored.host_id, stored.id, turn.session))
+  const content = merge(listing.content, change)
+  await replaceContent({ db, clock }, listing, content, turn)
+  return { action: 'updated', listing: { ...listing, content } }
+}
+
+/** What is merged into a listing, and the ids for what is new in it. */
+interface Change {
+  sent: ListingPatch
+  reading: IdReading
+  ids: NewIds
+}
+
+function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
+  const content = mergeListing(current, sent, reading, ids)
+  if (Buffer.byteLength(JSON.stringify(content)) > maximumBytes)
+    throw invalidField('body', `The listing must be at most ${maximumBytes} bytes as JSON`, 'max')
+  return content
+}
+
+/**
+ * Takes ids for new room types and rooms before the transaction, in which no id may be taken: none when a
+ * merge with what is stored now shows nothing new, else one for every element sent. The returned function
+ * starts over at the first of them, once for every attempt of the transaction.
+ */
+async function reserveIds(
+  source: IdSource,
+  current: ListingContent | null,
+  sent: ListingPatch,
+  reading: IdReading,
+): Promise<() => NewIds> {
+  const needed = { roomTypes: 0, rooms: 0 }
+  mergeListing(current, sent, reading, { roomType: () => ++needed.roomTypes, room: () => ++needed.rooms })
+  const isNew = needed.roomTypes + needed.rooms > 0
+  const roomTypes = isNew ? (sent.room_types?.length ?? 0) : 0
+  const rooms = isNew ? (sent.room_types ?? []).reduce((sum, { rooms }) => sum + (rooms?.length ?? 0), 0) : 0
+  const firstRoomType = roomTypes > 0 ? await source('room_type', roomTypes) : 0
+  const firstRoom = rooms > 0 ? await source('room', rooms) : 0
+  return () => ({ roomType: counter(firstRoomType, roomTypes), room: counter(firstRoom, rooms) })
+}
+
+function counter(first: number, amount: number): () => number {
+  let next = first
+  return () => {
+    if (next === first + amount) throw changedMeanwhile()
+    return next++
+  }
+}
+
+/** Between the look-up before the transaction and the transaction itself, another request changed what matches. */
+function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
+}
+
+function inactiveMatch(listing: StoredListing, { method, confidence }: Match): DomainError {
+  const entries: [string, string][] = [
+    ['action', 'skipped'],
+    ['listing_id', String(listing.id)],
+    ['match.matched', 'true'],
+    ['match.method', method],
+    ['match.confidence.level', confidence.level],
+    ['match.confidence.score', String(confidence.score)],
+  ]
+  return new DomainError(
+    'listing_conflict',
+    'The listing matches one that is inactive',
+    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
+  )
+}

@@ -1,0 +1,141 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { FeedItem } from '../../../changes/feed/schema.ts'
+import { type Api, type Environment, toApiError } from './api.ts'
+import { showAge, showTime, versionToTimestamp } from './format.ts'
+import { sleep } from './gate.ts'
+import { type Loaded, useVisible } from './hooks.ts'
+import { Nothing, Shown } from './parts.tsx'
+
+const path = '/integrations/provider_one/bookings'
+const shownChanges = 50
+/** Where changes come all the time, the page asks no more often. */
+const betweenWaitsMilliseconds = 20_000
+/** A partner who is still choosing what to look at does not need what comes. */
+const beforeFirstWaitMilliseconds = 5000
+const afterFailureMilliseconds = 30_000
+
+/** The latest changes of the booking feed, and new ones as they come. */
+export function Changes({ api, environment }: { api: Api; environment: Environment }) {
+  const loaded = useChanges(api, environment)
+  return (
+    <Shown loaded={loaded}>
+      {(rows) => (rows.length === 0 ? <Nothing>No bookings yet.</Nothing> : <ChangeTable rows={rows} />)}
+    </Shown>
+  )
+}
+
+function useChanges(api: Api, environment: Environment): Loaded<FeedItem[]> {
+  const isVisible = useVisible()
+  const [loaded, setLoaded] = useState<Loaded<FeedItem[]>>({ data: null, error: null })
+  useEffect(() => {
+    if (!isVisible) return
+    const controller = new AbortController()
+    follow(api, environment, controller.signal, setLoaded).catch(() => {})
+    return () => controller.abort()
+  }, [api, environment, isVisible])
+  return loaded
+}
+
+/** Reads the latest changes and then waits for what comes after it, until aborted. */
+async function follow(
+  api: Api,
+  environment: Environment,
+  signal: AbortSignal,
+  report: (loaded: Loaded<FeedItem[]>) => void,
+): Promise<void> {
+  const read = async (query: Record<string, string>) => {
+    const asking = { environment, query, isBackground: query.wait !== undefined, signal }
+    return api.get<{ Bookings: FeedItem[] }>(path, asking)
+  }
+  let rows: FeedItem[] | null = null
+  for (;;) {
+    const startedAt = Date.now()
+    const isFirst = rows === null
+    try {
+      const newer: FeedItem[] =
+        rows === null ? await readLatest(read) : await readNewer(read, rows[0]?.version)
+      rows = latest([...newer.reverse(), ...(rows ?? [])])
+      report({ data: rows, error: null })
+      const pause = isFirst ? beforeFirstWaitMilliseconds : newer.length > 0 ? betweenWaitsMilliseconds : 0
+      await sleep(Math.max(0, startedAt + pause - Date.now()), signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      report({
+        data: rows,
+        error: toApiError(error),
+      })
+      await sleep(afterFailureMilliseconds, signal)
+    }
+  }
+}
+
+type Read = (query: Record<string, string>) => Promise<{
+  data: { Bookings: FeedItem[] }
+  meta: { pagination?: { last_page?: number } }
+}>
+
+/** The last changes there are: the last page is seldom full, and goes on from the one before. */
+async function readLatest(read: Read): Promise<FeedItem[]> {
+  const per_page = String(shownChanges)
+  const pageOf = async (page: number) => (await read({ per_page, page: String(page) })).data.Bookings
+  const first = await read({ per_page })
+  const last = first.meta.pagination?.last_page ?? 1
+  if (last === 1) return first.data.Bookings
+  const latest = await pageOf(last)
+  if (latest.length >= shownChanges) return latest
+  const before = last === 2 ? first.data.Bookings : await pageOf(last - 1)
+  return [...before, ...latest].slice(-shownChanges)
+}
+
+async function readNewer(read: Read, version: string | undefined): Promise<FeedItem[]> {
+  const after = version === undefined ? {} : { updated_after: version }
+  return (await read({ wait: '30', per_page: '100', ...after })).data.Bookings
+}
+
+/** A booking is shown once, with its newest version. */
+function latest(rows: FeedItem[]): FeedItem[] {
+  const byBooking = new Map<number, FeedItem>()
+  for (const row of rows) if (!byBooking.has(row.booking_id)) byBooking.set(row.booking_id, row)
+  return [...byBooking.values()].slice(0, shownChanges)
+}
+
+function ChangeTable({ rows }: { rows: FeedItem[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="scrolls tall" tabIndex={0} aria-label="Latest changes as a table" aria-live="polite">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Booking</th>
+            <th scope="col">Status</th>
+            <th scope="col">Stay</th>
+            <th scope="col">Listing</th>
+            <th scope="col">Changed</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.booking_id}>
+              <th scope="row">{row.booking_id}</th>
+              <td>
+                <span class={`badge ${row.status}`}>{row.status}</span>
+              </td>
+              <td>
+                {row.checkin_at} – {row.checkout_at}
+              </td>
+              <td>{row.listing_id}</td>
+              <td>
+                <time
+                  dateTime={versionToTimestamp(row.version)}
+                  title={showTime(versionToTimestamp(row.version))}
+                >
+                  {showAge(versionToTimestamp(row.version))}
+                </time>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -1,0 +1,105 @@
+import uPlot from 'uplot'
+import type { ResponseKind } from '../../../access/requests/kinds.ts'
+import { type Bar, kinds } from './traffic.ts'
+
+const height = 220
+
+/**
+ * Draws stacked bars and, as a dashed line, how many requests the limit allows for one bar.
+ *
+ * @returns removes the chart
+ */
+export function drawChart(
+  place: HTMLElement,
+  bars: Bar[],
+  minutesPerBar: number,
+  limit: number | undefined,
+): () => void {
+  const draw = () => {
+    const chart = new uPlot(optionsOf(place, minutesPerBar, limit), dataOf(bars, minutesPerBar, limit), place)
+    return () => chart.destroy()
+  }
+  let remove = draw()
+  const redraw = () => {
+    remove()
+    remove = draw()
+  }
+  const scheme = matchMedia('(prefers-color-scheme: dark)')
+  scheme.addEventListener('change', redraw)
+  let width = place.clientWidth
+  const sizes = new ResizeObserver(() => {
+    if (place.clientWidth === width) return
+    width = place.clientWidth
+    redraw()
+  })
+  sizes.observe(place)
+  return () => {
+    sizes.disconnect()
+    scheme.removeEventListener('change', redraw)
+    remove()
+  }
+}
+
+/** The tallest bars first: each further kind is drawn over those that stand on it. */
+const drawn = [...kinds].reverse()
+
+function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): uPlot.AlignedData {
+  const upTo = (kind: ResponseKind) => kinds.slice(0, kinds.findIndex((one) => one.kind === kind) + 1)
+  const stacked = drawn.map(({ kind }) =>
+    bars.map((bar) => upTo(kind).reduce((sum, { kind: below }) => sum + bar[below], 0)),
+  )
+  const line = bars.map(() => (limit ?? 0) * minutesPerBar)
+  return [bars.map(({ at }) => at), ...stacked, ...(limit === undefined ? [] : [line])]
+}
+
+function optionsOf(place: HTMLElement, minutesPerBar: number, limit: number | undefined): uPlot.Options {
+  const bars = uPlot.paths.bars?.({ size: [0.8, 40] })
+  const axis = {
+    stroke: colorOf('axis'),
+    grid: { stroke: colorOf('grid'), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width: place.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      // Half a bar more at both ends.
+      x: { range: (_, first, last) => [first - minutesPerBar * 30, last + minutesPerBar * 30] },
+      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+    },
+    axes: [
+      { ...axis, values: (_, moments) => moments.map(showHour) },
+      { ...axis, size: 56, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 50_000] },
+    ],
+    series: [
+      {},
+      ...drawn.map(({ kind }) => ({
+        fill: colorOf(kind),
+        width: 0,
+        points: { show: false },
+        ...(bars ? { paths: bars } : {}),
+      })),
+      ...(limit === undefined
+        ? []
+        : [{ stroke: colorOf('limit'), width: 1.5, dash: [6, 4], points: { show: false } }]),
+    ],
+  }
+}
+
+const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+
+function showHour(seconds: number): string {
+  return hour.format(new Date(seconds * 1000))
+}
+
+/** A colour of the style sheet, as it is in the present colour scheme. */
+function colorOf(name: ResponseKind | 'axis' | 'grid' | 'limit'): string {
+  const probe = document.createElement('span')
+  probe.className = `swatch ${name}`
+  document.body.append(probe)
+  const { backgroundColor } = getComputedStyle(probe)
+  probe.remove()
+  return backgroundColor
+}

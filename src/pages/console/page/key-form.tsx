@@ -1,0 +1,65 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { KeyView } from '../../../access/keys/schema.ts'
+import { Api, ApiError } from './api.ts'
+import { DocsLink } from './parts.tsx'
+
+/** A key that was accepted. */
+export interface Entered {
+  key: string
+  api: Api
+  view: KeyView
+}
+
+/** Asks for a key until one is accepted. */
+export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
+  const [error, setError] = useState<string | null>(null)
+  const [isChecking, setChecking] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  const check = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const key = String(new FormData(event.currentTarget as HTMLFormElement).get('key')).trim()
+    setChecking(true)
+    setError(null)
+    try {
+      const api = new Api(key)
+      enter({ key, api, view: (await api.get<KeyView>('/key')).data })
+    } catch (failure) {
+      setChecking(false)
+      setError(failure instanceof ApiError ? failure.message : 'The page could not read the response')
+    }
+  }
+  return (
+    <main class="entry">
+      <h1>Partner console</h1>
+      <p>See what your API key does: its requests and why they failed, its consumers, the latest changes.</p>
+      <form onSubmit={check}>
+        <label for="api-key">API key</label>
+        {/* Told to expect a one-time code, browsers do not offer to store it. */}
+        <input
+          ref={input}
+          id="api-key"
+          name="key"
+          type="password"
+          autocomplete="one-time-code"
+          required
+          spellcheck={false}
+          aria-describedby={error ? 'key-error key-hint' : 'key-hint'}
+          aria-invalid={error !== null}
+        />
+        {error && (
+          <p id="key-error" class="problem" role="alert">
+            {error}
+          </p>
+        )}
+        <button type="submit" disabled={isChecking}>
+          {isChecking ? 'Checking…' : 'Open'}
+        </button>
+        <p id="key-hint" class="quiet">
+          The key stays in this tab and is gone when you close it. No key yet? Ask your administrator, and
+          read <DocsLink>the documentation</DocsLink>.
+        </p>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,63 @@
+import type { KeyView } from '../../../access/keys/schema.ts'
+import { showAge, showCount, showTime } from './format.ts'
+import type { Loaded } from './hooks.ts'
+import { Panel, Shown } from './parts.tsx'
+
+/** The key itself: whose it is, what it may do, how much of its limit is left. */
+export function KeyPanel({ loaded, retry }: { loaded: Loaded<KeyView>; retry: () => void }) {
+  return (
+    <Panel id="key" title="Key">
+      <Shown loaded={loaded} retry={retry}>
+        {(key) => <KeyFacts {...key} />}
+      </Shown>
+    </Panel>
+  )
+}
+
+function KeyFacts({ id, name, host, permissions, status, rate_limit, usage, ...ends }: KeyView) {
+  const { limit, remaining, window_seconds } = rate_limit
+  return (
+    <dl class="facts">
+      <dt>Name</dt>
+      <dd>
+        {name} <span class="quiet">(key {id})</span>
+      </dd>
+      <dt>Host</dt>
+      <dd>
+        {host.name} <span class="quiet">{host.email}</span>
+      </dd>
+      <dt>Status</dt>
+      <dd>
+        <span class={`badge ${status === 'active' ? 'good' : 'bad'}`}>{status}</span>
+      </dd>
+      <dt>Expires</dt>
+      <dd>{ends.expires_at ? showTime(ends.expires_at) : 'Never'}</dd>
+      {ends.previous_expires_at && (
+        <>
+          <dt>Rotation</dt>
+          <dd>The previous secret works until {showTime(ends.previous_expires_at)}</dd>
+        </>
+      )}
+      <dt>Permissions</dt>
+      <dd>
+        {permissions.length === 0 && 'None'}
+        {permissions.map((permission) => (
+          <span key={permission} class="badge">
+            {permission}
+          </span>
+        ))}
+      </dd>
+      <dt>Used</dt>
+      <dd>
+        {usage.count === 1 ? 'Once' : `${showCount(usage.count)} times`}
+        {usage.last_used_at && <>, last {showAge(usage.last_used_at)}</>}
+      </dd>
+      <dt id="limit-name">Limit</dt>
+      <dd>
+        <meter aria-labelledby="limit-name" min={0} max={limit} low={limit / 5} value={remaining} />
+        <br />
+        {showCount(remaining)} of {showCount(limit)} requests left in {window_seconds} s
+      </dd>
+    </dl>
+  )
+}

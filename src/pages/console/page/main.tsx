@@ -1,0 +1,118 @@
+import { type JSX, render } from 'preact'
+import { useCallback, useState } from 'preact/hooks'
+import type { KeyView } from '../../../access/keys/schema.ts'
+import type { RequestCount } from '../../../access/requests/schema.ts'
+import { Api, type Environment } from './api.ts'
+import { Changes } from './changes.tsx'
+import { Consumers } from './consumers.tsx'
+import { FailuresPanel, loadFailures } from './failures-panel.tsx'
+import { type Loaded, type Turn, useLoaded } from './hooks.ts'
+import { type Entered, KeyForm } from './key-form.tsx'
+import { KeyPanel } from './key-panel.tsx'
+import { DocsLink, Loading, Nothing, Panel } from './parts.tsx'
+import { TrafficPanel } from './traffic-panel.tsx'
+import { Webhooks } from './webhooks.tsx'
+
+/** The tab keeps the key until it is closed; nothing that outlives it does. */
+const keptKey = 'partner-console-key'
+
+function App() {
+  const [opened, setOpened] = useState<Opened | null>(() => {
+    const key = sessionStorage.getItem(keptKey)
+    return key === null ? null : { api: new Api(key), view: null }
+  })
+  const enter = ({ key, api, view }: Entered) => {
+    sessionStorage.setItem(keptKey, key)
+    setOpened({ api, view })
+  }
+  const forget = () => {
+    sessionStorage.removeItem(keptKey)
+    setOpened(null)
+  }
+  return opened === null ? <KeyForm enter={enter} /> : <Console {...opened} forget={forget} />
+}
+
+/** A key in use, and what is known of it already. */
+interface Opened {
+  api: Api
+  view: KeyView | null
+}
+
+function Console({ api, view, forget }: Opened & { forget: () => void }) {
+  const [environment, setEnvironment] = useState<Environment>('live')
+  const key = useLoaded(useData<KeyView>(api, '/key'), view)
+  const counts = useLoaded(useData<RequestCount[]>(api, '/requests/counts'))
+  const failures = useLoaded(useCallback((turn: Turn) => loadFailures(api, null, turn), [api]))
+  const place = { api, environment }
+  return (
+    <>
+      <header class="top">
+        <h1>Partner console</h1>
+        <EnvironmentSwitch environment={environment} choose={setEnvironment} />
+        <DocsLink>Documentation</DocsLink>
+        <button type="button" onClick={forget}>
+          Forget the key
+        </button>
+      </header>
+      <main class="columns">
+        <div>
+          <KeyPanel loaded={key} retry={key.reload} />
+          <FailuresPanel {...place} loaded={failures} retry={failures.reload} />
+        </div>
+        <div>
+          <TrafficPanel
+            loaded={counts}
+            now={api.now()}
+            limit={key.data?.rate_limit.limit}
+            retry={counts.reload}
+          />
+          <Panel id="consumers" title="Consumers">
+            {ofBookings(key, <Consumers key={environment} {...place} />)}
+          </Panel>
+          <Panel id="webhooks" title="Webhooks">
+            {ofBookings(key, <Webhooks key={environment} {...place} />)}
+          </Panel>
+          <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
+            {ofBookings(key, <Changes key={environment} {...place} />)}
+          </Panel>
+        </div>
+      </main>
+    </>
+  )
+}
+
+/** Loads one resource of the key. */
+function useData<T>(api: Api, path: string) {
+  return useCallback(async (turn: Turn) => (await api.get<T>(path, turn)).data, [api, path])
+}
+
+/** What only a key that may read bookings can ask for. */
+function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
+  if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
+  if (key === null) return <Loading />
+  if (key.permissions.includes('bookings.read')) return content
+  return <Nothing>This key may not read bookings: it lacks the permission bookings.read.</Nothing>
+}
+
+const environments = { live: 'Live', sandbox: 'Sandbox' } as const
+
+function EnvironmentSwitch({ environment, choose }: SwitchProps) {
+  return (
+    <fieldset class="switch">
+      <legend class="hidden">Environment</legend>
+      {(Object.keys(environments) as Environment[]).map((one) => (
+        <label key={one}>
+          <input type="radio" name="environment" checked={one === environment} onChange={() => choose(one)} />
+          {environments[one]}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface SwitchProps {
+  environment: Environment
+  choose: (environment: Environment) => void
+}
+
+render(<App />, document.getElementById('console') as HTMLElement)

@@ -1,0 +1,66 @@
+import type { RequestView } from '../../../access/requests/schema.ts'
+import { showAge, showTime } from './format.ts'
+import { guideFor } from './guide.ts'
+import { DocsLink } from './parts.tsx'
+
+/** What opens below the edge would seem empty. */
+function showWhole({ currentTarget }: Event): void {
+  const details = currentTarget as HTMLDetailsElement
+  if (details.open) details.scrollIntoView({ block: 'nearest' })
+}
+
+/** A request that opens to its errors in words. */
+export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: boolean }) {
+  const { error } = row
+  return (
+    <details class="request" open={isOpen} onToggle={showWhole}>
+      <summary>
+        <span class={`badge ${row.status < 400 ? 'good' : 'bad'}`}>{row.status}</span>
+        <code>
+          {row.method} {row.path}
+        </code>
+        <time dateTime={row.at} title={showTime(row.at)}>
+          {showAge(row.at)}
+        </time>
+      </summary>
+      <div class="errors">
+        {error ? <p class="message">{error.message}</p> : <p>The request succeeded.</p>}
+        {error && error.errors.length > 0 && (
+          <ul>
+            {error.errors.map((problem) => (
+              <li key={problem.path}>
+                {problem.path === 'retry_after' ? (
+                  `Try again after ${problem.message} s`
+                ) : (
+                  <>
+                    <code>{problem.path}</code> {problem.message}
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+        {error && (
+          <p>
+            <DocsLink to={guideFor(error.type)}>What “{error.type}” means, and when to try again</DocsLink>
+          </p>
+        )}
+        <dl class="facts small">
+          <dt>Request id</dt>
+          <dd>
+            <code>{row.request_id ?? 'none'}</code>
+          </dd>
+          <dt>Time</dt>
+          <dd>
+            {showTime(row.at)}, took {row.duration_ms} ms{row.replayed && ', replay of an earlier response'}
+          </dd>
+          <dt>From</dt>
+          <dd>
+            {row.address}
+            {row.sandbox && ', to the sandbox'}
+          </dd>
+        </dl>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,118 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { RequestCount } from '../../../access/requests/schema.ts'
+import { drawChart } from './chart.ts'
+import { showCount, showTime } from './format.ts'
+import type { Loaded } from './hooks.ts'
+import { Nothing, Panel, Shown } from './parts.tsx'
+import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
+
+/** The requests of the last hour or day, by kind of response and against the limit. */
+export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
+  const [span, setSpan] = useState<Span>('hour')
+  return (
+    <Panel
+      id="traffic"
+      title="Requests"
+      note="Live and sandbox together: they share one limit. Requests for the key itself, its log and consumers have another, and are not drawn."
+    >
+      <fieldset class="switch">
+        <legend class="hidden">Time</legend>
+        {(Object.keys(spans) as Span[]).map((one) => (
+          <label key={one}>
+            <input type="radio" name="span" checked={one === span} onChange={() => setSpan(one)} />
+            {spans[one].name}
+          </label>
+        ))}
+      </fieldset>
+      <Shown loaded={loaded} retry={retry}>
+        {(counts) => <Traffic bars={toBars(counts, span, now)} span={span} limit={limit} />}
+      </Shown>
+    </Panel>
+  )
+}
+
+interface TrafficProps {
+  loaded: Loaded<RequestCount[]>
+  /** By the clock of the service. */
+  now: number
+  limit: number | undefined
+  retry: () => void
+}
+
+function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number | undefined }) {
+  const sums = totals(bars)
+  const perBar = spans[span].minutesPerBar
+  const all = kinds.reduce((sum, { kind }) => sum + sums[kind], 0)
+  if (all === 0) return <Nothing>No requests in the {spans[span].name.toLowerCase()}.</Nothing>
+  return (
+    <>
+      <ul class="legend">
+        {kinds.map(({ kind, name }) => (
+          <li key={kind}>
+            <span class={`swatch ${kind}`} /> {name}: <strong>{showCount(sums[kind])}</strong>
+          </li>
+        ))}
+        {limit !== undefined && (
+          <li>
+            <span class="swatch limit" /> Limit: {showCount(limit)} a minute
+            {perBar > 1 && ` (${showCount(limit * perBar)} in ${perBar} minutes)`}
+          </li>
+        )}
+      </ul>
+      <Chart bars={bars} span={span} limit={limit} />
+      <details>
+        <summary>As a table</summary>
+        <BarTable bars={bars} />
+      </details>
+    </>
+  )
+}
+
+function Chart(props: { bars: Bar[]; span: Span; limit: number | undefined }) {
+  const place = useRef<HTMLDivElement>(null)
+  const { bars, span, limit } = props
+  useEffect(() => {
+    if (place.current) return drawChart(place.current, bars, spans[span].minutesPerBar, limit)
+  })
+  return (
+    <div
+      ref={place}
+      class="chart"
+      role="img"
+      aria-label={`Requests of the ${spans[span].name.toLowerCase()}`}
+    />
+  )
+}
+
+function BarTable({ bars }: { bars: Bar[] }) {
+  const rows = bars.filter((bar) => kinds.some(({ kind }) => bar[kind] > 0)).reverse()
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="scrolls" tabIndex={0} aria-label="Requests as a table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">From</th>
+            {kinds.map(({ kind, name }) => (
+              <th key={kind} scope="col" class="number">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((bar) => (
+            <tr key={bar.at}>
+              <td>{showTime(new Date(bar.at * 1000).toISOString())}</td>
+              {kinds.map(({ kind }) => (
+                <td key={kind} class="number">
+                  {showCount(bar[kind])}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

@@ -1,0 +1,143 @@
+import { useCallback, useState } from 'preact/hooks'
+import type { DeliveryView, WebhookView } from '../../../changes/webhooks/schema.ts'
+import type { Api, Environment } from './api.ts'
+import { showAge, showCount, showTime } from './format.ts'
+import { type Turn, useLoaded } from './hooks.ts'
+import { DocsLink, Nothing, Shown } from './parts.tsx'
+
+interface Place {
+  api: Api
+  environment: Environment
+}
+
+/** The endpoints that are hinted at changes; asked for once somebody wants to see them. */
+export function Webhooks(place: Place) {
+  const [isOpen, setOpen] = useState(false)
+  if (isOpen) return <Loaded {...place} />
+  return (
+    <button type="button" onClick={() => setOpen(true)}>
+      Show the webhooks
+    </button>
+  )
+}
+
+function Loaded({ api, environment }: Place) {
+  const load = useCallback(
+    async (turn: Turn) => (await api.get<WebhookView[]>('/webhooks', { environment, ...turn })).data,
+    [api, environment],
+  )
+  const loaded = useLoaded(load)
+  return (
+    <Shown loaded={loaded} retry={loaded.reload}>
+      {(rows) =>
+        rows.length === 0 ? <NoWebhooks /> : <List rows={rows} api={api} environment={environment} />
+      }
+    </Shown>
+  )
+}
+
+function NoWebhooks() {
+  return (
+    <Nothing>
+      No webhooks. <DocsLink to="/docs#description/signed-hints">Signed hints</DocsLink> tell a server of
+      yours when to look.
+    </Nothing>
+  )
+}
+
+function List({ rows, ...place }: Place & { rows: WebhookView[] }) {
+  return (
+    <ul class="requests">
+      {rows.map((row) => (
+        <li key={row.id}>
+          <WebhookDetails row={row} {...place} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** One endpoint; its deliveries are asked for when it is opened. */
+function WebhookDetails({ row, ...place }: Place & { row: WebhookView }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="request" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <span class="address">{row.url}</span>{' '}
+        <span class={row.enabled ? 'note' : 'off'}>{stateOf(row)}</span>
+      </summary>
+      <p class="note">
+        Id {row.id}, told of {row.events.join(' and ')}, made with key {row.created_by}.
+      </p>
+      {isOpen && <Deliveries id={row.id} {...place} />}
+    </details>
+  )
+}
+
+const reasons: Record<string, string> = {
+  gone: 'it responded 410',
+  failing: 'it had failed for five days',
+  partner: 'turned off by you',
+  administrator: 'turned off by an administrator',
+}
+
+function stateOf({ disabled_at, disabled_reason }: WebhookView): string {
+  if (disabled_at === null) return 'on'
+  return `off, ${showAge(disabled_at)}: ${reasons[disabled_reason ?? ''] ?? disabled_reason}`
+}
+
+function Deliveries({ id, api, environment }: Place & { id: number }) {
+  const load = useCallback(
+    async (turn: Turn) =>
+      (await api.get<DeliveryView[]>(`/webhooks/${id}/deliveries`, { environment, ...turn })).data,
+    [api, environment, id],
+  )
+  const loaded = useLoaded(load)
+  return (
+    <Shown loaded={loaded} retry={loaded.reload}>
+      {(rows) =>
+        rows.length === 0 ? <Nothing>Nothing was sent yet.</Nothing> : <DeliveryTable rows={rows} />
+      }
+    </Shown>
+  )
+}
+
+function DeliveryTable({ rows }: { rows: DeliveryView[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section class="scrolls" tabIndex={0} aria-label="Deliveries as a table">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Delivery</th>
+            <th scope="col">Event</th>
+            <th scope="col">Status</th>
+            <th scope="col" class="number">
+              Tries
+            </th>
+            <th scope="col">Response</th>
+            <th scope="col">Next try</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={row.id}>
+              <th scope="row">{row.id}</th>
+              <td>{row.event}</td>
+              <td>{row.status}</td>
+              <td class="number">{showCount(row.attempts)}</td>
+              <td>{responseOf(row)}</td>
+              <td>{row.next_attempt_at ? showTime(row.next_attempt_at) : 'none'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** What the last try came to. */
+function responseOf({ response_status, error, milliseconds }: DeliveryView): string {
+  if (milliseconds === null) return 'not tried yet'
+  return `${response_status ?? error} after ${showCount(milliseconds)} ms`
+}

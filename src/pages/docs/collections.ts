@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises'
+import { roots } from '../../http/roots.ts'
+import type { Json } from './schemas.ts'
+
+/** What a partner can import into a client of theirs, by file name. */
+export type Collections = Record<(typeof collectionNames)[number], string>
+export const collectionNames = [
+  'partner-interface.postman_collection.json',
+  'partner-interface.bruno.json',
+] as const
+
+/** Where the build of the image leaves them: what converts them is not part of the image. */
+export const collectionsFolder = new URL('../../../collections/', import.meta.url)
+
+/** Stands for the address of the service until a collection is served. */
+export const baseUrlPlaceholder = 'http://partner-interface.invalid'
+
+/**
+ * The operations of both environments once, below a variable: as imported they run against the sandbox, where every
+ * example works; with another value of the variable they are live.
+ */
+function forOneEnvironment(document: Json): Json {
+  const entries = Object.entries(document.paths).filter(([path]) => path.startsWith(roots.sandbox))
+  const paths = Object.fromEntries(
+    entries.map(([path, item]) => [
+      path.slice(roots.sandbox.length) || '/',
+      withLiveTags(item, document, path),
+    ]),
+  )
+  return { ...document, servers: [{ url: `${baseUrlPlaceholder}${roots.sandbox}` }], paths }
+}
+
+function withLiveTags(item: Json, { paths }: Json, path: string): Json {
+  const live = paths[path.replace(roots.sandbox, roots.live)] ?? {}
+  return Object.fromEntries(
+    Object.entries(item as Record<string, Json>).map(([method, operation]) => [
+      method,
+      { ...operation, ...(live[method] ? { tags: live[method].tags, summary: live[method].summary } : {}) },
+    ]),
+  )
+}
+
+/** Converts the document with the clients' own tools. */
+export async function makeCollections(document: Json): Promise<Collections> {
+  const one = forOneEnvironment(document)
+  const [postman, bruno] = await Promise.all([toPostman(one), toBruno(one)])
+  return {
+    'partner-interface.postman_collection.json': JSON.stringify(postman, null, 2),
+    'partner-interface.bruno.json': JSON.stringify(bruno, null, 2),
+  }
+}
+
+async function toPostman(document: Json): Promise<Json> {
+  const { default: converter } = (await import('openapi-to-postmanv2')) as Json
+  const options = {
+    folderStrategy: 'Tags',
+    requestParametersResolution: 'Example',
+    exampleParametersResolution: 'Example',
+    requestNameSource: 'Fallback',
+    includeAuthInfoInExample: false,
+  }
+  const data = JSON.stringify(document)
+  const { promise, resolve, reject } = Promise.withResolvers<Json>()
+  converter.convert({ type: 'string', data }, options, (error: Error | null, result: Json) => {
+    if (error || !result.result) reject(error ?? new Error(result.reason))
+    else resolve(result.output[0].data)
+  })
+  return promise
+}
+
+async function toBruno(document: Json): Promise<Json> {
+  const { openApiToBruno } = (await import('@usebruno/converters' as string)) as Json
+  return openApiToBruno(document)
+}
+
+/** The collections that the build left, or those that the tools make now, where they are installed. */
+export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
+  const stored = await Promise.all(
+    collectionNames.map(async (name) => [name, await readFile(new URL(name, collectionsFolder), 'utf8')]),
+  ).catch(() => null)
+  const collections = stored ? (Object.fromEntries(stored) as Collections) : await makeCollections(document())
+  return Object.fromEntries(
+    Object.entries(collections).map(([name, text]) => [name, text.replaceAll(baseUrlPlaceholder, publicUrl)]),
+  ) as Collections
+}

@@ -1,0 +1,180 @@
+import { readFileSync } from 'node:fs'
+import type { AnyElysia } from 'elysia'
+import packageJson from '../../../package.json' with { type: 'json' }
+import type { Config } from '../../core/config.ts'
+import { supportedProvider } from '../../http/provider.ts'
+import { splitRoot } from '../../http/roots.ts'
+import { exampleIds, exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
+import {
+  documentErrors,
+  documentSuccess,
+  errorSchema,
+  headers,
+  notModified,
+  problemSchema,
+} from './responses.ts'
+import { type Components, documentSchema, type Json, mapValues } from './schemas.ts'
+import { tags } from './tags.ts'
+
+const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
+
+/**
+ * The OpenAPI document of all routes: from the same schemas that check requests and responses, with the
+ * examples of `examples.ts` and, for each operation, every error it can respond with.
+ */
+export function openApiDocument(app: AnyElysia, config: Config) {
+  const components: Components = new Map<string, Json>([
+    ['Error', errorSchema],
+    ['Problem', problemSchema],
+  ])
+  const paths: Json = {}
+  for (const route of app.routes) {
+    if (!route.hooks?.detail?.['x-errors']) continue
+    const path = route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: documentRoute(route, path, components) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Partner interface',
+      version: packageJson.version,
+      description: guides.replaceAll('{base}', config.publicUrl),
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: config.publicUrl, description: 'This service' }],
+    tags,
+    paths,
+    components: {
+      schemas: Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1))),
+      headers,
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'The key of your host account',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a bearer token' },
+      },
+    },
+  }
+}
+
+function documentRoute({ method, hooks }: Json, fullPath: string, components: Components): Json {
+  const { environment, rest: path } = splitRoot(fullPath)
+  const isSandbox = environment === 'sandbox'
+  const name = `${method} ${path}`
+  const {
+    'x-errors': declared,
+    'x-permission': permission,
+    'x-body-required': required,
+    ...detail
+  } = hooks.detail
+  const document = (schema: Json) => documentSchema(schema, components)
+  const query = hooks.query ? queryParameters(document(hooks.query)) : []
+  const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
+  const [isIdempotent, isConditional] = [takes('Idempotency-Key'), takes('If-None-Match')]
+  return {
+    ...detail,
+    operationId: isSandbox ? inSandbox(detail.operationId) : detail.operationId,
+    tags: isSandbox ? ['Sandbox'] : detail.tags,
+    summary: isSandbox ? `${detail.summary} (sandbox)` : detail.summary,
+    description: descriptionOf(detail.description, permission, isIdempotent, isSandbox),
+    'x-permission': permission,
+    parameters: [...pathParameters(path), ...query, ...(detail.parameters ?? [])],
+    ...(hooks.body
+      ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], required) }
+      : {}),
+    responses: {
+      ...mapValues(hooks.response, (schema, status) =>
+        documentSuccess(document(schema), exampleOf(name, status, isSandbox), {
+          isIdempotent,
+          isConditional,
+        }),
+      ),
+      ...(isConditional ? { 304: notModified } : {}),
+      ...documentErrors(errorsOf(declared, query.length > 0), permission),
+    },
+  }
+}
+
+/** `createUser` below `/sandbox` is `sandboxCreateUser`. */
+function inSandbox(operationId: string): string {
+  if (/sandbox/i.test(operationId)) return operationId
+  return `sandbox${operationId[0]?.toUpperCase()}${operationId.slice(1)}`
+}
+
+/** What a route declares, what follows from its query, and our own failure. */
+function errorsOf(declared: FailureKind[], takesQuery: boolean): FailureKind[] {
+  return [...declared, ...(takesQuery ? (['validation'] as const) : []), 'internal']
+}
+
+function descriptionOf(
+  own: string | undefined,
+  permission: string,
+  isIdempotent: boolean,
+  isSandbox: boolean,
+): string {
+  const needed = permission === 'any' ? 'Any key may call it.' : `Permission: \`${permission}\`.`
+  const where = isSandbox ? ' Works on the mock data of the calling key; nothing here touches live data.' : ''
+  const retry = isIdempotent ? ' Safe to retry with `Idempotency-Key`.' : ''
+  return [own, `${needed}${retry}${where}`].filter(Boolean).join('\n\n')
+}
+
+function pathParameters(path: string): Json[] {
+  return [...path.matchAll(/(\w+)\/\{(\w+)\}/g)].map(([, collection = '', name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...pathParameter(name, collection),
+  }))
+}
+
+function pathParameter(name: string, collection: string): Json {
+  if (name === 'provider')
+    return {
+      description: `The integration provider; currently only \`${supportedProvider}\``,
+      schema: { type: 'string', enum: [supportedProvider] },
+      example: supportedProvider,
+    }
+  const made = exampleIds[collection]
+  if (made !== undefined)
+    return {
+      description: `Id of one of the ${collection}, as \`GET\` lists them`,
+      schema: typeof made === 'number' ? { type: 'integer', minimum: 1 } : { type: 'string' },
+      example: made,
+    }
+  const example = sandboxIds[collection]
+  if (typeof example === 'string')
+    return { description: `Name of one of the ${collection}`, schema: { type: 'string' }, example }
+  const description = `Id of one of the ${collection}; the example exists in the sandbox`
+  return { description, schema: { type: 'integer', minimum: 1 }, example }
+}
+
+function queryParameters({ properties, required = [] }: Json): Json[] {
+  return Object.entries(properties as Json).map(([name, property]) => {
+    const { description, example, ...schema } = property as Json
+    return {
+      name,
+      in: 'query',
+      required: required.includes(name),
+      description,
+      schema,
+      ...(example === undefined ? {} : { example }),
+    }
+  })
+}
+
+function requestBody(schema: Json, example: unknown, required: boolean): Json {
+  return {
+    required,
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  }
+}
+
+function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
+  const recorded = exampleResponses[name]
+  if (!recorded || String(recorded.status) !== status) return undefined
+  const body = recorded.body as Json
+  return isSandbox ? { ...body, meta: { ...body.meta, sandbox: true } } : body
+}

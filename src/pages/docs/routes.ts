@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { type AnyElysia, Elysia } from 'elysia'
+import type { Config } from '../../core/config.ts'
+import { notFound } from '../../core/errors.ts'
+import { type CachedContent, cachedContent, forGood } from '../../http/cached-content.ts'
+import { pagePolicy } from '../../http/security-headers.ts'
+
+/** What is served below `/docs`, by path, and the OpenAPI document; made when it is first asked for. */
+type Documentation = Record<string, CachedContent>
+
+const html = 'text/html; charset=utf-8'
+const javascript = 'text/javascript; charset=utf-8'
+
+/**
+ * The documentation page `/docs` (`/` leads to it), the changelog, what can be downloaded, and the OpenAPI document
+ * `/openapi.json`; none of them needs a key.
+ */
+export function docsRoutes(config: Config, app: () => AnyElysia) {
+  let documentation: Promise<Documentation> | undefined
+  let downloads: Promise<Documentation> | undefined
+  const find = async (path: string) => {
+    documentation ??= makeDocumentation(config, app())
+    const found = (await documentation)[path]
+    if (found || !path.endsWith('.json')) return found
+    downloads ??= makeDownloads(config, app()).catch(() => ({}))
+    return (await downloads)[path]
+  }
+  const serve = async ({ path, request, set }: RequestContext) => {
+    const content = await find(path)
+    if (!content) throw notFound('File')
+    const headers = set.headers as Record<string, string>
+    return content.respond(request, { ...headers, 'content-security-policy': pagePolicy })
+  }
+  return new Elysia({ detail: { hide: true } })
+    .get('/', ({ redirect }) => redirect('/docs'))
+    .get('/openapi.json', serve)
+    .get('/docs', serve)
+    .get('/docs/:file', serve)
+    .get('/docs/assets/:file', serve)
+}
+
+interface RequestContext {
+  path: string
+  request: Request
+  set: { headers: object }
+}
+
+async function makeDocumentation(config: Config, app: AnyElysia): Promise<Documentation> {
+  // The generators are loaded only when somebody asks.
+  const { openApiDocument } = await import('./openapi.ts')
+  const { renderPage } = await import('./page.ts')
+  const { changelogPage, changelogStyle } = await import('./changelog.ts')
+  const script = new Uint8Array(await readFile(scriptPath()))
+  // Its name changes with its bytes, so caches may keep it for good.
+  const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)
+  const scriptAddress = `/docs/assets/reference.${hash}.js`
+  const repairs = '/docs/assets/accessibility.js'
+  const page = await renderPage(scriptAddress, '/openapi.json', repairs)
+  return {
+    '/docs': text(page, html),
+    '/docs/changelog': text(changelogPage(), html),
+    '/docs/assets/changelog.css': text(changelogStyle, 'text/css; charset=utf-8'),
+    '/openapi.json': text(JSON.stringify(openApiDocument(app, config)), 'application/json'),
+    [repairs]: text(await readFile(new URL('accessibility.js', import.meta.url), 'utf8'), javascript),
+    [scriptAddress]: cachedContent(script, javascript, forGood),
+  }
+}
+
+/** The collections for Postman and Bruno; empty where they were neither built nor can be. */
+async function makeDownloads(config: Config, app: AnyElysia): Promise<Documentation> {
+  const { openApiDocument } = await import('./openapi.ts')
+  const { loadCollections } = await import('./collections.ts')
+  const collections = await loadCollections(() => openApiDocument(app, config), config.publicUrl)
+  return Object.fromEntries(
+    Object.entries(collections).map(([name, content]) => [
+      `/docs/${name}`,
+      text(content, 'application/json'),
+    ]),
+  )
+}
+
+function text(content: string, contentType: string): CachedContent {
+  return cachedContent(new TextEncoder().encode(content), contentType)
+}
+
+/** Scalar's script in one file, out of the only one of its packages that brings no others of size. */
+function scriptPath(): string {
+  return fileURLToPath(new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
+}

@@ -1,0 +1,61 @@
+import { createHost, listHosts } from '../access/hosts/store.ts'
+import { mintKey } from '../access/keys/store.ts'
+import { addDays, toDay } from '../core/clock.ts'
+import type { AppContext } from '../http/context.ts'
+import { permissions } from '../http/permissions.ts'
+import { normalize } from '../http/schema/normalize.ts'
+import { prepareListing } from '../inventory/listings/write.ts'
+import { carryOut } from '../platform/mongo/transactions.ts'
+import { prepareUser } from '../stays/users/create.ts'
+import { UserCreate } from '../stays/users/schema.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'ids'>
+
+/** A demo host with one key, one user and one listing. The key is shown here and never again. */
+export interface Demo {
+  hostId: number
+  key: string
+  /** Body of a booking that this host accepts. */
+  booking: { user_id: number; listing_id: number; checkin_at: string; checkout_at: string; message: string }
+}
+
+/** True while the database has no hosts. */
+export async function isEmpty({ db }: Pick<Context, 'db'>): Promise<boolean> {
+  return (await listHosts(db, { after: 0, limit: 1 })).length === 0
+}
+
+/** Creates a demo host from `fixtures/demo`; each call creates another one. */
+export async function seedDemo(app: Context): Promise<Demo> {
+  const { db, clock } = app
+  const [listingBody, userBody] = await Promise.all([readFixture('listing'), readFixture('user')])
+  const host = await createHost(db, clock, {
+    name: 'Demo host',
+    email: `demo+${crypto.randomUUID()}@example.com`,
+  })
+  const { key, record } = await mintKey(db, clock, {
+    host: host.id,
+    name: 'Demo key',
+    permissions: [...permissions],
+  })
+  const user = await prepareUser(
+    app,
+    { hostId: host.id, keyId: record.id, address: '127.0.0.1' },
+    normalize(UserCreate, userBody),
+  )
+  const { id: user_id } = await carryOut(db, user)
+  const listing = await prepareListing(app, host.id, listingBody)
+  const { listing: created } = await carryOut(db, listing)
+  const checkin_at = addDays(toDay(clock()), 30)
+  const booking = {
+    user_id,
+    listing_id: created.id,
+    checkin_at,
+    checkout_at: addDays(checkin_at, 92),
+    message: 'Arriving in the evening',
+  }
+  return { hostId: host.id, key, booking }
+}
+
+async function readFixture(name: string): Promise<Record<string, unknown>> {
+  return Bun.file(new URL(`../../fixtures/demo/${name}.json`, import.meta.url)).json()
+}

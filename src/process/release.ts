@@ -1,0 +1,75 @@
+import { auditModel, hostAuditModel } from '../access/audit/model.ts'
+import { hostModel } from '../access/hosts/model.ts'
+import { keyModel } from '../access/keys/model.ts'
+import { providerKeyModel } from '../access/provider-keys/model.ts'
+import { requestCountsModel, requestModel } from '../access/requests/model.ts'
+import { consumerModel } from '../changes/consumers/model.ts'
+import { pageEndModel } from '../changes/feed/model.ts'
+import { webhookDeliveryModel, webhookModel } from '../changes/webhooks/model.ts'
+import type { AppContext } from '../http/context.ts'
+import { storedResponseModel } from '../http/idempotency/model.ts'
+import { availabilityJobs } from '../inventory/availability/jobs.ts'
+import {
+  availabilityCompactedModel,
+  availabilityRowModel,
+  availabilityWrittenModel,
+} from '../inventory/availability/model.ts'
+import { listingModel } from '../inventory/listings/model.ts'
+import { pricesModel } from '../inventory/listings/prices-model.ts'
+import { rateJobModel } from '../inventory/listings/rates/model.ts'
+import { sequenceModel } from '../platform/ids/sequences.ts'
+import { lockModel } from '../platform/mongo/locks.ts'
+import { type Release, schemaVersionModel } from '../platform/mongo/schema-version.ts'
+import { jobModel, type Topics } from '../platform/outbox/outbox.ts'
+import { developmentSecretModel } from '../platform/secrets/development-secret.ts'
+import { secretCheckModel } from '../platform/secrets/secret-check.ts'
+import { sandboxKeyModel, sandboxModel } from '../sandbox/model.ts'
+import { bookingModel } from '../stays/bookings/model.ts'
+import { conversationModel, messageModel } from '../stays/messages/model.ts'
+import { userJobs } from '../stays/users/jobs.ts'
+import { userModel } from '../stays/users/model.ts'
+import { hostClockModel } from '../versions/model.ts'
+import { migrations } from './migrations.ts'
+
+/** All collections, so that they and their indexes exist before the first transaction. */
+export const models = [
+  auditModel,
+  availabilityCompactedModel,
+  availabilityRowModel,
+  availabilityWrittenModel,
+  bookingModel,
+  consumerModel,
+  conversationModel,
+  developmentSecretModel,
+  hostAuditModel,
+  hostClockModel,
+  hostModel,
+  jobModel,
+  keyModel,
+  listingModel,
+  lockModel,
+  messageModel,
+  pageEndModel,
+  pricesModel,
+  providerKeyModel,
+  rateJobModel,
+  requestCountsModel,
+  requestModel,
+  sandboxKeyModel,
+  sandboxModel,
+  schemaVersionModel,
+  secretCheckModel,
+  sequenceModel,
+  storedResponseModel,
+  userModel,
+  webhookDeliveryModel,
+  webhookModel,
+]
+
+/** What this release stores. */
+export const release: Release = { models, migrations }
+
+/** All topics of the outbox, as the features declare them. */
+export function outboxTopics(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Topics {
+  return { ...userJobs(context), ...availabilityJobs(context) }
+}

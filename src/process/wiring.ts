@@ -1,0 +1,121 @@
+import { KeyAuthorizer } from '../access/keys/authorizer.ts'
+import { UsageTracker } from '../access/keys/usage.ts'
+import { RequestJournal } from '../access/requests/journal.ts'
+import { WebhookLanes } from '../changes/webhooks/lanes.ts'
+import { type Clock, systemClock } from '../core/clock.ts'
+import type { Config } from '../core/config.ts'
+import type { AppContext } from '../http/context.ts'
+import { HeldRequests } from '../http/held-requests.ts'
+import { sequenceIds } from '../http/ids.ts'
+import { openLog } from '../platform/log.ts'
+import { ClockWatch } from '../platform/mongo/clock-watch.ts'
+import { openMongo } from '../platform/mongo/connection.ts'
+import { OutboxWorker } from '../platform/outbox/worker.ts'
+import { openSandboxEnvironment } from '../sandbox/environment.ts'
+import { HostChanges } from '../versions/changes.ts'
+import { Metrics } from './metrics.ts'
+import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
+import { models, outboxTopics } from './release.ts'
+
+/** What a service process runs on: live data and, beside it, the sandbox. */
+export interface OpenContext {
+  live: AppContext
+  sandbox: AppContext
+  metrics: Metrics
+  close(): Promise<void>
+}
+
+/** What a service process takes for granted, and a test does not. */
+export interface Surroundings {
+  /** Dates what is written. */
+  clock?: Clock | undefined
+  /** The clock of this machine, which is compared with the database's. */
+  wall?: (() => number) | undefined
+  /** The database is never given up, see {@link openMongo}. */
+  isPatient?: boolean
+}
+
+/**
+ * Opens everything a service process needs.
+ *
+ * @throws Error when the database cannot be reached
+ */
+export async function compose(
+  config: Config,
+  { clock = systemClock, wall, isPatient = false }: Surroundings = {},
+): Promise<OpenContext> {
+  const log = openLog(config.logLevel)
+  const rateLimiter = await openRateLimiter(config, log)
+  const database = await openDatabase(config, { isPatient })
+  try {
+    return await composeOn({ config, clock, log, rateLimiter, database }, wall)
+  } catch (error) {
+    // A start that is refused, by a wrong secret for one, leaves no server of ours behind.
+    await database.close()
+    await rateLimiter.close()
+    throw error
+  }
+}
+
+/** What is opened first, and closed last. */
+interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimiter'> {
+  database: OpenDatabase
+}
+
+async function composeOn(
+  { config, clock, log, rateLimiter, database }: Opened,
+  wall: (() => number) | undefined,
+): Promise<OpenContext> {
+  const { db, changedIndexes, close: closeDatabase } = database
+  // It may make this release slow, or let in what it takes for impossible.
+  for (const index of changedIndexes)
+    log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')
+  const clockWatch = new ClockWatch(db, log, wall)
+  await clockWatch.measure()
+  const usage = new UsageTracker(db, log)
+  const topics = outboxTopics({ db, clock, config })
+  const outbox = new OutboxWorker(db, topics, clock, log, () => clockWatch.isSound())
+  outbox.start()
+  const heldRequests = new HeldRequests(rateLimiter.places, config.maxHeldRequests)
+  const metrics = new Metrics(() => heldRequests.size)
+  const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
+  const changes = new HostChanges(db, log)
+  const secrets = await openSecrets(config, db)
+  const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics }
+  const webhooks = new WebhookLanes({ ...shared, environment: { name: 'live' } })
+  const live: AppContext = {
+    config,
+    clock,
+    log,
+    db,
+    liveDb: db,
+    rateLimiter,
+    authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
+    usage,
+    journal,
+    outbox,
+    changes,
+    heldRequests,
+    clockWatch,
+    secrets,
+    webhooks,
+    ids: sequenceIds(db),
+    metrics,
+    environment: { name: 'live' },
+  }
+  const sandbox = await openSandboxEnvironment(live, models, outboxTopics)
+  webhooks.start()
+  return {
+    live,
+    sandbox: sandbox.context,
+    metrics,
+    async close() {
+      clockWatch.close()
+      // Together: while the database does not respond, each waits for it as long as it may.
+      const sending = webhooks.stop().then(() => changes.close())
+      await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])
+      await rateLimiter.close()
+      await closeDatabase()
+    },
+  }
+}

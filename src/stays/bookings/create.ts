@@ -1,0 +1,142 @@
+import { daysBetween } from '../../core/clock.ts'
+import { invalidField, invalidFields, type Problem, type ProblemCode } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import { findRowsCovering } from '../../inventory/availability/store.ts'
+import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { advanceHostClock, hostQueue } from '../../versions/store.ts'
+import { insertFirstMessage } from '../messages/store.ts'
+import type { StoredUser } from '../users/model.ts'
+import { findUserIfAny } from '../users/store.ts'
+import type { StoredBooking } from './model.ts'
+import { priceStay, toCents } from './pricing.ts'
+import type { BookingCreate } from './schema.ts'
+import { bookingStatus } from './status.ts'
+import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
+import { firstFullNight, nightsOf } from './units.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
+
+/**
+ * Prepares a new booking of a host, with the guest's first message if there is one. Units are counted in the
+ * transaction, after the clock has advanced: no other booking or availability of this host can be written between
+ * the count and the booking.
+ *
+ * @throws DomainError `validation` at a field that refers to nothing of this host; when run, at `checkin_at` with
+ * `unavailable` (decisions §6)
+ */
+export async function prepareBooking(
+  { db, clock, config, ids }: Context,
+  hostId: number,
+  input: BookingCreate,
+): Promise<UnitOfWork<StoredBooking>> {
+  const [user, found] = await Promise.all([
+    findUserIfAny(db, hostId, input.user_id),
+    findBookableListing(db, hostId, input.listing_id),
+  ])
+  const parts = requireParts(user, found, input.room_type_id)
+  const text = input.message ?? null
+  const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
+  const draft = draftOf(id, input, parts, config.defaultCurrency)
+  return {
+    queue: hostQueue(hostId),
+    async run(session) {
+      const now = clock()
+      const tick = await advanceHostClock(db, session, hostId, now, text !== null)
+      await requireUnit(db, session, draft)
+      const booking = await insertBooking(db, session, draft, tick, now)
+      const { messageVersion: version } = tick
+      if (text !== null && version !== null) {
+        const message = { id: messageId, sender_name: parts.guest.name, text, version }
+        await insertFirstMessage(db, session, booking, message)
+      }
+      return booking
+    },
+  }
+}
+
+/** What a booking refers to. */
+interface Parts {
+  guest: StoredUser
+  listing: BookableListing
+  roomType: BookableListing['content']['room_types'][number]
+}
+
+/** Reports everything that is missing at once: the user is checked whether or not the listing was found. */
+function requireParts(
+  guest: StoredUser | null,
+  listing: BookableListing | null,
+  roomTypeId: number | null | undefined,
+): Parts {
+  const problems: Problem[] = []
+  const report = (path: string, message: string, code: ProblemCode = 'invalid') =>
+    problems.push({ path, code, message })
+  if (!guest) report('user_id', '"user_id" is not a user created by this host')
+  if (!listing) report('listing_id', '"listing_id" is not a listing of this host')
+  else if (listing.listing_status === 'inactive')
+    report('listing_id', 'The listing is inactive and accepts no bookings')
+  const roomType = listing && chooseRoomType(listing, roomTypeId)
+  if (listing && !roomType) {
+    if (roomTypeId) report('room_type_id', '"room_type_id" is not a room type of the listing')
+    else report('room_type_id', '"room_type_id" is required unless the listing has exactly one', 'required')
+  }
+  if (!guest || !listing || !roomType || problems.length > 0) throw invalidFields(problems)
+  return { guest, listing, roomType }
+}
+
+function chooseRoomType({ content }: BookableListing, id: number | null | undefined) {
+  if (id) return content.room_types.find((roomType) => roomType.id === id)
+  return content.room_types.length === 1 ? content.room_types[0] : undefined
+}
+
+function draftOf(
+  id: number,
+  input: BookingCreate,
+  { guest, listing, roomType }: Parts,
+  defaultCurrency: string,
+): BookingDraft {
+  const { prices } = listing.content
+  const nights = daysBetween(input.checkin_at, input.checkout_at)
+  const price = priceStay(input.checkin_at, nights, roomType.prices ?? {}, prices?.extra_fees ?? [])
+  return {
+    id,
+    host_id: listing.host_id,
+    user_id: guest.id,
+    listing_id: listing.id,
+    room_type_id: roomType.id,
+    checkin_at: input.checkin_at,
+    checkout_at: input.checkout_at,
+    nights,
+    status: bookingStatus.pending,
+    currency: (prices?.currency ?? defaultCurrency).toUpperCase(),
+    price_cents: price.priceCents,
+    discount_cents: price.discountCents,
+    price_total_cents: price.totalCents,
+    security_deposit_cents: toCents(prices?.security_deposit),
+    special_requests: input.message ?? null,
+    cancellation_reason: null,
+    confirmed_at: null,
+    canceled_at: null,
+  }
+}
+
+/**
+ * Refuses a stay with a night on which no unit is left.
+ *
+ * @throws DomainError `validation` at `checkin_at` with `unavailable`
+ */
+async function requireUnit(
+  db: Db,
+  session: Session,
+  stay: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
+): Promise<void> {
+  const { host_id, room_type_id } = stay
+  const nights = nightsOf(stay)
+  const rows = (await findRowsCovering(db, session, host_id, [room_type_id], nights)).get(room_type_id)
+  if (!rows) return
+  const oldest = Math.min(...rows.map(({ sequence }) => sequence))
+  const active = await findActiveStays(db, session, host_id, [room_type_id], nights, oldest)
+  const night = firstFullNight(nights, rows, active)
+  if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
+}

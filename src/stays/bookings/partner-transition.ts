@@ -1,0 +1,38 @@
+import { partnerActor, recordAction } from '../../access/audit/store.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { prepareDetail } from './detail.ts'
+import type { BookingDetail } from './schema.ts'
+import { findBooking } from './store.ts'
+import { prepareTransition, type Transition, transitionTarget } from './transitions.ts'
+
+const actions = { confirmed: 'bookings confirm', cancelled: 'bookings cancel' } as const
+
+/**
+ * Prepares a partner's own move of a booking (decisions §20): the one transition there is, with its entry in the
+ * audit log, which the sandbox does not have.
+ *
+ * @throws DomainError `not_found`, also for an undefined id; `conflict` for an illegal transition
+ */
+export async function preparePartnerTransition(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  caller: Caller,
+  bookingId: number | undefined,
+  { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
+): Promise<UnitOfWork<BookingDetail>> {
+  const { hostId, isSandbox } = caller
+  const booking = await findBooking(db, hostId, bookingId)
+  const toDetail = await prepareDetail(db, booking)
+  const move = {
+    host_id: hostId,
+    action: actions[to],
+    target: transitionTarget(booking.id, reason),
+    actor: partnerActor(caller),
+  }
+  const record = (session: Session) => recordAction(db, { at: clock(), ...move }, session)
+  const transition = { to, reason, ...(isSandbox ? {} : { also: record }) }
+  const { queue, run } = prepareTransition({ db, clock }, booking, transition)
+  return { queue, run: async (session) => toDetail(await run(session)) }
+}

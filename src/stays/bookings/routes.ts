@@ -1,0 +1,92 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { type IdempotentContext, withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { parsePathId } from '../../http/schema/fields.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { prepareBooking } from './create.ts'
+import { readBookingDetail } from './detail.ts'
+import { preparePartnerTransition } from './partner-transition.ts'
+import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
+import { serializeBooking } from './serialize.ts'
+import type { Transition } from './transitions.ts'
+
+/** Creates bookings of the key's host, moves them (decisions §20) and reads them in full (contract, Endpoints). */
+export function bookingRoutes(app: AppContext) {
+  return new Elysia()
+    .use(guard(app))
+    .post(
+      '/bookings',
+      (context) =>
+        withIdempotency(
+          app,
+          context,
+          () => prepareBooking(app, context.caller.hostId, normalize(BookingCreate, context.body)),
+          (booking) => ({ status: 201, envelope: ok(context, serializeBooking(booking)) }),
+        ),
+      {
+        access: { permission: 'bookings.write', body: 'json', idempotent: true },
+        body: BookingCreate,
+        response: { 201: Envelope(Booking) },
+        detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
+      },
+    )
+    .post(
+      '/bookings/:booking_id/confirm',
+      (context) => respondToTransition(app, context, { to: 'confirmed' }),
+      {
+        access: transitionAccess,
+        body: BookingConfirm,
+        response: { 200: Envelope(BookingInFull) },
+        detail: { tags: ['Bookings'], operationId: 'confirmBooking', summary: 'Confirm a pending booking' },
+      },
+    )
+    .post(
+      '/bookings/:booking_id/cancel',
+      (context) => {
+        const { reason = null } = normalize(BookingCancel, context.body)
+        return respondToTransition(app, context, { to: 'cancelled', reason })
+      },
+      {
+        access: transitionAccess,
+        body: BookingCancel,
+        response: { 200: Envelope(BookingInFull) },
+        detail: { tags: ['Bookings'], operationId: 'cancelBooking', summary: 'Cancel a booking' },
+      },
+    )
+    .get(
+      '/integrations/:provider/bookings/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(context, { Booking: await readBookingDetail(app.db, context.caller.hostId, id) })
+      },
+      {
+        access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
+        response: { 200: Envelope(BookingInFull) },
+        detail: { tags: ['Booking feed'], operationId: 'getBooking', summary: 'Read one booking in full' },
+      },
+    )
+}
+
+const transitionAccess: Access = {
+  permission: 'bookings.write',
+  body: 'optional',
+  idempotent: true,
+  errors: ['not_found', 'conflict'],
+}
+
+function respondToTransition(
+  app: AppContext,
+  context: IdempotentContext & { params: { booking_id: string } },
+  transition: Pick<Transition, 'to' | 'reason'>,
+) {
+  const id = parsePathId(context.params.booking_id)
+  return withIdempotency(
+    app,
+    context,
+    () => preparePartnerTransition(app, context.caller, id, transition),
+    (Booking) => ({ status: 200, envelope: ok(context, { Booking }) }),
+  )
+}

@@ -1,0 +1,113 @@
+import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
+import { toVersion } from '../../versions/version.ts'
+import type { StoredUser } from '../users/model.ts'
+import { toCountryCode } from './country.ts'
+import type { StoredBooking } from './model.ts'
+import type { Booking, BookingDetail } from './schema.ts'
+import { toStatusWord } from './status.ts'
+
+/** `BK-` and the id: `booking_no` and `booking_reference`. */
+export function bookingReference(id: number): string {
+  return `BK-${id}`
+}
+
+/** Cents as the contract writes money: major units. */
+function toMajorUnits(cents: number): number {
+  return cents / 100
+}
+
+/** A booking as the contract writes it in the response of create. */
+export function serializeBooking(booking: StoredBooking): Booking {
+  const price = toMajorUnits(booking.price_cents)
+  const total = toMajorUnits(booking.price_total_cents)
+  const deposit = toMajorUnits(booking.security_deposit_cents)
+  return {
+    booking_id: booking.id,
+    booking_no: bookingReference(booking.id),
+    user_id: booking.user_id,
+    host_id: booking.host_id,
+    listing_id: booking.listing_id,
+    room_type_id: booking.room_type_id,
+    checkin_at: booking.checkin_at,
+    checkout_at: booking.checkout_at,
+    nights: booking.nights,
+    guests: 1,
+    rooms: 1,
+    status: booking.status,
+    type: 'api_booking',
+    currency: booking.currency,
+    price,
+    price_local: price,
+    price_total: total,
+    price_total_local: total,
+    security_deposit: deposit,
+    security_deposit_local: deposit,
+    discount: toMajorUnits(booking.discount_cents),
+    transaction_fee: 0,
+    service_fee: 0,
+    service_fee_total: 0,
+    is_recurring: 0,
+    managed: 0,
+    payout_ready: 0,
+    recurring_at: null,
+    lifecycle: null,
+    payment_status: null,
+    lead_status: null,
+    source: 'api',
+    api_created: true,
+    special_requests: booking.special_requests,
+    cancellation_reason: booking.cancellation_reason,
+    dispute_reason: null,
+    paid_at: null,
+    paid_to_host_at: null,
+    invoiced_at: null,
+    canceled_at: toTimestampOrNull(booking.canceled_at),
+    missed_at: null,
+    confirmed_at: toTimestampOrNull(booking.confirmed_at),
+    extended_at: null,
+    meta: { source: 'api', api_created: true, special_requests: booking.special_requests },
+    created_at: toTimestamp(booking.created_at),
+    updated_at: toTimestamp(booking.updated_at),
+  }
+}
+
+/** A booking in full (contract, Booking detail). */
+export function serializeBookingDetail(
+  booking: StoredBooking,
+  guest: StoredUser | null,
+  roomTypeName: string | null,
+): BookingDetail {
+  const total = toMajorUnits(booking.price_total_cents)
+  return {
+    booking_id: booking.id,
+    booking_reference: bookingReference(booking.id),
+    listing_id: booking.listing_id,
+    room_type_id: booking.room_type_id,
+    room_type_name: roomTypeName,
+    room_id: null,
+    status: toStatusWord(booking.status),
+    checkin_at: booking.checkin_at,
+    checkout_at: booking.checkout_at,
+    nights: booking.nights,
+    guests: { total: 1, rooms: 1 },
+    guest: {
+      name: guest?.name ?? null,
+      email: guest?.email ?? null,
+      phone: guest?.phone ?? null,
+      country: toCountryCode(guest?.country),
+    },
+    pricing: {
+      currency: booking.currency,
+      total,
+      total_local: total,
+      security_deposit: toMajorUnits(booking.security_deposit_cents),
+    },
+    cancellation_reason: booking.cancellation_reason,
+    notes: booking.special_requests,
+    meta: {
+      version: toVersion(booking.updated_at),
+      created_at: toTimestamp(booking.created_at),
+      updated_at: toTimestamp(booking.updated_at),
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import { notFound } from '../../core/errors.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { advanceHostClock, type Tick } from '../../versions/store.ts'
+import { bookingModel, type StoredBooking } from './model.ts'
+import { bookingStatus } from './status.ts'
+import type { Nights, Stay } from './units.ts'
+
+/**
+ * There are only two writes of bookings. Each takes its version from the host's clock in the same transaction, so
+ * that every change has a version of its own. Why the feed loses nothing because of it: see `feed/page.ts`.
+ */
+
+/** A booking before it has its place among the host's changes. */
+export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at'>
+
+/** Stores a new booking at its place among the host's changes. */
+export async function insertBooking(
+  db: Db,
+  session: Session,
+  draft: BookingDraft,
+  { version, sequence }: Tick,
+  now: Date,
+): Promise<StoredBooking> {
+  const booking = { ...draft, created_sequence: sequence, created_at: now, updated_at: version }
+  await bookingModel(db).collection.insertOne({ ...booking }, { session })
+  return booking
+}
+
+/** Changes a booking that was read in the same transaction. */
+export async function changeBooking(
+  db: Db,
+  session: Session,
+  seen: StoredBooking,
+  values: Partial<BookingDraft>,
+  now: Date,
+): Promise<StoredBooking> {
+  const { version } = await advanceHostClock(db, session, seen.host_id, now)
+  const filter = { host_id: seen.host_id, id: seen.id }
+  const change = { $set: { ...values, updated_at: version } }
+  return bookingModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean().orFail()
+}
+
+/**
+ * The active stays of some room types that overlap some nights and were made after a place among the host's changes.
+ *
+ * @param afterSequence null for all of them
+ */
+export async function findActiveStays(
+  db: Db,
+  session: Session,
+  hostId: number,
+  roomTypeIds: number[],
+  { from, to }: Nights,
+  afterSequence: number | null,
+): Promise<RoomTypeStay[]> {
+  const filter = {
+    host_id: hostId,
+    room_type_id: { $in: roomTypeIds },
+    status: { $ne: bookingStatus.cancelled },
+    checkin_at: { $lte: to },
+    checkout_at: { $gt: from },
+    ...(afterSequence === null ? {} : { created_sequence: { $gt: afterSequence } }),
+  }
+  const projection = { _id: 0, room_type_id: 1, checkin_at: 1, checkout_at: 1, created_sequence: 1 }
+  return bookingModel(db).collection.find<RoomTypeStay>(filter, { session, projection }).toArray()
+}
+
+type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
+
+/**
+ * The booking of this host with this id.
+ *
+ * @throws DomainError `not_found`, also for an undefined id
+ */
+export async function findBooking(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+  session: Session | null = null,
+): Promise<StoredBooking> {
+  const booking = id && (await bookingModel(db).findOne({ host_id: hostId, id }).session(session).lean())
+  if (!booking) throw notFound('Booking')
+  return booking
+}
+
+/**
+ * A booking by its id alone: for administrators, who are not limited to a host.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findBookingOfAnyHost(db: Db, id: number): Promise<StoredBooking> {
+  const booking = await bookingModel(db).findOne({ id }).lean()
+  if (!booking) throw notFound('Booking')
+  return booking
+}
+
+/** Which bookings of a host a feed query matches, apart from their version. */
+export interface ChangeFilter {
+  host_id: number
+  listing_id?: number
+  checkout_at?: { $gte: string }
+}
+
+const changeColumns = {
+  _id: 0,
+  id: 1,
+  listing_id: 1,
+  room_type_id: 1,
+  status: 1,
+  checkin_at: 1,
+  checkout_at: 1,
+  updated_at: 1,
+} as const
+
+/** The part of a booking that the feed shows. */
+export type BookingChange = Pick<StoredBooking, Exclude<keyof typeof changeColumns, '_id'>>
+
+/**
+ * Bookings after a version, in the order of their versions. Uses the driver directly: mongoose would only cast what
+ * is already typed, at a sixth of the cost of an idle poll.
+ */
+export function findChanges(
+  db: Db,
+  filter: ChangeFilter,
+  after: Date | null,
+  { skip, limit }: { skip: number; limit: number },
+): Promise<BookingChange[]> {
+  return bookingModel(db)
+    .collection.find<BookingChange>({ ...filter, ...afterVersion(after) })
+    .project<BookingChange>(changeColumns)
+    .sort({ updated_at: 1 })
+    .skip(skip)
+    .limit(limit)
+    .toArray()
+}
+
+/** How many bookings there are in a range of versions; counts no further than `limit`. */
+export function countChanges(
+  db: Db,
+  filter: ChangeFilter,
+  { after, until, limit }: { after: Date | null; until?: Date | undefined; limit?: number | undefined },
+): Promise<number> {
+  const options = limit === undefined ? {} : { limit }
+  return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
+}
+
+function afterVersion(version: Date | null, until?: Date) {
+  if (version === null && until === undefined) return {}
+  return { updated_at: { ...(version ? { $gt: version } : {}), ...(until ? { $lte: until } : {}) } }
+}

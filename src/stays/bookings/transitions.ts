@@ -1,0 +1,80 @@
+import { DomainError } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { hostQueue } from '../../versions/store.ts'
+import type { StoredBooking } from './model.ts'
+import { bookingStatus, type StatusWord, toStatusWord } from './status.ts'
+import { changeBooking, findBooking } from './store.ts'
+
+/** Which status may follow which (decisions §6). */
+const legalTransitions: Record<StatusWord, StatusWord[]> = {
+  pending: ['confirmed', 'cancelled'],
+  confirmed: ['cancelled'],
+  cancelled: [],
+}
+
+/**
+ * Refuses an illegal transition, and says which ones are legal.
+ *
+ * @throws DomainError `conflict`
+ */
+export function requireLegalTransition(from: StatusWord, to: StatusWord): void {
+  const legal = legalTransitions[from]
+  if (legal.includes(to)) return
+  const hint = legal.length > 0 ? `it can only become ${legal.join(' or ')}` : 'its status is final'
+  throw new DomainError('conflict', `The booking is ${from}: ${hint}`)
+}
+
+/** What a transition changes, and who makes it. */
+export interface Transition {
+  to: 'confirmed' | 'cancelled'
+  /** Stored with a cancelled booking. */
+  reason?: string | null
+  /** What is written along with it, in its transaction. */
+  also?: (session: Session) => Promise<void>
+}
+
+/**
+ * Prepares the move of a booking to another status, with the fields that go with it.
+ *
+ * @throws DomainError `conflict` for an illegal transition, also when run
+ */
+export function prepareTransition(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  { host_id, id, status }: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
+  { to, reason = null, also = async () => {} }: Transition,
+): UnitOfWork<StoredBooking> {
+  requireLegalTransition(toStatusWord(status), to)
+  return {
+    queue: hostQueue(host_id),
+    async run(session) {
+      const seen = await findBooking(db, host_id, id, session)
+      requireLegalTransition(toStatusWord(seen.status), to)
+      const now = clock()
+      const set =
+        to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: reason }
+      const booking = await changeBooking(db, session, seen, { status: bookingStatus[to], ...set }, now)
+      await also(session)
+      return booking
+    },
+  }
+}
+
+/** What the audit log names of a transition. */
+export function transitionTarget(bookingId: number, reason: string | null): string {
+  return reason ? `booking ${bookingId}: ${reason}` : `booking ${bookingId}`
+}
+
+/**
+ * Moves a booking to another status, see {@link prepareTransition}.
+ *
+ * @throws DomainError `conflict` for an illegal transition
+ */
+export async function transitionBooking(
+  context: Pick<AppContext, 'db' | 'clock'>,
+  booking: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
+  transition: Transition,
+): Promise<StoredBooking> {
+  return carryOut(context.db, prepareTransition(context, booking, transition))
+}

@@ -1,0 +1,99 @@
+import { DomainError } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { hostQueue, nextMessageVersion } from '../../versions/store.ts'
+import { findUserIfAny } from '../users/store.ts'
+import type { Conversation, StoredMessage } from './model.ts'
+import {
+  advanceConversation,
+  ensureConversation,
+  findDuplicate,
+  insertMessage,
+  setClosedAt,
+} from './store.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
+
+/** The booking that a conversation belongs to. */
+export interface About {
+  id: number
+  host_id: number
+  listing_id: number
+}
+
+/**
+ * Prepares a message to the guest from the host.
+ *
+ * @throws DomainError when run, `conflict` if the conversation is closed
+ */
+export function prepareMessage(
+  context: Context,
+  booking: About,
+  hostName: string,
+  text: string,
+): Promise<UnitOfWork<StoredMessage>> {
+  return prepareSend(context, booking, { sender: 'host', sender_name: hostName, text })
+}
+
+/**
+ * Answers the host in the guest's name: an act of administrators and of the sandbox.
+ *
+ * @param find looks up the booking
+ * @param also what is written along with the message, in its transaction
+ * @throws DomainError `not_found`; `conflict` when the conversation is closed
+ */
+export async function replyAsGuest(
+  context: Context,
+  find: () => Promise<About & { user_id: number }>,
+  text: string,
+  also?: (session: Session) => Promise<void>,
+): Promise<StoredMessage> {
+  const booking = await find()
+  const guest = await findUserIfAny(context.db, booking.host_id, booking.user_id)
+  const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
+  return carryOut(context.db, await prepareSend(context, booking, sent, also))
+}
+
+/**
+ * Prepares the storing of a message, unless the same side sent the same text within the window: then the first message is returned again
+ * (decisions §10). Look-up and message are one transaction that advances the conversation, so identical sends at once
+ * take turns, and a crash leaves either the message or nothing.
+ */
+async function prepareSend(
+  { db, clock, config, ids }: Context,
+  { id: booking_id, host_id, listing_id }: About,
+  sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
+  also: (session: Session) => Promise<void> = async () => {},
+): Promise<UnitOfWork<StoredMessage>> {
+  const conversation = { host_id, booking_id }
+  const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
+  return {
+    queue: hostQueue(host_id),
+    async run(session) {
+      const { closed_at } = await advanceConversation(db, session, conversation)
+      if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
+      await also(session)
+      const created_at = clock()
+      const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
+      const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
+      if (first) return first
+      const version = await nextMessageVersion(db, session, host_id, created_at)
+      const about = { ...conversation, listing_id }
+      const message = { ...about, id, ...sent, is_seen: false, created_at, version }
+      await insertMessage(db, session, message)
+      return message
+    },
+  }
+}
+
+/** Closes or reopens the conversation of a booking: an administrative action. */
+export async function setConversationClosed(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  { host_id, id: booking_id }: Pick<About, 'id' | 'host_id'>,
+  isClosed: boolean,
+): Promise<Conversation> {
+  const conversation = { host_id, booking_id }
+  await ensureConversation(db, conversation)
+  return setClosedAt(db, conversation, isClosed ? clock() : null)
+}

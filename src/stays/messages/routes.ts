@@ -1,0 +1,81 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import { parsePathId, requestObject, responseObject, shown } from '../../http/schema/fields.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { type About, prepareMessage } from './conversation.ts'
+import { Message, MessageCreate } from './schema.ts'
+import { serializeMessage } from './serialize.ts'
+import { findMessages } from './store.ts'
+
+const defaultPerPage = 50
+
+/**
+ * Reads and sends the messages of a booking (contract, Endpoints; decisions §10).
+ *
+ * @param findBooking finds a booking of a host, or throws a DomainError `not_found`
+ */
+export function messageRoutes(
+  app: AppContext,
+  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<About>,
+) {
+  return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) => {
+        const { booking_id } = context.params as { booking_id: string }
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { id, host_id } = await findBooking(app.db, context.caller.hostId, parsePathId(booking_id))
+        const { rows, total } = await findMessages(app.db, { host_id, booking_id: id }, page)
+        return ok(
+          context,
+          { messages: rows.map(serializeMessage) },
+          { pagination: pagination(page, total, rows.length) },
+        )
+      },
+      {
+        access: { permission: 'bookings.read', errors: ['not_found'] },
+        query: requestObject(pageQuery(defaultPerPage, 100)),
+        response: {
+          200: PageEnvelope(
+            responseObject(
+              { messages: shown.list('Messages of this page, oldest first', Message) },
+              'The messages',
+            ),
+          ),
+        },
+        detail: { operationId: 'listMessages', summary: 'Read the messages of a booking' },
+      },
+    )
+    .post(
+      '',
+      (context) => {
+        const { booking_id } = context.params as { booking_id: string }
+        const { text } = normalize(MessageCreate, context.body).message
+        const { hostId, host } = context.caller
+        const find = () => findBooking(app.db, hostId, parsePathId(booking_id))
+        return withIdempotency(
+          app,
+          context,
+          async () => prepareMessage(app, await find(), host.name, text),
+          (message) => ({ status: 201, envelope: ok(context, { message: serializeMessage(message) }) }),
+        )
+      },
+      {
+        access: {
+          permission: 'bookings.write',
+          body: 'json',
+          idempotent: true,
+          errors: ['not_found', 'conflict'],
+        },
+        body: MessageCreate,
+        response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
+        detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
+      },
+    )
+}

@@ -1,0 +1,32 @@
+import { daysBetween } from '../../core/clock.ts'
+import { invalidField } from '../../core/errors.ts'
+import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { UnitNight } from '../bookings/units.ts'
+import type { NightsQuery } from './schema.ts'
+import { readNights } from './units.ts'
+
+/** The most nights over all room types of one request (decisions §20). */
+const maximumNights = 20_000
+
+/**
+ * The units of a listing's room types, or of one of them, night by night.
+ *
+ * @throws DomainError `not_found` for a listing or room type of others; `validation` for too many nights
+ */
+export async function findNights(
+  db: Db,
+  hostId: number,
+  { listing_id, room_type_id, start_date, end_date }: NightsQuery,
+): Promise<Record<string, Record<string, UnitNight[]>>> {
+  const listingId = Number(listing_id)
+  const wanted = { listingId, roomTypeId: room_type_id === undefined ? undefined : Number(room_type_id) }
+  const { listings } = await findRoomTypesPage(db, hostId, wanted, { page: 1, perPage: 1 })
+  const roomTypeIds = listings[0]?.roomTypeIds ?? []
+  if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maximumNights) {
+    const message = `"end_date" must leave at most ${maximumNights} nights over all room types; ask for fewer`
+    throw invalidField('end_date', message, 'max')
+  }
+  const units = await readNights(db, hostId, roomTypeIds, { from: start_date, to: end_date })
+  return { [listingId]: Object.fromEntries(units) }
+}

@@ -1,0 +1,23 @@
+import { Elysia } from 'elysia'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { findNights } from './nights.ts'
+import { NightsByRoomType, NightsQuery } from './schema.ts'
+
+/** Tells how many units are left on each night (decisions §20). */
+export function nightRoutes(app: AppContext) {
+  return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
+    .use(guard(app))
+    .get(
+      '/nights',
+      async (context) =>
+        ok(context, { nights: await findNights(app.db, context.caller.hostId, context.query) }),
+      {
+        access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
+        query: NightsQuery,
+        response: { 200: Envelope(NightsByRoomType) },
+        detail: { operationId: 'getNights', summary: 'Read how many units are left on each night' },
+      },
+    )
+}

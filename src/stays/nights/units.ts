@@ -1,0 +1,33 @@
+import { findRowsCovering } from '../../inventory/availability/store.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { inSnapshot } from '../../platform/mongo/transactions.ts'
+import { findActiveStays } from '../bookings/store.ts'
+import { type Nights, type UnitNight, unitsByNight } from '../bookings/units.ts'
+
+/** Room types read in one snapshot, so that neither it nor its transaction grows with the listing. */
+const roomTypesAtOnce = 20
+
+/** The units of room types of a host, night by night, by the rule that refuses a booking (decisions §20). */
+export async function readNights(
+  db: Db,
+  hostId: number,
+  roomTypeIds: number[],
+  nights: Nights,
+): Promise<Map<number, UnitNight[]>> {
+  const found = new Map<number, UnitNight[]>()
+  for (let start = 0; start < roomTypeIds.length; start += roomTypesAtOnce) {
+    const ids = roomTypeIds.slice(start, start + roomTypesAtOnce)
+    const units = await inSnapshot(db, (session) => readUnits(db, session, hostId, ids, nights))
+    for (const [id, ofRoomType] of units) found.set(id, ofRoomType)
+  }
+  return found
+}
+
+async function readUnits(db: Db, session: Session, hostId: number, roomTypeIds: number[], nights: Nights) {
+  const rows = await findRowsCovering(db, session, hostId, roomTypeIds, nights)
+  const stays = await findActiveStays(db, session, hostId, roomTypeIds, nights, null)
+  const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
+  return roomTypeIds.map(
+    (id) => [id, unitsByNight(nights, rows.get(id) ?? [], active.get(id) ?? [])] as const,
+  )
+}

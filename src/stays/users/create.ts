@@ -1,0 +1,65 @@
+import { toTimestamp } from '../../core/clock.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import { indexKey } from '../../platform/mongo/index-key.ts'
+import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { enqueueJob } from '../../platform/outbox/outbox.ts'
+import { userCreated } from './jobs.ts'
+import type { StoredUser } from './model.ts'
+import { formatName } from './name.ts'
+import type { UserCreate } from './schema.ts'
+import { insertUser, requireFreeEmail } from './store.ts'
+
+/** OWASP's recommendation for argon2id: 19 MiB, two passes. */
+const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
+
+/** Who creates a user, and from where. */
+export type UserOrigin = Pick<Caller, 'hostId' | 'keyId' | 'address'>
+
+/**
+ * Prepares the creation of a user of a host together with its `UserCreated` event (contract, Events).
+ *
+ * @throws DomainError `validation` at `email` when a user of this host has it
+ */
+export async function prepareUser(
+  { db, clock, ids }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  { hostId, keyId, address }: UserOrigin,
+  input: UserCreate,
+): Promise<UnitOfWork<StoredUser>> {
+  const now = clock()
+  const email = input.email.toLowerCase()
+  await requireFreeEmail(db, hostId, email)
+  const first_name = formatName(input.first_name)
+  const last_name = formatName(input.last_name)
+  const password = input.password ?? null
+  const user: StoredUser = {
+    id: await ids('user'),
+    host_id: hostId,
+    email,
+    email_key: indexKey(email) as string,
+    password_hash: password === null ? null : await Bun.password.hash(password, passwordHashing),
+    name: `${first_name} ${last_name}`,
+    first_name,
+    last_name,
+    phone: input.phone ?? null,
+    date_of_birth: input.date_of_birth ?? null,
+    gender: input.gender ?? null,
+    country: input.country ?? null,
+    city: input.city ?? null,
+    timezone: input.timezone ?? 'UTC',
+    language: input.language ?? 'en',
+    login_ip: address,
+    meta: { source: 'api', api_created: true, created_by_key: keyId },
+    created_at: now,
+    updated_at: now,
+  }
+  return {
+    queue: `user/${hostId}/${email}`,
+    async run(session) {
+      await insertUser(db, session, user)
+      const event = { user_id: user.id, host_id: hostId, source: 'api', created_at: toTimestamp(now) }
+      await enqueueJob(db, session, now, { topic: userCreated, host_id: hostId, payload: event })
+      return user
+    },
+  }
+}

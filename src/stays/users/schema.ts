@@ -1,0 +1,86 @@
+import type { Static } from '@sinclair/typebox'
+import { systemClock, toDay } from '../../core/clock.ts'
+import {
+  date,
+  named,
+  optional,
+  requestObject,
+  requiredText,
+  responseObject,
+  shown,
+  text,
+  word,
+} from '../../http/schema/fields.ts'
+
+/** What a field means, in the request as in the response. */
+const about = {
+  email: 'E-mail address, trimmed and in lower case; unique among the users of the host',
+  first_name: 'First name; title-cased if it is all in upper or all in lower case',
+  last_name: 'Last name; title-cased if it is all in upper or all in lower case',
+  phone: 'Telephone number as the guest writes it; null if unknown',
+  date_of_birth: 'Date of birth, in the past; null if unknown',
+  gender: 'Gender, any word; null if unknown',
+  country: 'Country as a name or two-letter code; null if unknown',
+  city: 'City; null if unknown',
+  timezone: 'IANA time zone; `UTC` if null or absent',
+  language: 'Short language code; `en` if null or absent',
+}
+
+/** Body of `POST /v1/users` (contract, User; decisions §4). */
+export const UserCreate = named(
+  'UserCreate',
+  requestObject(
+    {
+      email: requiredText(255, { format: 'email', trims: true, description: about.email }),
+      password: optional(
+        text(128, { minLength: 8, whenBlank: 'min' }),
+        'Password of the account, 8 to 128 characters, never shown again; null for an account without one',
+      ),
+      first_name: requiredText(255, { description: about.first_name }),
+      last_name: requiredText(255, { description: about.last_name }),
+      phone: optional(text(), about.phone),
+      date_of_birth: optional(date(), about.date_of_birth),
+      gender: optional(word(), about.gender),
+      country: optional(text(), about.country),
+      city: optional(text(), about.city),
+      timezone: optional(text(64, { format: 'timezone' }), about.timezone),
+      language: optional(text(64, { format: 'language' }), about.language),
+    },
+    ({ date_of_birth }, isValidAt) =>
+      isValidAt('date_of_birth') && date_of_birth?.trim() && date_of_birth >= toDay(systemClock())
+        ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must lie in the past' }]
+        : [],
+  ),
+)
+export type UserCreate = Static<typeof UserCreate>
+
+/** A user as the contract writes it. */
+export const User = named(
+  'User',
+  responseObject({
+    user_id: shown.integer('Id of the user', 'id'),
+    name: shown.text('First and last name, formatted'),
+    email: shown.text(about.email, 'email'),
+    first_name: shown.text(about.first_name),
+    last_name: shown.text(about.last_name),
+    phone: shown.textOrNull(about.phone),
+    date_of_birth: shown.textOrNull(about.date_of_birth, 'date'),
+    gender: shown.textOrNull(about.gender),
+    country: shown.textOrNull(about.country),
+    city: shown.textOrNull(about.city),
+    timezone: shown.text(about.timezone),
+    language: shown.text(about.language),
+    status: shown.integer('Status of the account: 1 is active', 'id'),
+    role_name: shown.word('Role of the account', 'user'),
+    lifecycle: shown.word('Lifecycle of the account', 'subscriber'),
+    email_verified_at: shown.timestampOrNull('When the address was verified; null if it has not been'),
+    login_at: shown.timestamp('Last login; the time of creation before the first one'),
+    login_amount: shown.integer('Number of logins, 1 on creation', 'count'),
+    login_ip: shown.text('Client address that the account was created from'),
+    source: shown.word('Where the account comes from', 'api'),
+    api_created: shown.boolean('Whether it was created through this interface'),
+    created_at: shown.timestamp('When the account was created'),
+    updated_at: shown.timestamp('When the account was last changed'),
+  }),
+)
+export type User = Static<typeof User>

@@ -1,0 +1,32 @@
+import { toTimestamp } from '../../core/clock.ts'
+import type { StoredUser } from './model.ts'
+import type { User } from './schema.ts'
+
+/** A user as the contract writes it. */
+export function serializeUser(user: StoredUser): User {
+  return {
+    user_id: user.id,
+    name: user.name,
+    email: user.email,
+    first_name: user.first_name,
+    last_name: user.last_name,
+    phone: user.phone,
+    date_of_birth: user.date_of_birth,
+    gender: user.gender,
+    country: user.country,
+    city: user.city,
+    timezone: user.timezone,
+    language: user.language,
+    status: 1,
+    role_name: 'user',
+    lifecycle: 'subscriber',
+    email_verified_at: null,
+    login_at: toTimestamp(user.created_at),
+    login_amount: 1,
+    login_ip: user.login_ip,
+    source: 'api',
+    api_created: true,
+    created_at: toTimestamp(user.created_at),
+    updated_at: toTimestamp(user.updated_at),
+  }
+}

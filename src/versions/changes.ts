@@ -1,0 +1,137 @@
+import type { Logger } from 'pino'
+import type { Db } from '../platform/mongo/connection.ts'
+import { withTimeoutOrNull } from '../platform/timeout.ts'
+import { type ClockChange, type ClockStream, findClocks, watchClocks } from './change-store.ts'
+import type { Counter, HostClock } from './model.ts'
+import type { Changes, Movement, Watch } from './watch.ts'
+
+const counters: Counter[] = ['last', 'messages_last']
+/** A broken stream is reopened soon, then after longer; each time the clocks are looked at. */
+const reopenSoonMilliseconds = 300
+const reopenEveryMilliseconds = 4000
+const closeMilliseconds = 2000
+
+/**
+ * Tells when something of a host has changed: one change stream on the hosts' clocks, however many watch. It begins
+ * with the first who watches or follows. What is told has been acknowledged by a majority, so a read that follows sees it.
+ */
+export class HostChanges implements Changes {
+  private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
+  private readonly followers = new Set<(hostId: number | 'any') => void>()
+  /** The clocks of watched hosts, as last heard of. */
+  private readonly known = new Map<number, Partial<HostClock>>()
+  private stream: ClockStream | undefined
+  private isLive = false
+  private running: Promise<void> | undefined
+  private pause = Promise.withResolvers<void>()
+  private closed = false
+
+  constructor(
+    private readonly db: Db,
+    private readonly log: Logger,
+  ) {}
+
+  watch(hostId: number, counter: Counter): Watch {
+    this.running ??= this.run()
+    let pending = Promise.withResolvers<Movement>()
+    const tell = (movement: Movement) => pending.resolve(movement)
+    const name = nameOf(hostId, counter)
+    const watchers = this.watchers.get(name) ?? new Set()
+    watchers.add(tell)
+    this.watchers.set(name, watchers)
+    return {
+      async next() {
+        const movement = await pending.promise
+        if (movement === 'moved') pending = Promise.withResolvers<Movement>()
+        return movement
+      },
+      end: () => {
+        watchers.delete(tell)
+        if (watchers.size > 0) return
+        this.watchers.delete(name)
+        if (counters.every((other) => !this.watchers.has(nameOf(hostId, other)))) this.known.delete(hostId)
+      },
+    }
+  }
+
+  follow(tell: (hostId: number | 'any') => void): { end(): void } {
+    this.running ??= this.run()
+    this.followers.add(tell)
+    return { end: () => this.followers.delete(tell) }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true
+    this.pause.resolve()
+    // A database that does not respond is not waited for: nothing is lost with a stream.
+    const ended = Promise.all([this.stream?.close().catch(() => {}), this.running])
+    await withTimeoutOrNull(ended, closeMilliseconds)
+  }
+
+  private async run(): Promise<void> {
+    for (let failures = 0; !this.closed; failures += 1) {
+      try {
+        this.stream = watchClocks(this.db)
+        // Opens the stream; what comes before it is live is found by looking.
+        const first = await this.stream.tryNext()
+        this.isLive = true
+        await this.look()
+        this.tellFollowers('any')
+        if (first) this.tell(first)
+        failures = 0
+        while (!this.closed) this.tell(await this.stream.next())
+      } catch (error) {
+        if (this.closed) return
+        if (this.isLive || failures === 0)
+          this.log.warn({ error: String(error) }, 'The stream of changes broke: looking every few seconds')
+        this.isLive = false
+        await this.stream?.close().catch(() => {})
+        await this.look().catch(() => {})
+        const pause = failures > 0 ? reopenEveryMilliseconds : reopenSoonMilliseconds
+        await Promise.race([Bun.sleep(pause), this.pause.promise])
+      }
+    }
+  }
+
+  private tell(change: ClockChange): void {
+    if (change.gone) {
+      for (const counter of counters) this.wake(change.hostId, counter, 'gone')
+      return
+    }
+    this.compare(change.hostId, change.clock)
+    this.tellFollowers(change.hostId)
+  }
+
+  private tellFollowers(hostId: number | 'any'): void {
+    for (const tell of this.followers) tell(hostId)
+  }
+
+  /** Looks at the clocks of all watched hosts; one that nothing is known of may have moved. */
+  private async look(): Promise<void> {
+    const hosts = [...new Set([...this.watchers.keys()].map((name) => Number.parseInt(name, 10)))]
+    const found = new Map((await findClocks(this.db, hosts)).map((clock) => [clock._id, clock]))
+    for (const host of hosts) {
+      const clock = found.get(host)
+      if (clock) this.compare(host, { last: clock.last, messages_last: clock.messages_last ?? 0 })
+      else for (const counter of counters) this.wake(host, counter, 'gone')
+    }
+  }
+
+  private compare(hostId: number, clock: Partial<Record<Counter, number>>): void {
+    const known = this.known.get(hostId)
+    const moved = counters.filter(
+      (counter) => clock[counter] !== undefined && clock[counter] !== known?.[counter],
+    )
+    if (moved.some((counter) => this.watchers.has(nameOf(hostId, counter))))
+      this.known.set(hostId, { ...known, ...clock })
+    for (const counter of moved) this.wake(hostId, counter, 'moved')
+  }
+
+  private wake(hostId: number, counter: Counter, movement: Movement): void {
+    for (const tell of this.watchers.get(nameOf(hostId, counter)) ?? []) tell(movement)
+  }
+}
+
+function nameOf(hostId: number, counter: Counter): string {
+  return `${hostId}/${counter}`
+}

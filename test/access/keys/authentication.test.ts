@@ -1,0 +1,89 @@
+import { BlockList } from 'node:net'
+import { expect, test } from 'vitest'
+import { createApiKey } from '../../../src/access/keys/secret.ts'
+import { rotateKey } from '../../../src/access/keys/store.ts'
+import { ConfigError, readConfig } from '../../../src/core/config.ts'
+import { clientAddress, clientNetwork } from '../../../src/http/client-address.ts'
+import { testApp } from '../../support/app.ts'
+
+test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy'])(
+  'readConfig() throws for TRUSTED_PROXIES=%s',
+  (networks) => {
+    expect(() => readConfig({ TRUSTED_PROXIES: networks })).toThrow(ConfigError)
+  },
+)
+
+test('TRUSTED_PROXIES trusts the networks it names and no other', () => {
+  const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 2001:db8::/32' })
+  const headers = new Headers({ 'x-forwarded-for': '203.0.113.9' })
+  const of = (socket: string) => clientAddress(socket, headers, trustedProxies)
+  expect([of('10.1.2.3'), of('192.0.2.1'), of('2001:db8::5')]).toEqual(Array(3).fill('203.0.113.9'))
+  expect([of('11.1.2.3'), of('192.0.2.2')]).toEqual(['11.1.2.3', '192.0.2.2'])
+  expect(clientAddress('10.1.2.3', headers, new BlockList())).toBe('10.1.2.3')
+})
+
+test.each([
+  ['192.0.2.7', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+])('clientNetwork(%j) returns %s', (address, network) => {
+  expect(clientNetwork(address)).toBe(network)
+})
+
+test('unknown keys count against the whole /64 network of an IPv6 client', async () => {
+  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '3', TRUSTED_PROXIES: '127.0.0.1' })
+  const net = `2001:db8:${(Date.now() % 65_000).toString(16)}:7`
+  const statuses: number[] = []
+  for (let host = 1; host <= 5; host += 1) {
+    const headers = { 'x-forwarded-for': `${net}::${host}` }
+    statuses.push((await strict.send('GET', '/v1/me', { headers })).status)
+  }
+  expect(statuses).toEqual([401, 401, 401, 429, 429])
+})
+
+test('unknown keys beyond the failure limit rarely reach the database, and a known key still works', async () => {
+  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '5', TRUSTED_PROXIES: '127.0.0.1' })
+  const actor = await strict.actor()
+  const headers = { 'x-forwarded-for': `198.51.100.${Date.now() % 250}` }
+  expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
+  let reads = 0
+  strict.live.db.set('debug', (collection: string, method: string) => {
+    if (collection === 'api_keys' && method === 'findOne') reads += 1
+  })
+  const unknown = 200
+  for (let count = 0; count < unknown; count += 1)
+    await strict.send('GET', '/v1/me', { key: createApiKey(), headers })
+  // The limit, and ten a second beyond it.
+  expect(reads).toBeGreaterThan(0)
+  expect(reads).toBeLessThan(unknown)
+  expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
+})
+
+test('a mistyped key is refused without a look-up, an unknown one with one', async () => {
+  const apart = await testApp({ LOG_LEVEL: 'silent' })
+  let reads = 0
+  apart.live.db.set('debug', (collection: string, method: string) => {
+    if (collection === 'api_keys' && method === 'findOne') reads += 1
+  })
+  const key = createApiKey()
+  const mistyped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')
+  expect((await apart.send('GET', '/v1/me', { key: mistyped })).status).toBe(401)
+  expect(reads).toBe(0)
+  expect((await apart.send('GET', '/v1/me', { key })).status).toBe(401)
+  expect(reads).toBe(1)
+})
+
+test('concurrent rotations of one key keep all of its secrets valid', async () => {
+  const service = await testApp()
+  const { db, clock } = service.live
+  const actor = await service.actor()
+  const rotations = await Promise.all(
+    Array.from({ length: 5 }, () => rotateKey(db, clock, String(actor.keyId), 3600)),
+  )
+  for (const key of [actor.key, ...rotations.map((rotation) => rotation.key)])
+    expect((await service.send('GET', '/v1/me', { key })).status).toBe(200)
+})

@@ -1,0 +1,192 @@
+import { afterAll, expect, test } from 'vitest'
+import { addCounts, findCounts } from '../../../src/access/requests/counts-store.ts'
+import {
+  maximumUnwritten,
+  maximumUnwrittenOfKey,
+  RequestJournal,
+} from '../../../src/access/requests/journal.ts'
+import {
+  failureMilliseconds,
+  findRequests,
+  insertRequests,
+  toStoredRequest,
+} from '../../../src/access/requests/store.ts'
+import {
+  loggedCharacters,
+  loggedProblems,
+  type RequestEntry,
+  toEntry,
+} from '../../../src/http/request-entry.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { openMongo } from '../../../src/platform/mongo/connection.ts'
+import { mongodbUrlOf, testApp, testEnvironment } from '../../support/app.ts'
+import { startService } from '../../support/processes.ts'
+
+const service = await testApp()
+const { db } = service.live
+const listed = { isListed: true, isCounted: true }
+
+type Key = ReturnType<typeof newKey>
+let keys = 1_000_000
+/** A key that no other test writes for. */
+const newKey = () => ({ id: ++keys, hostId: keys })
+
+const entry = (status: number, at = new Date(), id: string = crypto.randomUUID()): RequestEntry => ({
+  ...{ at, request_id: id, method: 'GET', path: '/v1/me', status, error: null, duration_ms: 1 },
+  ...{ replayed: false, sandbox: false, address: '127.0.0.1' },
+})
+
+function openJournal(on = db) {
+  let dropped = 0
+  const journal = new RequestJournal(on, openLog('silent'), (entries) => {
+    dropped += entries
+  })
+  afterAll(() => journal.close())
+  return { journal, dropped: () => dropped }
+}
+
+const storedOf = (key_id: number, failed: boolean) =>
+  db.collection('requests').countDocuments({ key_id, failed })
+
+test('a process keeps 10,000 unwritten entries, and counts those that it drops', async () => {
+  const { journal, dropped } = openJournal()
+  const several = Array.from({ length: 10 }, newKey)
+  const record = (count: number) => journal.record(several[count % 10] as Key, entry(404), listed)
+  for (let count = 0; count < maximumUnwritten + 25; count += 1) record(count)
+  expect(dropped()).toBe(25)
+  await journal.flush()
+  record(0)
+  expect(dropped()).toBe(25)
+})
+
+test('however fast one key is refused, it leaves room for the entries of others, and is counted', async () => {
+  const { journal, dropped } = openJournal()
+  const [fast, other] = [newKey(), newKey()]
+  for (let count = 0; count < 2 * maximumUnwritten; count += 1) journal.record(fast, entry(429), listed)
+  for (let count = 0; count < 1000; count += 1) journal.record(other, entry(404), listed)
+  await journal.flush()
+  expect([dropped() > 0, await storedOf(fast.id, true), await storedOf(other.id, true)]).toEqual([
+    true,
+    maximumUnwrittenOfKey,
+    1000,
+  ])
+  const counts = await findCounts(
+    db,
+    { host_id: fast.hostId, key_id: fast.id },
+    new Date(Date.now() - 60_000),
+  )
+  const total = counts.flatMap(([, kinds]) => Object.values(kinds)).reduce((sum, count) => sum + count, 0)
+  expect(total).toBe(2 * maximumUnwritten)
+})
+
+test('of a key the last 10,000 failures and the last 1,000 others stay', async () => {
+  const { journal, dropped } = openJournal()
+  const key = newKey()
+  const start = Date.now()
+  for (let count = 0; count < 12_000; count += 1) {
+    journal.record(key, entry(422, new Date(start + count), `failure-${count}`), listed)
+    if (count % 5 === 0) journal.record(key, entry(200, new Date(start + count)), listed)
+    if (count % 777 === 0) await journal.flush()
+  }
+  await journal.flush()
+  expect(dropped()).toBe(0)
+  const failures = await storedOf(key.id, true)
+  expect([failures >= 9900, failures <= 10_000]).toEqual([true, true])
+  const others = await storedOf(key.id, false)
+  expect([others >= 1000, others <= 1100]).toEqual([true, true])
+  const [newest] = await findRequests(db, { key_id: key.id, statuses: ['4xx'] }, 1, new Date())
+  expect(newest?.request_id).toBe('failure-11999')
+})
+
+test('failures of a week ago are over, and the database removes them by itself', async () => {
+  const then = Date.now() - failureMilliseconds - 60_000
+  const { journal } = openJournal()
+  const key = newKey()
+  journal.record(key, entry(404, new Date(then)), listed)
+  journal.record(key, entry(200, new Date(then)), listed)
+  await journal.flush()
+  const seenAt = async (now: number) =>
+    (await findRequests(db, { key_id: key.id }, 10, new Date(now))).map(({ status }) => status)
+  expect((await seenAt(then)).sort()).toEqual([200, 404])
+  expect(await seenAt(Date.now())).toEqual([200])
+  const [stored] = await db.collection('requests').find({ key_id: key.id, failed: true }).toArray()
+  expect(stored?.expires_at.getTime()).toBe(then + failureMilliseconds)
+  const indexes = await db.collection('requests').indexes()
+  expect(indexes.find(({ name }) => name === 'request_expiry')).toMatchObject({
+    key: { expires_at: 1 },
+    expireAfterSeconds: 0,
+  })
+})
+
+test('what cannot be written is kept until it can', async () => {
+  const own = await openMongo(mongodbUrlOf('journal_refused'))
+  afterAll(() => own.close())
+  const requests = own.collection('requests')
+  const { journal, dropped } = openJournal(own)
+  const key = newKey()
+  const record = (entries: number) => {
+    for (let count = 0; count < entries; count += 1) journal.record(key, entry(404), listed)
+  }
+  const refuse = (validator: object) => own.db?.command({ collMod: 'requests', validator })
+  const stored = () => requests.find().toArray()
+  record(30)
+  await journal.flush()
+  await refuse({ host_id: -1 })
+  record(40)
+  await journal.flush()
+  expect(await stored()).toHaveLength(30)
+  record(50)
+  await refuse({})
+  await journal.flush()
+  const ids = (await stored()).map(({ request_id }) => request_id)
+  expect([ids.length, new Set(ids).size, dropped()]).toEqual([120, 120, 0])
+})
+
+test('the same batch again changes nothing, as after a write whose result is unknown', async () => {
+  const key = newKey()
+  const minute = Date.now() - (Date.now() % 60_000)
+  const journal = crypto.randomUUID()
+  const counted = [{ key, counts: new Map([[minute, { refused: 2 }]]) }]
+  const batches = [1, 2].map((batch) => ({
+    batch,
+    requests: [1, 2].map(() => toStoredRequest(key, entry(404))),
+  }))
+  for (const { batch, requests } of batches.flatMap((one) => [one, one])) {
+    await insertRequests(db, requests)
+    await addCounts(db, journal, batch, counted)
+  }
+  const found = await findRequests(db, { key_id: key.id }, 10, new Date())
+  expect([found.length, new Set(found.map(({ id }) => id)).size]).toEqual([4, 4])
+  const owner = { host_id: key.hostId, key_id: key.id }
+  expect(await findCounts(db, owner, new Date(minute))).toEqual([[new Date(minute), { refused: 4 }]])
+})
+
+test('a process that is asked to stop writes what it has', async () => {
+  const server = await startService(testEnvironment())
+  const actor = await service.actor()
+  const sent = Array.from({ length: 20 }, () =>
+    fetch(`${server.url}/v1/me`, { headers: { 'x-api-key': actor.key } }),
+  )
+  await Promise.all(sent)
+  await server.end('SIGTERM')
+  expect(await storedOf(actor.keyId, false)).toBe(20)
+})
+
+test('of an error the first problems are kept, and the first characters of a message', () => {
+  const problem = { path: 'data', code: 'invalid', message: 'x'.repeat(5000) }
+  const failure = {
+    type: 'validation_error',
+    message: 'Not valid',
+    errors: Array.from({ length: 100 }, () => problem),
+  }
+  const request = new Request('http://localhost/v1/users')
+  const { error } = toEntry(
+    {
+      ...{ request, route: '/v1/users', path: '/v1/users', status: 422, requestId: 'id' },
+      ...{ milliseconds: 1, isSandbox: false, now: new Date() },
+    },
+    { startedAt: 0, heldMilliseconds: 0, failure },
+  )
+  expect(error?.errors).toHaveLength(loggedProblems)
+  expect(error?.errors[0]?.message).toHaveLength(loggedCharacters)
+})

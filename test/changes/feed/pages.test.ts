@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
+import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
+import { readHostClock } from '../../../src/versions/store.ts'
+import { mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
+
+let offset = 0
+const service = await testApp(
+  { MONGODB_URL: mongodbUrlOf(`pages_${crypto.randomUUID().slice(0, 8)}`) },
+  () => new Date(Date.now() + offset),
+)
+const { db, clock } = service.live
+const path = '/v1/integrations/provider_one/bookings'
+
+async function hostWith(count: number) {
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
+  const ids = [booking_id]
+  for (let index = 1; index < count; index += 1) {
+    const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }
+    ids.push((await actor.send('POST', '/v1/bookings', { body })).body.data.booking_id)
+  }
+  const page = async (query: string) => {
+    const { body } = await actor.send('GET', `${path}?per_page=3${query}`)
+    return {
+      ids: body.data.Bookings.map(({ booking_id }: { booking_id: number }) => booking_id),
+      pagination: body.meta.pagination,
+    }
+  }
+  const confirm = (id: number) =>
+    findBookingOfAnyHost(db, id).then((booking) =>
+      transitionBooking({ db, clock }, booking, { to: 'confirmed' }),
+    )
+  return { actor, ids, page, confirm }
+}
+
+test('pages of an unchanged feed are numbered and counted like those of any list', async () => {
+  const { ids, page } = await hostWith(8)
+  const pages = [await page('&page=1'), await page('&page=2'), await page('&page=3'), await page('&page=4')]
+  expect(pages.map((one) => one.ids)).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6), []])
+  expect(pages.map(({ pagination: { next_cursor: _, ...rest } }) => rest)).toEqual([
+    { current_page: 1, per_page: 3, total: 8, last_page: 3, from: 1, to: 3 },
+    { current_page: 2, per_page: 3, total: 8, last_page: 3, from: 4, to: 6 },
+    { current_page: 3, per_page: 3, total: 8, last_page: 3, from: 7, to: 8 },
+    { current_page: 4, per_page: 3, total: 8, last_page: 3, from: null, to: null },
+  ])
+})
+
+test('a reader by page number may pause for almost a day between two pages', async () => {
+  const { ids, page, confirm } = await hostWith(5)
+  const [a, b, , d, e] = ids as number[]
+  await page('&page=1')
+  await confirm(a as number)
+  await confirm(b as number)
+  offset = 86_390_000
+  expect((await page('&page=2')).ids).toEqual([d, e, a])
+  offset = 0
+})
+
+test('a page whose predecessor was never read is found by counting', async () => {
+  const { ids, page } = await hostWith(5)
+  expect((await page('&page=2')).ids).toEqual(ids.slice(3))
+})
+
+test('bookings that change between two pages appear again later, and no other booking is skipped', async () => {
+  const { ids, page, confirm } = await hostWith(7)
+  const [a, b, c, d, e, f, g] = ids as number[]
+  expect((await page('&page=1')).ids).toEqual([a, b, c])
+  await confirm(a as number)
+  await confirm(b as number)
+  const second = await page('&page=2')
+  expect(second.ids).toEqual([d, e, f])
+  expect(second.pagination.last_page).toBe(3)
+  await confirm(d as number)
+  const third = await page('&page=3')
+  expect(third.ids).toEqual([g, a, b])
+  expect(third.pagination.last_page).toBe(4)
+  expect((await page('&page=4')).ids).toEqual([d])
+})
+
+test('two concurrent readers by page number may see a booking twice, but skip none', async () => {
+  const { ids, page, confirm } = await hostWith(6)
+  const [a, b, c, d, e, f] = ids as number[]
+  expect((await page('&page=1')).ids).toEqual([a, b, c])
+  await confirm(a as number)
+  await confirm(b as number)
+  expect((await page('&page=1')).ids).toEqual([c, d, e])
+  // The first reader continues after c, the second would after e: the smaller one holds for both.
+  expect((await page('&page=2')).ids).toEqual([d, e, f])
+})
+
+test('a reader by cursor sees every booking once, and the last cursor is null', async () => {
+  const { ids, page } = await hostWith(7)
+  const seen: number[] = []
+  let cursor = ''
+  for (let count = 0; count < 3; count += 1) {
+    const response = await page(cursor && `&cursor=${cursor}`)
+    seen.push(...response.ids)
+    cursor = response.pagination.next_cursor
+  }
+  expect([seen, cursor]).toEqual([ids, null])
+})
+
+test.each(['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'.repeat(65)])(
+  'GET bookings with the cursor %j is 422',
+  async (cursor) => {
+    const actor = await service.actor()
+    const { status, body } = await actor.send('GET', `${path}?cursor=${cursor}`)
+    expect([status, body.error.errors[0].path]).toEqual([422, 'cursor'])
+  },
+)
+
+test('an idle poll reads only the end of one index', async () => {
+  const { actor, page } = await hostWith(3)
+  const last = (await readHostClock(db, actor.hostId)).toISOString()
+  const query = `&updated_after=${encodeURIComponent(last.slice(0, 19).replace('T', ' '))}`
+  expect((await page(query)).pagination).toMatchObject({ total: 0, last_page: 1, next_cursor: null })
+  await db.db?.command({ profile: 2 })
+  for (let count = 0; count < 5; count += 1) await page(query)
+  await db.db?.command({ profile: 0 })
+  const operations = await db
+    .collection('system.profile')
+    .find({ ns: /host_clocks|bookings|listings|walk_pages/ })
+    .toArray()
+  expect(
+    operations.map(({ ns, op, keysExamined, docsExamined, planSummary }) => [
+      ns.split('.')[1],
+      op,
+      keysExamined,
+      docsExamined,
+      planSummary,
+    ]),
+  ).toEqual(Array(5).fill(['bookings', 'query', 0, 0, 'IXSCAN { host_id: 1, updated_at: 1 }']))
+})

@@ -1,0 +1,212 @@
+import { test } from 'vitest'
+import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
+import { type Actor, mongodbUrlOf, type TestApp, testApp } from '../../support/app.ts'
+import { partnerctl } from '../../support/processes.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
+
+const path = '/v1/webhooks'
+const settings = () => ({
+  MONGODB_URL: mongodbUrlOf(`lanes_${crypto.randomUUID().slice(0, 8)}`),
+  WEBHOOKS_ALLOW_PRIVATE: 'on',
+})
+const hour = 3_600_000
+
+/** A service whose clock can be moved; lanes are nudged, because their sleep goes by the real one. */
+async function withClock() {
+  let offset = 0
+  const service = await testApp(settings(), () => new Date(Date.now() + offset))
+  return {
+    service,
+    async move(milliseconds: number, actor: Actor, id: number) {
+      offset += milliseconds
+      await actor.send('PATCH', `${path}/${id}`, { body: {} })
+    },
+  }
+}
+
+const service = await testApp(settings())
+/** The only delivery of an endpoint as it is stored. */
+const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
+
+const clocked = await Promise.all([withClock(), withClock(), withClock()])
+
+/** Cancels a booking as an administrator does: without a key. */
+const cancel = (id: number) =>
+  partnerctl(['bookings', 'cancel', String(id)], { MONGODB_URL: service.live.config.mongodbUrl as string })
+
+test.concurrent('changes behind a hint that is in flight become one, with the newest version', async (context) => {
+  const { expect } = context
+  const gate = Promise.withResolvers<void>()
+  const { url, received } = startReceiver(context, async (_, count) => {
+    if (count === 1) await gate.promise
+    return new Response()
+  })
+  const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
+  const { booking_id } = (await book()).body.data
+  await expect.poll(() => received.length).toBe(1)
+  await actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
+  await cancel(booking_id)
+  const feed = await actor.send('GET', '/v1/integrations/provider_one/bookings')
+  const { version } = feed.body.data.Bookings.at(-1)
+  const newest = { webhook_id: id, 'payload.data.version': version }
+  await expect.poll(() => webhookDeliveryModel(service.live.db).exists(newest)).not.toBeNull()
+  gate.resolve()
+  await expect.poll(() => received.length).toBe(2)
+  expect(received[1]?.hint.data).toMatchObject({ booking_id, version })
+  const statuses = async () => (await deliveriesOf(actor, id)).map((one: { status: string }) => one.status)
+  await expect.poll(statuses).toEqual(['delivered', 'delivered'])
+})
+
+test.concurrent('a hint is tried eight times, as far apart as the decisions say, and a longer Retry-After counts', async (context) => {
+  const { expect } = context
+  const { service: apart, move } = clocked[0]
+  const { url, received } = startReceiver(
+    context,
+    (_, count) => new Response(null, { status: 503, headers: count === 2 ? { 'retry-after': '1800' } : {} }),
+  )
+  const { actor, id, book } = await hookedPartner(apart, url, ['booking.changed'])
+  let begun = apart.live.clock().getTime()
+  await book()
+  const last = async () => (await deliveriesOf(actor, id))[0]
+  const pauses = [5, 1800, 1800, 7200, 18_000, 36_000, 50_400]
+  for (const [index, seconds] of pauses.entries()) {
+    await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: index + 1, in_flight: false })
+    // The try ended between then and now.
+    const next = Date.parse((await last()).next_attempt_at)
+    const now = apart.live.clock().getTime()
+    const endedAt = next - seconds * 1000
+    expect([endedAt >= begun, endedAt <= now]).toEqual([true, true])
+    begun = now
+    await move(next - now, actor, id)
+  }
+  await expect
+    .poll(last)
+    .toMatchObject({ attempts: 8, response_status: 503, status: 'failed', next_attempt_at: null })
+  expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(8)
+})
+
+test.concurrent('an endpoint that has been dead for six days is off, in the audit and the answer, and names the gap when it is turned on', async (context) => {
+  const { expect } = context
+  const { service: apart, move } = clocked[1]
+  let isDead = true
+  const { url, received } = startReceiver(context, () => new Response(null, { status: isDead ? 500 : 200 }))
+  const { actor, id, book } = await hookedPartner(apart, url, ['booking.changed'])
+  const missed = [(await book()).body.data.booking_id]
+  const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
+  await expect
+    .poll(async () => (await deliveriesOf(actor, id))[0])
+    .toMatchObject({ attempts: 1, response_status: 500 })
+  await move(4.9 * 24 * hour, actor, id)
+  await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: 2, in_flight: false })
+  expect(await state()).toMatchObject({ enabled: true, disabled_reason: null })
+  await move(1.1 * 24 * hour, actor, id)
+  await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+  expect((await state()).disabled_at).toMatch(/^\d{4}-/)
+  const audit = await partnerctl(['audit', 'list', '--json'], {
+    MONGODB_URL: apart.live.config.mongodbUrl as string,
+  })
+  // The PATCH that wakes the endpoint may be noted after it.
+  const entry = { action: 'webhooks disable', target: `webhook ${id}: failing` }
+  expect(JSON.parse(audit.stdout)).toContainEqual(expect.objectContaining(entry))
+  const tried = received.length
+  missed.push((await book()).body.data.booking_id)
+  expect((await deliveriesOf(actor, id)).map(({ status }: { status: string }) => status)).toEqual(['failed'])
+  isDead = false
+  const on = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
+  const after = encodeURIComponent(on.body.meta.gap.bookings_after)
+  const gap = await actor.send('GET', `/v1/integrations/provider_one/bookings?updated_after=${after}`)
+  const found = gap.body.data.Bookings.map(({ booking_id }: { booking_id: number }) => booking_id)
+  expect(found).toEqual(missed)
+  const next = (await book()).body.data.booking_id
+  await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(next)
+  expect(received).toHaveLength(tried + 1)
+})
+
+test.concurrent('an endpoint on which nothing waits any more is off after five days, too', async (context) => {
+  const { expect } = context
+  const { service: apart, move } = clocked[2]
+  const { url } = startReceiver(context, () => new Response(null, { status: 500 }))
+  const { actor, id, book } = await hookedPartner(apart, url, ['booking.changed'])
+  await book()
+  await expect
+    .poll(async () => (await deliveriesOf(actor, id))[0])
+    .toMatchObject({ attempts: 1, response_status: 500 })
+  await webhookDeliveryModel(apart.live.db).updateMany({}, { status: 'failed', next_attempt_at: null })
+  await move(6 * 24 * hour, actor, id)
+  const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
+  await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+})
+
+test.concurrent('a poller that also listens loses nothing when all hints are dropped', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
+  const { actor, book } = await hookedPartner(service, url)
+  const seen = new Set<number>()
+  let [cursor, isOver] = ['updated_after=2000-01-01', false]
+  const poller = (async () => {
+    while (!isOver) {
+      const { body } = await actor.send('GET', `/v1/integrations/provider_one/bookings?wait=1&${cursor}`)
+      for (const { booking_id } of body.data.Bookings) seen.add(booking_id)
+      const last = body.data.Bookings.at(-1)?.version
+      if (last) cursor = `updated_after=${encodeURIComponent(last)}`
+    }
+  })()
+  const made: number[] = []
+  for (let count = 0; count < 25; count += 1) made.push((await book()).body.data.booking_id)
+  await expect.poll(() => made.filter((id) => !seen.has(id))).toEqual([])
+  isOver = true
+  await poller
+  await expect.poll(() => received.length).toBeGreaterThan(5)
+})
+
+test.concurrent('the sandbox has five of its own, hints no bookings that it is filled with, and takes them along when it is cleared', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const actor = await service.actor()
+  const make = () => actor.send('POST', '/sandbox/webhooks', { body: { url, events: bothEvents } })
+  const made = await make()
+  expect(made.status).toBe(201)
+  const stay = { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const booked = await actor.send('POST', '/sandbox/bookings', { body: stay })
+  await expect.poll(() => received.length).toBe(1)
+  expect(received[0]?.hint.data.booking_id).toBe(booked.body.data.booking_id)
+  for (let count = 1; count < 5; count += 1) expect((await make()).status).toBe(201)
+  expect((await make()).status).toBe(409)
+  expect((await actor.send('GET', path)).body.data).toEqual([])
+  await actor.send('DELETE', '/sandbox')
+  expect((await actor.send('GET', '/sandbox/webhooks')).body.data).toEqual([])
+  const next = startReceiver(context)
+  await actor.send('POST', '/sandbox/webhooks', { body: { url: next.url, events: bothEvents } })
+  const again = await actor.send('POST', '/sandbox/bookings', { body: stay })
+  await expect.poll(() => next.received.length).toBe(1)
+  expect(next.received[0]?.hint.data.booking_id).toBe(again.body.data.booking_id)
+  expect(received).toHaveLength(1)
+})
+
+test.concurrent('what an earlier address responds does not turn off the one of now', async (context) => {
+  const { expect } = context
+  const answer = Promise.withResolvers<void>()
+  const gone = startReceiver(context, async () => {
+    await answer.promise
+    return new Response(null, { status: 410 })
+  })
+  const well = startReceiver(context)
+  const { actor, id, book } = await hookedPartner(service, gone.url, ['booking.changed'])
+  const { body } = await book()
+  await expect.poll(() => gone.received.length).toBe(1)
+  const [delivery] = await deliveriesOf(actor, id)
+  expect(delivery).toMatchObject({ status: 'waiting', attempts: 1, next_attempt_at: null })
+  const resend = await actor.send('POST', `${path}/${id}/deliveries/${delivery.id}/resend`)
+  expect([resend.status, resend.body.error.type]).toEqual([409, 'conflict'])
+  await actor.send('PATCH', `${path}/${id}`, { body: { url: well.url } })
+  answer.resolve()
+  await expect.poll(async () => (await deliveriesOf(actor, id))[0].response_status).toBe(410)
+  const next = await book()
+  await expect
+    .poll(() => well.received.map(({ hint }) => hint.data.booking_id))
+    .toEqual([next.body.data.booking_id])
+  expect(gone.received.map(({ hint }) => hint.data.booking_id)).toEqual([body.data.booking_id])
+  expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true, url: well.url })
+})

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import { mintKey, setKeyActive } from '../../../src/access/keys/store.ts'
+import { webhookModel } from '../../../src/changes/webhooks/model.ts'
+import { type Actor, mongodbUrlOf, sender, testApp } from '../../support/app.ts'
+import { partnerctl } from '../../support/processes.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
+
+const MONGODB_URL = mongodbUrlOf(`owners_${crypto.randomUUID().slice(0, 8)}`)
+const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
+const path = '/v1/webhooks'
+
+/** Another key of an actor's host. */
+async function colleagueOf({ hostId }: Actor, expiresAt: Date | null = null) {
+  const { key, record } = await mintKey(service.live.db, service.live.clock, {
+    host: hostId,
+    name: 'Colleague',
+    permissions: ['bookings.read', 'bookings.write'],
+    rateLimit: 1_000_000,
+    expiresAt,
+  })
+  const send = sender((request) => service.app.handle(request))
+  return {
+    ...{ keyId: record.id, key },
+    send: ((method, at, sending) => send(method, at, { key, ...sending })) as Actor['send'],
+  }
+}
+
+test.concurrent('another key of the host sees a webhook without the query of its address, and may not touch it', async (context) => {
+  const { expect } = context
+  const { url } = startReceiver(context)
+  const { actor, id } = await hookedPartner(service, `${url}&token=of-the-partner#fragment`)
+  const colleague = await colleagueOf(actor)
+  const delivery = (await actor.send('POST', `${path}/${id}/test`)).body.data.id
+  const plain = url.split('?')[0]
+  const [listed] = (await colleague.send('GET', path)).body.data
+  expect([listed.url, (await colleague.send('GET', `${path}/${id}`)).body.data.url]).toEqual([plain, plain])
+  expect((await actor.send('GET', path)).body.data[0].url).toContain('of-the-partner')
+  const tries: [string, string, object?][] = [
+    ['PATCH', `${path}/${id}`, { enabled: false }],
+    ['PATCH', `${path}/${id}`, { url: 'https://elsewhere.example.com/' }],
+    ['DELETE', `${path}/${id}`],
+    ['POST', `${path}/${id}/secret/rotate`],
+    ['POST', `${path}/${id}/test`],
+    ['POST', `${path}/${id}/deliveries/${delivery}/resend`],
+  ]
+  for (const [method, at, body] of tries) {
+    const refused = await colleague.send(method, at, body ? { body } : {})
+    expect([method, at, refused.status, refused.body.error.errors[0].path]).toEqual([
+      method,
+      at,
+      403,
+      'created_by',
+    ])
+  }
+  expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({
+    enabled: true,
+    created_by: actor.keyId,
+  })
+  expect((await actor.send('DELETE', `${path}/${id}`)).status).toBe(200)
+})
+
+test.concurrent('nothing is sent for a key that has ended; its webhook is off, and a colleague takes it over', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const { actor, id, stay } = await hookedPartner(service, url, ['booking.changed'])
+  const colleague = await colleagueOf(actor)
+  await setKeyActive(service.live.db, String(actor.keyId), false)
+  const missed = await colleague.send('POST', '/v1/bookings', { body: stay })
+  const seen = async () => (await colleague.send('GET', `${path}/${id}`)).body.data
+  await expect.poll(async () => (await seen()).disabled_reason).toBe('key_ended')
+  expect([received, (await seen()).url]).toEqual([[], url])
+  expect((await colleague.send('POST', `${path}/${id}/test`)).status).toBe(409)
+  const taken = await colleague.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
+  expect(taken.body.data).toMatchObject({ enabled: true, disabled_reason: null, created_by: colleague.keyId })
+  expect(taken.body.meta.gap.bookings_after).toMatch(/^\d{4}-/)
+  const next = await colleague.send('POST', '/v1/bookings', { body: stay })
+  await expect
+    .poll(() => received.map(({ hint }) => hint.data.booking_id))
+    .toEqual([next.body.data.booking_id])
+  expect(missed.status).toBe(201)
+  await setKeyActive(service.live.db, String(actor.keyId), true)
+  expect((await actor.send('DELETE', `${path}/${id}`)).status).toBe(403)
+})
+
+test.concurrent('the webhook of a key that expires is off although nothing happens, and that of one that is revoked', async (context) => {
+  const { expect } = context
+  const { actor, id } = await hookedPartner(service, 'https://example.com/')
+  const expiring = await colleagueOf(actor, new Date(Date.now() + 3000))
+  const made = await expiring.send('POST', path, {
+    body: { url: 'https://example.com/', events: bothEvents },
+  })
+  expect(made.status).toBe(201)
+  const lasting = await colleagueOf(actor)
+  const reasonOf = async (of: number) =>
+    (await lasting.send('GET', `${path}/${of}`)).body.data.disabled_reason
+  await expect.poll(() => reasonOf(made.body.data.id)).toBe('key_ended')
+  await partnerctl(['keys', 'revoke', String(actor.keyId), '--yes'], { MONGODB_URL })
+  expect(await reasonOf(id)).toBe('key_ended')
+})
+
+test.concurrent('what is done to a webhook is in the audit', async (context) => {
+  const { expect } = context
+  const { actor, id } = await hookedPartner(service, 'https://example.com/')
+  await actor.send('POST', `${path}/${id}/secret/rotate`)
+  await actor.send('PATCH', `${path}/${id}`, { body: { events: ['booking.changed'] } })
+  await actor.send('DELETE', `${path}/${id}`)
+  const { stdout } = await partnerctl(['audit', 'list', '--json'], { MONGODB_URL })
+  const own = (JSON.parse(stdout) as Record<string, string>[]).filter(
+    ({ target }) => target === `webhook ${id}`,
+  )
+  expect(own.map(({ action, user }) => [action, user])).toEqual(
+    ['delete', 'change', 'rotate', 'create'].map((action) => [`webhooks ${action}`, `key ${actor.keyId}`]),
+  )
+})
+
+test('a process that takes over waits for the tries of the one that stopped: one hint of a booking at a time', async (context) => {
+  const apart = {
+    MONGODB_URL: mongodbUrlOf(`restart_${crypto.randomUUID().slice(0, 8)}`),
+    WEBHOOKS_ALLOW_PRIVATE: 'on',
+  }
+  const first = await testApp(apart)
+  const answer = Promise.withResolvers<void>()
+  const { url, received } = startReceiver(context, async (_, count) => {
+    if (count === 1) await answer.promise
+    return new Response()
+  })
+  const { actor, id, book, stay } = await hookedPartner(first, url, ['booking.changed'])
+  const booking = (await book()).body.data.booking_id
+  await expect.poll(() => received.length).toBe(1)
+  const second = await testApp(apart)
+  const ownerOf = async () => (await webhookModel(first.live.db).findOne({ id }).lean())?.lane_owner
+  const owner = await ownerOf()
+  const stopping = (first.live.webhooks as unknown as { stop(): Promise<void> }).stop()
+  const send = sender((request) => second.app.handle(request))
+  await send('POST', `/v1/bookings/${booking}/confirm`, { key: actor.key })
+  await stopping
+  const other = await send('POST', '/v1/bookings', { key: actor.key, body: stay })
+  await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(other.body.data.booking_id)
+  expect(await ownerOf()).not.toBe(owner)
+  expect(received.map(({ hint }) => hint.data.booking_id)).toEqual([booking, other.body.data.booking_id])
+  answer.resolve()
+  await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(booking)
+  await expect
+    .poll(async () => (await deliveriesOf(actor, id)).map(({ status }: { status: string }) => status))
+    .toEqual(['delivered', 'delivered', 'delivered'])
+})

@@ -1,0 +1,225 @@
+import { createSocket } from 'node:dgram'
+import { Resolver } from 'node:dns/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
+import { decode, encode } from 'dns-packet'
+import { afterAll, expect, type TestContext, test } from 'vitest'
+import { type Sending, sendHint } from '../../../src/changes/webhooks/send.ts'
+import { makeCertificates } from '../../support/certificates.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'partner-send-'))
+const { authority, certificate, key } = await makeCertificates(folder)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+const tls = { key: await readFile(key), cert: await readFile(certificate) }
+const ca = await readFile(authority, 'utf8')
+
+type Ending = TestContext['onTestFinished']
+
+/** A server that does with each connection what it is told. */
+async function serve(end: Ending, answer: (socket: Socket, request: string) => void, isTls = false) {
+  const requests: string[] = []
+  const handle = (socket: Socket) => {
+    socket.on('error', () => {})
+    let request = ''
+    socket.on('data', (data) => {
+      request += data
+      if (!request.includes('\r\n\r\n')) return
+      requests.push(request)
+      answer(socket, request)
+    })
+  }
+  const server = isTls ? createTlsServer(tls, handle) : createServer(handle)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  end(() => void server.close())
+  return { port: (server.address() as { port: number }).port, requests }
+}
+
+const send = (url: string, more: Partial<Sending> = {}) =>
+  sendHint({ url: new URL(url), headers: { 'x-one': '1' }, body: '{"ä":1}', allowsPrivate: true, ...more })
+const reply = (text: string) => (socket: Socket) => socket.write(text)
+
+test.concurrent('sendHint() posts the whole body and reads the status', async ({ onTestFinished }) => {
+  const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 204 No Content\r\n\r\n'))
+  expect(await send(`http://127.0.0.1:${port}/a%20b?c=d#e`)).toMatchObject({ status: 204, failure: null })
+  const [request = ''] = requests
+  expect(request).toMatch(/^POST \/a%20b\?c=d HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\n/)
+  expect(request).toMatch(/\r\ncontent-length: 8\r\n/)
+  expect(request).toMatch(/\r\nx-one: 1\r\n\r\n/)
+})
+
+test.concurrent('sendHint() over TLS goes on only with a certificate that is valid for the host', async ({
+  onTestFinished,
+}) => {
+  const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'), true)
+  const lookup = async () => ['127.0.0.1']
+  expect(await send(`https://127.0.0.1:${port}/`, { ca })).toMatchObject({ status: 200 })
+  expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({ status: null, failure: 'connection' })
+  expect(await send(`https://other.example:${port}/`, { ca, lookup })).toMatchObject({
+    failure: 'connection',
+  })
+  expect(requests).toHaveLength(1)
+})
+
+test.concurrent('no name leads into the private network, wherever it moves', async ({ onTestFinished }) => {
+  const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
+  const [outside, inside, mapped] = ['93.184.216.34', '127.0.0.1', '::ffff:127.0.0.1']
+  const answers = [[inside], [outside, inside], [mapped], [inside, outside], ['fd00::1']]
+  for (const answer of answers) {
+    let asked = 0
+    // A second question would be answered otherwise: the name is asked for once.
+    const lookup = async () => (asked++ === 0 ? answer : [inside])
+    const sent = await send(`http://rebinding.example:${port}/`, { allowsPrivate: false, lookup })
+    expect([sent.status, sent.failure, asked]).toEqual([null, 'address', 1])
+  }
+  const literals = [
+    'http://127.0.0.1',
+    'http://2130706433',
+    'http://[::ffff:7f00:1]',
+    'http://0x7f.1',
+    'http://localhost',
+  ]
+  for (const literal of literals) {
+    const sent = await send(`${literal}:${port}/`, { allowsPrivate: false })
+    expect([literal, sent.failure]).toEqual([literal, 'address'])
+  }
+  expect(requests).toEqual([])
+})
+
+/** A name server that answers every question for an address with the next of these, for no time. */
+async function serveNames(end: Ending, addresses: string[][]) {
+  const socket = createSocket('udp4')
+  let asked = 0
+  socket.on('message', (message, { port, address }) => {
+    const { id, questions = [] } = decode(message)
+    const data = addresses[asked++ % addresses.length] as string[]
+    const answers = data.map((one) => ({
+      type: 'A' as const,
+      name: questions[0]?.name ?? '',
+      ttl: 0,
+      data: one,
+    }))
+    socket.send(encode({ type: 'response', id: id ?? 0, questions, answers }), port, address)
+  })
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+  end(() => void socket.close())
+  const resolver = new Resolver()
+  resolver.setServers([`127.0.0.1:${socket.address().port}`])
+  return { lookup: (name: string) => resolver.resolve4(name), asked: () => asked }
+}
+
+test.concurrent('a name server that answers otherwise each time leads nowhere: what is checked is what is connected to', async ({
+  onTestFinished,
+}) => {
+  const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
+  const url = `http://rebinding.example:${port}/`
+  const moving = await serveNames(onTestFinished, [
+    ['93.184.216.34', '127.0.0.1'],
+    ['169.254.169.254'],
+    ['10.0.0.1'],
+  ])
+  for (const _ of Array(6))
+    expect(await send(url, { allowsPrivate: false, lookup: moving.lookup })).toMatchObject({
+      status: null,
+      failure: 'address',
+    })
+  expect([moving.asked(), requests]).toEqual([6, []])
+  const first = await serveNames(onTestFinished, [['127.0.0.1'], ['127.0.0.2']])
+  expect(await send(url, { lookup: first.lookup })).toMatchObject({ status: 200 })
+  expect(first.asked()).toBe(1)
+})
+
+test.concurrent('an address that takes no connection is followed by the next', async ({ onTestFinished }) => {
+  const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
+  const lookup = async () => ['::1', '127.0.0.2', '127.0.0.1']
+  expect(await send(`http://two.example:${port}/`, { lookup })).toMatchObject({ status: 200 })
+  expect(requests).toHaveLength(1)
+})
+
+test.concurrent('sendHint() follows no redirect, and ignores what proxies the environment names', async ({
+  onTestFinished,
+}) => {
+  const inner = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
+  const { port } = await serve(
+    onTestFinished,
+    reply(`HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:${inner.port}/\r\n\r\n`),
+  )
+  for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY'])
+    process.env[name] = `http://127.0.0.1:${inner.port}`
+  onTestFinished(() => {
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY']) delete process.env[name]
+  })
+  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 302 })
+  expect(inner.requests).toEqual([])
+})
+
+test.concurrent('a response without an end takes no memory: only its head is read, and that up to 64 KiB', async ({
+  onTestFinished,
+}) => {
+  const flood = (head: string) => (socket: Socket) => {
+    socket.write(head)
+    const chunk = 'x: '.padEnd(65_536, 'y')
+    const more = () => {
+      while (!socket.destroyed && socket.write(chunk)) {}
+    }
+    socket.on('drain', more)
+    more()
+  }
+  const body = await serve(onTestFinished, flood('HTTP/1.1 200 OK\r\n\r\n'))
+  expect(await send(`http://127.0.0.1:${body.port}/`)).toMatchObject({ status: 200 })
+  const head = await serve(onTestFinished, flood('HTTP/1.1 200 OK\r\nx: '))
+  expect(await send(`http://127.0.0.1:${head.port}/`)).toMatchObject({ status: null, failure: 'connection' })
+})
+
+test.concurrent.for([
+  ['HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n', { status: 202 }],
+  ['HTTP/1.1 503 No\r\nRetry-After: 120\r\n\r\n', { status: 503, retryAfterSeconds: 120 }],
+  [
+    'HTTP/1.1 503 No\r\nRetry-After:\t999999999999\r\n\r\n',
+    { status: 503, retryAfterSeconds: 999_999_999_999 },
+  ],
+  ['HTTP/1.1 503 No\r\nRetry-After: 2099-01-01T00:00:00Z\r\n\r\n', { status: 503, retryAfterSeconds: null }],
+  ['HTTP/1.1 503 No\r\nretry-after: soon\r\n\r\n', { status: 503, retryAfterSeconds: null }],
+  ['HTTP/1.1 200\r\n\r\n', { status: 200 }],
+  ['SSH-2.0-OpenSSH_9.2\r\n\r\n', { status: null, failure: 'connection' }],
+  ['HTTP/1.1 20x OK\r\n\r\n', { status: null, failure: 'connection' }],
+] as const)('%j is read as %j', async ([text, expected], { onTestFinished }) => {
+  const { port } = await serve(onTestFinished, reply(text))
+  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(expected)
+})
+
+test.concurrent.for([1000, 7])(
+  'a header of 60,000 spaces in pieces of %i bytes is read',
+  async (length, { onTestFinished }) => {
+    const text = `HTTP/1.1 503 No\r\nretry-after: x${' '.repeat(60_000)}y\r\n\r\n`
+    const { port } = await serve(onTestFinished, async (socket) => {
+      for (let from = 0; from < text.length && !socket.destroyed; from += length) {
+        if (!socket.write(text.slice(from, from + length)))
+          await new Promise((resolve) => socket.once('drain', resolve))
+      }
+    })
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 503, retryAfterSeconds: null })
+  },
+)
+
+test.concurrent('a server that closes the connection, or is not there, is a failed connection', async ({
+  onTestFinished,
+}) => {
+  const { port } = await serve(onTestFinished, (socket) => socket.destroy())
+  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: null, failure: 'connection' })
+  expect(await send('http://127.0.0.1:1/')).toMatchObject({ status: null, failure: 'connection' })
+  const two = await serve(onTestFinished, (socket) => socket.destroy())
+  // What was sent to one address is not sent to the next.
+  const both = async () => ['127.0.0.1', '127.0.0.1']
+  expect(await send(`http://two.example:${two.port}/`, { lookup: both })).toMatchObject({
+    failure: 'connection',
+  })
+  expect(two.requests).toHaveLength(1)
+  const lookup = async () => []
+  expect(await send('http://nowhere.example/', { lookup })).toMatchObject({
+    status: null,
+    failure: 'connection',
+  })
+})

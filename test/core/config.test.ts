@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { type ConfigError, readConfig } from '../../src/core/config.ts'
+
+const root = new URL('../..', import.meta.url)
+
+test('the settings table of the README names every setting and no other', async () => {
+  const read = new Set<string>()
+  const environment = new Proxy({} as Record<string, string>, {
+    get: (_, name: string) => {
+      read.add(name)
+      return undefined
+    },
+  })
+  readConfig(environment)
+  const readme = await readFile(new URL('README.md', root), 'utf8')
+  const table =
+    readme.split('## Settings')[1]?.split('\n## ')[0]?.split('The command line of a partner')[0] ?? ''
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'))
+  const named = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+  )
+  expect(named.sort()).toEqual([...read].sort())
+})
+
+test('readConfig() names every wrong setting and shows none of the values', () => {
+  const wrong = {
+    PORT: 'x',
+    WORKERS: '0',
+    SECRET_KEY: 'short',
+    OTHER_SECRET_KEYS: `${'x'.repeat(40)}, short`,
+    REQUEST_IDS: 'maybe',
+    MONGODB_URL: 'http://db',
+  }
+  let problems: string[] = []
+  try {
+    readConfig(wrong)
+  } catch (error) {
+    problems = (error as ConfigError).problems
+  }
+  expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
+  expect(problems.join()).not.toContain('short')
+})
+
+test('readConfig() reads several other secrets, and refuses a secret that could not stand among them', () => {
+  const [one, two] = ['1'.repeat(32), '2'.repeat(32)]
+  expect(readConfig({ OTHER_SECRET_KEYS: `${one}, ${two}` }).otherSecretKeys).toEqual([one, two])
+  expect(readConfig({}).otherSecretKeys).toEqual([])
+  expect(() => readConfig({ SECRET_KEY: `${one},${two}` })).toThrow('SECRET_KEY must not contain a comma')
+})

@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { listingQuery } from '../../../src/inventory/listings/list-store.ts'
+import { listingModel } from '../../../src/inventory/listings/model.ts'
+import { mongodbUrlOf, testApp } from '../../support/app.ts'
+import { fillPortfolio } from '../../support/portfolio.ts'
+
+const service = await testApp({ MONGODB_URL: mongodbUrlOf(`portfolio_${crypto.randomUUID().slice(0, 8)}`) })
+const { db } = service.live
+const [host, neighbour] = [1, 2]
+const listings = 20_000
+
+beforeAll(async () => {
+  await fillPortfolio(db, host, listings, 1)
+  await fillPortfolio(db, neighbour, listings, listings + 1)
+})
+
+interface Stage {
+  stage: string
+  inputStage?: Stage
+  inputStages?: Stage[]
+}
+
+function stagesOf(stage: Stage): string[] {
+  return [stage.stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)]
+}
+
+async function explain(query: Parameters<typeof listingQuery>[2], page = 1) {
+  const cursor = listingQuery(db, host, query, { page, perPage: 50 })
+  // biome-ignore lint/suspicious/noExplicitAny: the report of the server
+  const report: any = await cursor.explain('executionStats')
+  return { stages: stagesOf(report.queryPlanner.winningPlan), stats: report.executionStats }
+}
+
+const sorts = ['id', 'name', 'updated_at', 'listing_status'] as const
+const queries = [
+  {},
+  ...sorts.map((sort) => ({ sort })),
+  ...sorts.map((sort) => ({ sort, order: sort === 'updated_at' ? ('asc' as const) : ('desc' as const) })),
+]
+
+describe.each(queries)('a page of 20,000 listings with %j', (query) => {
+  test('reads only its own rows, in the order of an index', async () => {
+    const { stages, stats } = await explain(query)
+    expect(stages).not.toContain('SORT')
+    expect(stages).toContain('IXSCAN')
+    expect([stats.nReturned, stats.totalDocsExamined]).toEqual([50, 50])
+    expect(stats.totalKeysExamined).toBeLessThanOrEqual(51)
+  })
+
+  test('is not sorted in memory when filtered by status', async () => {
+    const { stages, stats } = await explain({ ...query, listing_status: ['draft', 'inactive'] })
+    expect(stages).not.toContain('SORT')
+    expect(stats.totalDocsExamined).toBeLessThanOrEqual(4 * 50)
+  })
+})
+
+test('a listing search reads no rows of another host', async () => {
+  const { stats } = await explain({ q: 'no such name' })
+  expect(stats.totalDocsExamined).toBe(0)
+  expect(stats.totalKeysExamined).toBeLessThanOrEqual(listings + 1)
+  expect(await listingModel(db).countDocuments({ host_id: neighbour })).toBe(listings)
+})

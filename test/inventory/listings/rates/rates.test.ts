@@ -1,0 +1,196 @@
+import { beforeAll, expect, inject, test } from 'vitest'
+import { findWithPrices } from '../../../../src/inventory/listings/prices-store.ts'
+import { findListing } from '../../../../src/inventory/listings/store.ts'
+import { jobModel } from '../../../../src/platform/outbox/outbox.ts'
+import { type Actor, mongodbUrlOf, testApp } from '../../../support/app.ts'
+import { partnerctl } from '../../../support/processes.ts'
+
+const service = await testApp()
+const path = '/v1/integrations/provider_one/rates'
+let actor: Actor
+let listing_id: number
+let room_type_id: number
+
+async function listingOf(owner: Actor) {
+  const { body } = await owner.send('POST', '/v1/listings', {
+    body: {
+      name: 'L',
+      prices: { currency: 'eur' },
+      room_types: [{ name: 'T', prices: { base_price: 1, price_jan: 2, price_feb: 3 } }],
+    },
+  })
+  const read = await owner.send('GET', `/v1/listings/${body.data.id}`)
+  return { listing_id: body.data.id as number, room_type_id: read.body.data.room_types[0].id as number }
+}
+
+beforeAll(async () => {
+  actor = await service.actor()
+  ;({ listing_id, room_type_id } = await listingOf(actor))
+})
+
+const write = (items: object[], by = actor) => by.send('POST', path, { body: { data: items } })
+const item = (more: object = {}) => ({ listing_id, room_type_id, base_price: 10, ...more })
+const prices = async (by = actor, id = listing_id) =>
+  (await by.send('GET', `/v1/listings/${id}`)).body.data.room_types[0].prices
+
+test('POST rates is applied at once: sent months are set, null clears, others stay', async () => {
+  const response = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
+  expect([response.status, response.body.data.message]).toEqual([
+    200,
+    expect.stringContaining('accepted for background processing'),
+  ])
+  expect(await prices()).toMatchObject({ base_price: 12.5, price_jan: null, price_feb: 3, price_mar: 20 })
+})
+
+test('a booking and a PATCH after accepted rates see them applied', async () => {
+  const owner = await service.actor()
+  const own = await listingOf(owner)
+  const user = await owner.send('POST', '/v1/users', {
+    body: { email: 'u@example.com', first_name: 'A', last_name: 'B' },
+  })
+  await write([{ ...own, base_price: 300 }], owner)
+  const body = {
+    user_id: user.body.data.user_id,
+    listing_id: own.listing_id,
+    checkin_at: '2027-04-01',
+    checkout_at: '2027-05-01',
+  }
+  expect((await owner.send('POST', '/v1/bookings', { body })).body.data.price).toBe(300)
+  await write([{ ...own, base_price: 400, price_jan: 5 }], owner)
+  await owner.send('PATCH', `/v1/listings/${own.listing_id}`, {
+    body: { room_types: [{ id: own.room_type_id, prices: { base_price: 500 } }] },
+  })
+  expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 500, price_jan: 5 })
+})
+
+test.each([
+  [{ base_price: undefined }, 'base_price', 'required'],
+  [{ base_price: -0.01 }, 'base_price', 'invalid'],
+  [{ base_price: '10' }, 'base_price', 'invalid'],
+  [{ price_jan: -1 }, 'price_jan', 'min'],
+  [{ price_dec: 'x' }, 'price_dec', 'invalid'],
+  [{ currency: 'EURO' }, 'currency', 'invalid'],
+  [{ currency: 'usd' }, 'currency', 'invalid'],
+  [{ currency: 5 }, 'currency', 'invalid'],
+])(
+  'POST rates with %j in its second item is 422 at data.1.%s, %s, and accepts no item',
+  async (change, field, code) => {
+    const before = await prices()
+    const response = await write([item({ base_price: 99 }), item(change)])
+    expect(response.status).toBe(422)
+    expect(response.body.error.errors).toMatchObject([{ path: `data.1.${field}`, code }])
+    expect(await prices()).toEqual(before)
+  },
+)
+
+test('POST rates for listings of other hosts is 403 without problems, and for their room types 400', async () => {
+  const foreign = await listingOf(await service.actor())
+  for (const id of [foreign.listing_id, 999_999_999]) {
+    const response = await write([item({ listing_id: id })])
+    expect([response.status, response.body.error.type, response.body.error.errors]).toEqual([
+      403,
+      'forbidden',
+      [],
+    ])
+  }
+  const response = await write([item(), item({ room_type_id: foreign.room_type_id })])
+  expect([response.status, response.body.error]).toMatchObject([
+    400,
+    { type: 'validation_error', errors: [{ path: 'data.1.room_type_id', code: 'invalid' }] },
+  ])
+  expect((await write(Array.from({ length: 1001 }, () => item()))).body.error.errors).toMatchObject([
+    { path: 'data', code: 'max' },
+  ])
+})
+
+test('of two items of one room type the later one wins, month by month; other room types stay', async () => {
+  const owner = await service.actor()
+  const room_types = [
+    { name: 'One', prices: { base_price: 1, price_jan: 2 } },
+    { name: 'Two', prices: { base_price: 1 } },
+  ]
+  const { body } = await owner.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
+  const read = async () => (await owner.send('GET', `/v1/listings/${body.data.id}`)).body.data
+  const [one] = (await read()).room_types
+  const own = { listing_id: body.data.id, room_type_id: one.id }
+  await write(
+    [
+      { ...own, base_price: 5, price_feb: 6 },
+      { ...own, base_price: 7, price_jan: null },
+    ],
+    owner,
+  )
+  const after = await read()
+  expect(after.room_types.map(({ prices }: { prices: object }) => prices)).toMatchObject([
+    { base_price: 7, price_jan: null, price_feb: 6 },
+    { base_price: 1, price_jan: null },
+  ])
+})
+
+test('POST rates moves updated_at of the listings it names, and of no other', async () => {
+  const owner = await service.actor()
+  const [moved, other] = [await listingOf(owner), await listingOf(owner)]
+  const changedAt = async (id: number) => (await owner.send('GET', `/v1/listings/${id}`)).body.data.updated_at
+  const before = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
+  // Seconds are what is shown.
+  const second = () => Math.floor(service.live.clock().getTime() / 1000)
+  for (const start = second(); second() === start; ) await Bun.sleep(20)
+  await write([{ ...moved, base_price: 8 }], owner)
+  const after = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
+  expect([after[0] > before[0], after[1]]).toEqual([true, before[1]])
+})
+
+test('findWithPrices() gives a listing and its prices of one moment, whatever is written between the two reads', async () => {
+  const owner = await service.actor()
+  const own = await listingOf(owner)
+  const { db } = service.live
+  const patch = () =>
+    owner.send('PATCH', `/v1/listings/${own.listing_id}`, {
+      body: {
+        prices: { currency: 'HUF' },
+        room_types: [{ id: own.room_type_id, prices: { base_price: 40_000 } }],
+      },
+    })
+  let reads = 0
+  const listing = await findWithPrices(db, owner.hostId, own.listing_id, async () => {
+    // The prices have been read when the listing is.
+    if (reads++ === 0) await patch()
+    return findListing(db, owner.hostId, own.listing_id)
+  })
+  expect([
+    reads,
+    listing?.content.prices?.currency,
+    listing?.content.room_types[0]?.prices?.base_price,
+  ]).toEqual([2, 'HUF', 40_000])
+})
+
+test('a parked job appears in /metrics and in partnerctl jobs list, and partnerctl jobs retry runs it', async () => {
+  const token = 'a-token-of-the-operator'
+  const url = mongodbUrlOf(`jobs_${crypto.randomUUID().slice(0, 8)}`)
+  const apart = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
+  await apart.live.outbox.stop()
+  const now = new Date()
+  await jobModel(apart.live.db).create({
+    topic: 'UserCreated',
+    host_id: 1,
+    payload: { host_id: 1 },
+    attempts: 10,
+    parked: true,
+    due_at: now,
+    created_at: now,
+    last_error: 'Error: no',
+  })
+  const scrape = async (authorization: string) =>
+    (await apart.send('GET', '/metrics', { headers: { authorization } })).text
+  expect(await scrape(`Bearer ${token}`)).toContain('outbox_jobs{state="parked"} 1')
+  expect(await scrape('Bearer wrong')).not.toContain('outbox_jobs')
+  const environment = { MONGODB_URL: url }
+  const [job] = JSON.parse((await partnerctl(['jobs', 'list', '--json'], environment)).stdout)
+  expect(job).toMatchObject({ topic: 'UserCreated', state: 'parked', attempts: 10, last_error: 'Error: no' })
+  const retried = await partnerctl(['jobs', 'retry', job.id, '--json'], environment)
+  expect(JSON.parse(retried.stdout)).toMatchObject({ id: job.id, state: 'pending', attempts: 0 })
+  expect((await partnerctl(['jobs', 'retry', job.id], environment)).code).toBe(1)
+  apart.live.outbox.start()
+  while (await jobModel(apart.live.db).exists({})) await Bun.sleep(20)
+  expect(inject('mongodbUrl')).not.toBe(url)
+})

@@ -1,0 +1,227 @@
+import { expect, inject, test } from 'vitest'
+import { listingModel } from '../../../src/inventory/listings/model.ts'
+import { type Actor, sender, sharedServices, testApp } from '../../support/app.ts'
+import { readFixture } from '../../support/fixtures.ts'
+import { partnerctl } from '../../support/processes.ts'
+
+const service = await testApp()
+
+async function create(actor: Actor, body: object) {
+  const response = await actor.send('POST', '/v1/listings', { body })
+  return { ...response, id: response.body.data?.id as number }
+}
+
+const read = async (actor: Actor, id: number) => (await actor.send('GET', `/v1/listings/${id}`)).body.data
+
+function withoutTimes({ updated_at: _, ...listing }: Record<string, unknown>) {
+  return listing
+}
+
+test('POST /v1/listings updates the listing that matches by original_id or original_url, with 200', async () => {
+  const actor = await service.actor()
+  const first = await create(actor, {
+    name: 'One',
+    original_id: 'x',
+    original_url: 'https://a.example/1',
+    parking: 'yard',
+  })
+  const byId = await create(actor, { name: 'Two', original_id: 'x' })
+  expect([first.status, byId.status, byId.body.action, byId.id]).toEqual([201, 200, 'updated', first.id])
+  const byUrl = await create(actor, { name: 'Three', original_url: 'https://a.example/1' })
+  expect([byUrl.status, byUrl.id]).toEqual([200, first.id])
+  expect(await read(actor, first.id)).toMatchObject({ name: 'Three', original_id: 'x', parking: 'yard' })
+  const other = await create(actor, { name: 'Four', original_id: 'y', original_url: 'https://a.example/1' })
+  expect([other.status, other.id === first.id]).toEqual([201, false])
+})
+
+test('POST /v1/listings never matches a listing of another host', async () => {
+  const [one, two] = [await service.actor(), await service.actor()]
+  const first = await create(one, { name: 'Mine', original_id: 'same' })
+  const second = await create(two, { name: 'Yours', original_id: 'same' })
+  expect(second.body.action).toBe('created')
+  expect(await read(one, first.id)).toMatchObject({ name: 'Mine' })
+})
+
+test('POST of the same listing and PATCH with what was read change nothing', async () => {
+  const actor = await service.actor()
+  const sent = await readFixture('listings/warsaw-tower')
+  const { id } = await create(actor, sent)
+  const before = await read(actor, id)
+  expect((await create(actor, sent)).body.action).toBe('updated')
+  expect(withoutTimes(await read(actor, id))).toEqual(withoutTimes(before))
+  const patched = await actor.send('PATCH', `/v1/listings/${id}`, { body: before })
+  expect([patched.status, patched.body.action]).toEqual([200, 'updated'])
+  expect(withoutTimes(await read(actor, id))).toEqual(withoutTimes(before))
+})
+
+test('POST /v1/listings that matches a listing made inactive by partnerctl is 409 with the six problems of the contract', async () => {
+  const actor = await service.actor()
+  const { id } = await create(actor, { name: 'Old', original_url: 'https://a.example/old' })
+  const environment = { MONGODB_URL: inject('mongodbUrl') }
+  const changed = await partnerctl(['listings', 'status', String(id), 'inactive', '--json'], environment)
+  expect(JSON.parse(changed.stdout)).toMatchObject({ id, name: 'Old', listing_status: 'inactive' })
+  const refused = await create(actor, { name: 'New', original_url: 'https://a.example/old' })
+  expect(refused.status).toBe(409)
+  expect(refused.body.error).toMatchObject({
+    type: 'conflict_error',
+    errors: [
+      { path: 'action', code: 'conflict', message: 'skipped' },
+      { path: 'listing_id', code: 'conflict', message: String(id) },
+      { path: 'match.matched', code: 'conflict', message: 'true' },
+      { path: 'match.method', code: 'conflict', message: 'original_url' },
+      { path: 'match.confidence.level', code: 'conflict', message: 'high' },
+      { path: 'match.confidence.score', code: 'conflict', message: '0.95' },
+    ],
+  })
+  expect(await read(actor, id)).toMatchObject({ name: 'Old' })
+  for (const args of [
+    ['x', 'draft'],
+    [String(id), 'gone'],
+    ['0', 'draft'],
+  ]) {
+    expect((await partnerctl(['listings', 'status', ...args], environment)).code).toBe(2)
+  }
+  expect((await partnerctl(['listings', 'status', '999999999', 'draft'], environment)).code).toBe(1)
+})
+
+test('PATCH to the original_id of another listing is 409 and changes nothing', async () => {
+  const actor = await service.actor()
+  await create(actor, { name: 'A', original_id: 'taken' })
+  const { id } = await create(actor, { name: 'B', original_id: 'own' })
+  const refused = await actor.send('PATCH', `/v1/listings/${id}`, {
+    body: { name: 'C', original_id: 'taken' },
+  })
+  expect(refused.status).toBe(409)
+  expect(refused.body.error).toMatchObject({
+    type: 'conflict_error',
+    errors: [{ path: 'original_id', code: 'conflict' }],
+  })
+  expect(await read(actor, id)).toMatchObject({ name: 'B', original_id: 'own' })
+})
+
+const longName = 'n'.repeat(256)
+
+test.each([
+  [{ name: null }, 'name', 'invalid'],
+  [{ name: '' }, 'name', 'required'],
+  [{ name: 5 }, 'name', 'invalid'],
+  [{ name: longName }, 'name', 'max'],
+  [{ location: null }, 'location', 'invalid'],
+  [{ location: [] }, 'location', 'invalid'],
+  [{ location: { lat: 91 } }, 'location.lat', 'max'],
+  [{ location: { lat: '41' } }, 'location.lat', 'invalid'],
+  [{ amenities: null }, 'amenities', 'invalid'],
+  [{ amenities: [{ id: 1 }, { id: 'x' }] }, 'amenities.1.id', 'invalid'],
+  [{ amenities: [{}] }, 'amenities.0.id', 'required'],
+  [{ room_types: null }, 'room_types', 'invalid'],
+  [{ room_types: [null] }, 'room_types.0', 'required'],
+  [{ room_types: [{ rooms: null }] }, 'room_types.0.rooms', 'invalid'],
+  [{ room_types: [{ rooms: [{ name: '' }] }] }, 'room_types.0.rooms.0.name', 'required'],
+  [{ room_types: [{ id: 999_999_999, name: 'x' }] }, 'room_types.0.id', 'invalid'],
+  [{ room_types: [{ id: '999999999', name: 'x' }] }, 'room_types.0.id', 'invalid'],
+  [{ room_types: [{ prices: { base_price: -1 } }] }, 'room_types.0.prices.base_price', 'invalid'],
+  [{ room_types: [{ prices: { price_feb: -1 } }] }, 'room_types.0.prices.price_feb', 'min'],
+  [{ room_types: [{ prices: { discount_90: 101 } }] }, 'room_types.0.prices.discount_90', 'max'],
+  [{ room_types: [{ available_at: '2026-02-30' }] }, 'room_types.0.available_at', 'invalid'],
+  [{ room_types: Array.from({ length: 501 }, () => ({})) }, 'room_types', 'max'],
+  [{ original_url: 'javascript:alert(1)' }, 'original_url', 'invalid'],
+  [{ original_url: `https://a.example/${'x'.repeat(2048)}` }, 'original_url', 'max'],
+  [{ property_size_unit: 'u'.repeat(65) }, 'property_size_unit', 'max'],
+  [{ descriptions: { property: 'd'.repeat(10_001) } }, 'descriptions.property', 'max'],
+  [{ descriptions: { property: 'a\u0000' } }, 'descriptions.property', 'invalid'],
+  [{ prices: { currency: 'EURO' } }, 'prices.currency', 'invalid'],
+  [{ prices: { extra_fees: [{ mandatory: 2 }] } }, 'prices.extra_fees.0.mandatory', 'max'],
+  [{ bedrooms: 1.5 }, 'bedrooms', 'invalid'],
+  [{ bedrooms: -1 }, 'bedrooms', 'min'],
+  [{ instructions: { check_in_earliest: '24:00' } }, 'instructions.check_in_earliest', 'invalid'],
+  [{ media: { photos: { property: [{ url: 5 }] } } }, 'media.photos.property.0.url', 'invalid'],
+])('PATCH with %j is 422 at %s, %s, and changes nothing', async (body, path, code) => {
+  const actor = await service.actor()
+  const { id } = await create(actor, {
+    name: 'Kept',
+    original_id: 'kept',
+    bedrooms: 2,
+    room_types: [{ id: 'a', name: 'A' }],
+  })
+  const before = await read(actor, id)
+  const response = await actor.send('PATCH', `/v1/listings/${id}`, { body })
+  expect(response.status).toBe(422)
+  expect(response.body.error.errors).toMatchObject([{ path, code }])
+  expect(await read(actor, id)).toEqual(before)
+})
+
+test.each([undefined, null, '', '  '])(
+  'POST /v1/listings with the name %j is 422 required, even when it matches a listing',
+  async (name) => {
+    const actor = await service.actor()
+    await create(actor, { name: 'There', original_id: 'x' })
+    const { status, body } = await create(actor, { name, original_id: 'x' })
+    expect([status, body.error.errors]).toMatchObject([422, [{ path: 'name', code: 'required' }]])
+  },
+)
+
+test('PATCH with null clears every nullable scalar', async () => {
+  const actor = await service.actor()
+  const { id } = await create(actor, await readFixture('listings/barcelona-house'))
+  const body = {
+    original_id: null,
+    property_size: null,
+    location: { lat: null },
+    prices: { currency: null },
+    media: { '3d_tour': null },
+  }
+  expect((await actor.send('PATCH', `/v1/listings/${id}`, { body })).status).toBe(200)
+  expect(await read(actor, id)).toMatchObject(body)
+})
+
+test('PATCH with a room type id of another host is 422', async () => {
+  const [one, two] = [await service.actor(), await service.actor()]
+  const foreign = await create(two, { name: 'F', room_types: [{ id: 'a', name: 'A' }] })
+  const foreignId = (await read(two, foreign.id)).room_types[0].id
+  const { id } = await create(one, { name: 'M' })
+  const refused = await one.send('PATCH', `/v1/listings/${id}`, {
+    body: { room_types: [{ id: foreignId, name: 'X' }] },
+  })
+  expect(refused.body.error.errors).toMatchObject([{ path: 'room_types.0.id', code: 'invalid' }])
+})
+
+test('concurrent writes over two processes make one listing of equal POSTs and keep all PATCHes of different fields and rooms', async () => {
+  const processes = sharedServices()
+  const senders = processes.map(({ url }) => sender(fetch, url))
+  const at = (index: number) => senders[index % 2] as ReturnType<typeof sender>
+  for (const marks of [{ original_id: 'race' }, { original_url: 'https://a.example/race' }]) {
+    const { key, hostId } = await service.actor()
+    const body = {
+      name: 'Race',
+      ...marks,
+      room_types: [{ id: 'a', name: 'A', rooms: [{ id: '1', name: 'R' }] }],
+    }
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => at(index)('POST', '/v1/listings', { key, body })),
+    )
+    expect(responses.map(({ body: { action } }) => action).sort()).toEqual([
+      'created',
+      ...Array(19).fill('updated'),
+    ])
+    const stored = await listingModel(service.live.db).find({ host_id: hostId }).lean()
+    expect(stored.map(({ content }) => content.room_types.map(({ rooms }) => rooms.length))).toEqual([[1]])
+  }
+  const actor = await service.actor()
+  const rooms = Array.from({ length: 10 }, (_, index) => ({ id: `r${index}`, name: 'old' }))
+  const { id } = await create(actor, { name: 'Base', room_types: [{ id: 't', name: 'T', rooms }] })
+  const [roomType] = (await read(actor, id)).room_types
+  const fields = ['parking', 'bedrooms', 'bathrooms', 'residents', 'internet_upload'] as const
+  const patches = [
+    ...fields.map((field) => ({ [field]: field === 'parking' ? 'yard' : 7 })),
+    ...roomType.rooms.map((room: { id: number }) => ({
+      room_types: [{ id: roomType.id, rooms: [{ id: room.id, name: 'new' }] }],
+    })),
+  ]
+  const responses = await Promise.all(
+    patches.map((body, index) => at(index)('PATCH', `/v1/listings/${id}`, { key: actor.key, body })),
+  )
+  expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200))
+  const after = await read(actor, id)
+  expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
+  expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
+})

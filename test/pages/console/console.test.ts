@@ -1,0 +1,130 @@
+import { afterAll, expect, test } from 'vitest'
+import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
+import { openBrowser, saveShot } from '../../support/browser.ts'
+import { busyPartner, enterKey } from '../../support/console.ts'
+import { startService } from '../../support/processes.ts'
+
+const environment = { WEBHOOKS_ALLOW_PRIVATE: 'on' }
+const service = await testApp(environment)
+const server = await startService(testEnvironment(environment))
+afterAll(() => server.stop())
+const browser = await openBrowser(server.url)
+const provider = '/v1/integrations/provider_one'
+
+test('a partner enters a key and finds out why a booking was refused', async () => {
+  const { actor, requestId } = await busyPartner(service)
+  const { page, complaints, asked } = await browser.open('/console')
+  await saveShot(page, 'console-entry')
+  await enterKey(page, actor)
+  await page
+    .getByRole('cell', { name: 'nightly-sync' })
+    .or(page.getByRole('rowheader', { name: 'nightly-sync' }))
+    .waitFor()
+  const failed = page.locator('details', { hasText: 'POST /v1/bookings' })
+  await failed.locator('summary').click()
+  await failed.getByText('"checkin_at" must be a real calendar date written YYYY-MM-DD').waitFor()
+  expect(await failed.getByRole('link').first().getAttribute('href')).toBe('/docs#description/errors')
+  await page.getByLabel('Request id').fill(requestId)
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.locator('search details', { hasText: 'POST /v1/bookings' }).waitFor()
+  await page.locator('.chart canvas').waitFor()
+  await saveShot(page, 'console-walk')
+  expect(complaints).toEqual([])
+  expect(asked.filter((url) => url.includes(actor.key))).toEqual([])
+  const opened = page.context().waitForEvent('page')
+  await failed.getByRole('link').first().click()
+  const guide = await opened
+  await guide.waitForURL('**/docs#description/errors')
+  const heading = guide.getByRole('heading', { name: 'Errors', exact: true }).first()
+  await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(800)
+  expect(await guide.evaluate('sessionStorage.length')).toBe(0)
+  await page.close()
+})
+
+test('the latest changes are the latest, however few there are on the last page', async () => {
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const made: number[] = [booking_id]
+  for (let count = 0; count < 50; count += 1)
+    made.push((await actor.send('POST', '/v1/bookings', { body: stay })).body.data.booking_id)
+  const { page } = await browser.open('/console')
+  await enterKey(page, actor)
+  const changes = page.getByRole('region', { name: 'Latest changes as a table' })
+  await changes.getByRole('rowheader', { name: String(made.at(-1)) }).waitFor()
+  const shown = await changes.getByRole('rowheader').allTextContents()
+  expect(shown.map(Number)).toEqual(made.slice(1).reverse())
+  await page.close()
+})
+
+test('a partner sees what was sent to a webhook, and what became of it', async () => {
+  const { actor } = await busyPartner(service)
+  const { page, complaints } = await browser.open('/console')
+  await enterKey(page, actor)
+  await page.getByRole('button', { name: 'Show the webhooks' }).click()
+  await page.locator('details', { hasText: '/hooks/of/our/property/system' }).locator('summary').click()
+  const deliveries = page.getByRole('region', { name: 'Deliveries as a table' })
+  await deliveries.getByRole('cell', { name: 'webhook.test' }).waitFor()
+  expect(await deliveries.getByRole('row').last().textContent()).toMatch(/failed.*connection after \d+ ms/)
+  await saveShot(page, 'console-webhooks')
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('what the console is sent has nothing of what a partner must keep secret', async () => {
+  const { actor } = await busyPartner(service)
+  const canary = () => `canary-${crypto.randomUUID().slice(0, 13)}`
+  const planted = Array.from({ length: 6 }, canary) as [string, string, string, string, string, string]
+  const [name, password, message, query, header, key] = planted
+  await actor.send('POST', '/v1/users', { body: { first_name: name, password, email: name } })
+  await actor.send('POST', '/v1/bookings', { body: { message }, headers: { 'idempotency-key': header } })
+  await actor.send('GET', `/v1/listings?q=${query}&sort=${query}`)
+  await actor.send('POST', `${provider}/provider-key`, { body: { provider_api_key: [key] } })
+  await service.logged()
+  const { page } = await browser.open('/console')
+  const received: Promise<string>[] = []
+  page.on('response', (response) => received.push(response.text().catch(() => '')))
+  await enterKey(page, actor)
+  await page.getByText('POST /v1/users').waitFor()
+  const texts = (await Promise.all(received)).join('\n')
+  expect(texts).toContain('/v1/integrations/provider_one/provider-key')
+  expect([...planted, actor.key].filter((secret) => texts.includes(secret))).toEqual([])
+  await page.close()
+})
+
+test('a wrong key, a key without permissions and an unreachable service are told in words', async () => {
+  const { page } = await browser.open('/console')
+  await page.getByLabel('API key').fill('not a key')
+  await page.getByRole('button', { name: 'Open' }).click()
+  await page.getByText('This is not an API key').waitFor()
+  await page.getByLabel('API key').fill(`${'pis_'}${'x'.repeat(38)}`)
+  await page.getByRole('button', { name: 'Open' }).click()
+  await page.getByText('API key is invalid').waitFor()
+  const poor = await service.actor({ permissions: [] })
+  await page.getByLabel('API key').fill(poor.key)
+  await page.getByRole('button', { name: 'Open' }).click()
+  await page.getByText('This key may not read bookings').first().waitFor()
+  await page.getByText('No requests in the last hour.').or(page.locator('.chart')).first().waitFor()
+  await saveShot(page, 'console-poor')
+  await page.context().setOffline(true)
+  await page.getByLabel('Request id').fill('x')
+  await page.getByRole('button', { name: 'Find' }).click()
+  await page.getByText('The service cannot be reached').first().waitFor()
+  await page.close()
+})
+
+test('the console allows nothing inline, and its files cache by their content', async () => {
+  for (const path of ['/console', '/console/console.js', '/console/console.css', '/console/chart.css']) {
+    const response = await service.send('GET', path)
+    expect(response.status).toBe(200)
+    const policy = response.headers.get('content-security-policy')
+    expect(policy).toContain("style-src 'self';")
+    expect(policy).not.toContain('unsafe')
+    const etag = response.headers.get('etag') as string
+    const again = await service.app.handle(
+      new Request(`http://localhost${path}`, { headers: { 'if-none-match': etag } }),
+    )
+    expect(again.status).toBe(304)
+  }
+  expect((await service.send('GET', '/console/main.tsx')).status).toBe(404)
+})

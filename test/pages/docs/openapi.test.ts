@@ -1,0 +1,257 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import type { TSchema } from '@sinclair/typebox'
+import { TypeCompiler } from '@sinclair/typebox/compiler'
+import fc from 'fast-check'
+import openapiTS, { astToString } from 'openapi-typescript'
+import { afterAll, expect, test } from 'vitest'
+import { type Format, formats } from '../../../src/http/schema/formats.ts'
+import { exampleRequests, exampleResponses, sandboxIds } from '../../../src/pages/docs/examples.ts'
+import { ownKeywords } from '../../../src/pages/docs/schemas.ts'
+import { sharedServices, testApp } from '../../support/app.ts'
+import { guardedRoutes } from '../../support/routes.ts'
+import { runs } from '../../support/soak.ts'
+
+const service = await testApp()
+const root = new URL('../../..', import.meta.url).pathname
+// biome-ignore lint/suspicious/noExplicitAny: the document is a plain tree of JSON
+const document: any = (await service.send('GET', '/openapi.json')).body
+const folder = `${root}test/docs/.generated`
+await mkdir(folder, { recursive: true })
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+async function run(...command: string[]) {
+  const child = Bun.spawn([process.execPath, '--bun', ...command], {
+    cwd: root,
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const output = (await new Response(child.stdout).text()) + (await new Response(child.stderr).text())
+  return { code: await child.exited, output }
+}
+
+const operations = [...guardedRoutes(service, '/v1'), ...guardedRoutes(service, '/sandbox')].map((route) => ({
+  ...route,
+  documented: route.path.replace(/:(\w+)/g, '{$1}'),
+}))
+
+// biome-ignore lint/suspicious/noExplicitAny: the document is a plain tree of JSON
+function resolve(schema: any) {
+  const [, name] = /^#\/components\/schemas\/(\w+)$/.exec(schema.$ref ?? '') ?? []
+  return name ? document.components.schemas[name] : schema
+}
+
+test.each(operations)(
+  '$method $documented has a summary, its permission and examples',
+  ({ method, documented, permission }) => {
+    const operation = document.paths[documented][method.toLowerCase()]
+    expect(operation.summary).toMatch(/\S/)
+    expect(operation.description).toContain(permission === 'any' ? 'Any key' : `\`${permission}\``)
+    const content = (status: string) => operation.responses[status].content['application/json']
+    const [success] = Object.keys(operation.responses).filter(
+      (status) => status < '300' && content(status).example,
+    )
+    expect(success).toBeDefined()
+    for (const status of ['401', '429', ...(permission === 'any' ? [] : ['403'])])
+      expect(Object.keys(content(status).examples).length).toBeGreaterThan(0)
+  },
+)
+
+const acts = /\/(secret\/rotate|test|resend)$/
+const withBody = operations.filter(
+  ({ method, documented }) => method !== 'GET' && method !== 'DELETE' && !acts.test(documented),
+)
+
+test.each(withBody)(
+  '$method $documented has a request body with an example and a 422',
+  ({ method, documented }) => {
+    const { requestBody, responses } = document.paths[documented][method.toLowerCase()]
+    expect(requestBody.content['application/json'].example).toBeDefined()
+    expect(resolve(requestBody.content['application/json'].schema).properties).toBeDefined()
+    const { examples } = responses['422'].content['application/json']
+    expect(examples.validation.value.error.type).toBe('validation_error')
+  },
+)
+
+function hooksOf(name: string) {
+  const [method, path = ''] = name.split(' ')
+  return service.app.routes.find(
+    (route) => route.method === method && route.path === `/sandbox${path.replace(/\{(\w+)\}/g, ':$1')}`,
+  )?.hooks
+}
+
+test.each(Object.entries(exampleRequests))('the example request of %s matches its schema', (name, body) => {
+  const schema = hooksOf(name)?.body as TSchema
+  expect([...TypeCompiler.Compile(schema).Errors(body)]).toEqual([])
+})
+
+test.each(Object.entries(exampleResponses))(
+  'the example response of %s matches its schema',
+  (name, { status, body }) => {
+    const schemas = hooksOf(name)?.response as Record<number, TSchema> | undefined
+    expect([...TypeCompiler.Compile(schemas?.[status] as TSchema).Errors(body)]).toEqual([])
+  },
+)
+
+const patterned = (Object.entries(formats) as [string, Format][]).flatMap(
+  ([
+    name,
+    {
+      accepts,
+      documented: { pattern, format },
+    },
+  ]) => (pattern === undefined || format ? [] : [{ name, accepts, pattern }]),
+)
+
+test.each(patterned)(
+  'the format "$name" accepts every string that its documented pattern allows',
+  ({ accepts, pattern }) => {
+    const allowed = fc
+      .stringMatching(new RegExp(pattern, 'u'))
+      .filter((text) => text.isWellFormed() && text.length <= 255)
+    fc.assert(
+      fc.property(allowed, (text) => {
+        expect(accepts(text)).toBe(true)
+      }),
+      runs(60),
+    )
+  },
+)
+
+/** Calls `visit` with every object in the document and its path. */
+function walk(value: unknown, visit: (node: Record<string, unknown>, path: string) => void, path = ''): void {
+  if (typeof value !== 'object' || value === null) return
+  visit(value as Record<string, unknown>, path)
+  for (const [key, child] of Object.entries(value))
+    if (!/^examples?$/.test(key)) walk(child, visit, `${path}/${key}`)
+}
+
+test('the document has no format or keyword of our own, and the bounds that the service enforces', () => {
+  const own: string[] = []
+  walk(document, ({ type, format, ...rest }, path) => {
+    const known = ['date', 'date-time', 'uri', 'email']
+    if (type === 'string' && typeof format === 'string' && !known.includes(format)) own.push(path + format)
+    for (const key of Object.keys(rest)) if (ownKeywords.has(key)) own.push(path + key)
+  })
+  expect(own).toEqual([])
+  const { message } = document.components.schemas.MessageCreate.properties
+  expect(message.properties.text.maxLength).toBe(5000)
+})
+
+test('every property and parameter of the document says in a sentence what it is', () => {
+  const silent: string[] = []
+  let described = 0
+  walk(document, (node, path) => {
+    const properties =
+      path.endsWith('/properties') || path.endsWith('/parameters') ? Object.entries(node) : []
+    for (const [name, property] of properties as [string, Record<string, unknown>][]) {
+      described += 1
+      if (!property.$ref && !/\w{3}/.test(String(property.description ?? ''))) silent.push(`${path}/${name}`)
+    }
+  })
+  expect(silent).toEqual([])
+  expect(described).toBeGreaterThan(500)
+})
+
+test('operation ids read like functions and occur once', () => {
+  const ids: string[] = []
+  walk(document.paths, ({ operationId }) => typeof operationId === 'string' && ids.push(operationId))
+  expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([])
+  expect(new Set(ids).size).toBe(operations.length)
+})
+
+test.each(operations)('$method $documented documents its 500 and every header', ({ method, documented }) => {
+  const { responses } = document.paths[documented][method.toLowerCase()]
+  expect(responses['500'].content['application/json'].examples.internal.value.error.type).toBe(
+    'internal_error',
+  )
+  expect(Object.keys(responses['429'].headers)).toContain('Retry-After')
+  const entries = Object.entries(responses) as [string, { headers: object }][]
+  const headersOf = entries.map(([status, { headers }]) => [status, Object.keys(headers)])
+  const expected = entries.map(([status]) => [
+    status,
+    expect.arrayContaining(
+      status === '401' ? ['X-Request-Id'] : ['X-Request-Id', 'RateLimit', 'RateLimit-Policy'],
+    ),
+  ])
+  expect(headersOf).toEqual(expected)
+})
+
+test('the sandbox responds to every example request with the status of its example response', async () => {
+  const actor = await service.actor()
+  const url = 'https://hooks.example.com/'
+  const made = await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
+  const ids: Record<string, number | string> = { ...sandboxIds, webhooks: made.body.data.id }
+  const statuses: Record<string, number> = {}
+  for (const [name, body] of Object.entries(exampleRequests)) {
+    const [method = '', path = ''] = name.split(' ')
+    const target = path
+      .replace('{provider}', 'provider_one')
+      .replace(/(\w+)\/\{\w+\}/, (_, collection: string) => `${collection}/${ids[collection]}`)
+    const { status } = await actor.send(method, `/sandbox${target}`, { body })
+    statuses[name] = status
+  }
+  const documented = Object.keys(exampleRequests).map((name) => [name, exampleResponses[name]?.status])
+  expect(statuses).toEqual(Object.fromEntries(documented))
+})
+
+test('the document passes a strict third-party linter', async () => {
+  await writeFile(`${folder}/openapi.json`, JSON.stringify(document))
+  const { code, output } = await run(
+    'node_modules/.bin/redocly',
+    'lint',
+    '--config',
+    'redocly.yaml',
+    `${folder}/openapi.json`,
+  )
+  expect([code, output]).toEqual([0, expect.stringContaining('valid')])
+})
+
+test('a client generated from the document type-checks and works', async () => {
+  const actor = await service.actor()
+  const [server] = sharedServices()
+  const types = astToString(await openapiTS(document))
+  await writeFile(`${folder}/schema.ts`, types)
+  await writeFile(
+    `${folder}/client.ts`,
+    `import createClient from 'openapi-fetch'
+import type { paths } from './schema.ts'
+
+const client = createClient<paths>({ baseUrl: ${JSON.stringify(server.url)}, headers: { 'X-API-Key': ${JSON.stringify(actor.key)} } })
+const me = await client.GET('/v1/me')
+const name: string | undefined = me.data?.data.name
+const created = await client.POST('/sandbox/bookings', {
+  body: { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' },
+})
+const bookingId: number | undefined = created.data?.data.booking_id
+const feed = await client.GET('/sandbox/integrations/{provider}/bookings', {
+  params: { path: { provider: 'provider_one' }, query: { per_page: 100 } },
+})
+const last = feed.data?.data.Bookings.at(-1)
+const refused = await client.GET('/v1/listings/{id}', { params: { path: { id: 999999999 } } })
+const errorType: string | undefined = refused.error?.error.type
+console.log(JSON.stringify({ name, isLast: last?.booking_id === bookingId, status: last?.status, errorType }))
+// @ts-expect-error: a booking needs its listing
+await client.POST('/v1/bookings', { body: { user_id: 1 } }).catch(() => {})
+// @ts-expect-error: the contract has no such path
+await client.GET('/v1/nothing').catch(() => {})
+`,
+  )
+  await writeFile(
+    `${folder}/tsconfig.json`,
+    JSON.stringify({
+      extends: '../../../tsconfig.json',
+      compilerOptions: { lib: ['ESNext', 'DOM'], types: [] },
+      include: ['*.ts'],
+    }),
+  )
+  const checked = await run('node_modules/typescript-7/bin/tsc', '-p', `${folder}/tsconfig.json`)
+  expect(checked).toEqual({ code: 0, output: '' })
+  const ran = await run(`${folder}/client.ts`)
+  expect(JSON.parse(ran.output)).toEqual({
+    name: 'Test host',
+    isLast: true,
+    status: 'pending',
+    errorType: 'not_found',
+  })
+})

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../src/platform/free-port.ts'
+import { RedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts'
+import { shutdownLimitMilliseconds } from '../../src/process/shutdown.ts'
+import { mongodbUrlOf, testEnvironment } from '../support/app.ts'
+import { startService } from '../support/processes.ts'
+
+/** Containers cannot be run here; what they run can. */
+const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')
+const compose = Bun.YAML.parse(await read('compose.yaml')) as {
+  services: Record<
+    string,
+    { command: string[]; environment: Record<string, string>; stop_grace_period: string }
+  >
+}
+const { redis, service: composed } = compose.services as Required<typeof compose.services>
+const [, kubernetes = ''] = /```yaml\n(apiVersion: apps[^`]+)```/.exec(await read('docs/operations.md')) ?? []
+// biome-ignore lint/suspicious/noExplicitAny: objects of every shape
+const [deployment, budget, target] = Bun.YAML.parse(kubernetes) as any[]
+const settings = [...(await read('README.md')).matchAll(/`([A-Z_]{4,})`/g)].map(([, name]) => name)
+
+const graceSeconds = shutdownLimitMilliseconds / 1000
+
+test('the Redis of compose.yaml grants its account just what the service needs, whatever the password', async () => {
+  const password = `p@ss:w/ord,% "quoted" 'twice' \\ $HOME`
+  const port = await freePort()
+  const [, , script = ''] = redis?.command ?? []
+  // Compose writes a dollar as two.
+  const command = script
+    .replaceAll('$$', '$')
+    .replace(/redis-server -$/, `exec redis-server - --port ${port} --bind 127.0.0.1`)
+  const child = Bun.spawn(['sh', '-c', command], {
+    env: { PATH: process.env.PATH ?? '', REDIS_PASSWORD: password },
+    stdout: 'ignore',
+  })
+  onTestFinished(async () => {
+    await Bun.$`redis-cli -p ${port} --user partner --pass ${password} --no-auth-warning shutdown`
+      .quiet()
+      .nothrow()
+    await Bun.$`pkill -f ${`redis-server .*:${port}`}`.quiet().nothrow()
+    await child.exited
+  })
+  await expect
+    .poll(async () => (await Bun.$`redis-cli -p ${port} ping`.quiet().nothrow()).stdout.toString())
+    .toMatch(/NOAUTH/)
+  const url = (composed?.environment.REDIS_URL ?? '').replace('redis:6379', `127.0.0.1:${port}`)
+  const login = url.replace('partner@', `partner:${encodeURIComponent(password)}@`)
+  const limiter = await new RedisRateLimiter(login, 'partner').open()
+  expect(await limiter.ready()).toBe(true)
+  await limiter.invalidate('key:1')
+  const place = await limiter.places.take('a', 1, 1000)
+  place?.free()
+  await limiter.close()
+  const { stdout } = await Bun.$`ps -eo args`.quiet()
+  expect(stdout.toString()).not.toContain('p@ss:w')
+})
+
+test('the health check of the image responds to how the service is', async () => {
+  const [, json = ''] = /HEALTHCHECK[^[]+CMD (\[.+\])/.exec(await read('Dockerfile')) ?? []
+  const running = await startService(testEnvironment({ MONGODB_URL: mongodbUrlOf('containers') }))
+  const [, ...rest] = JSON.parse(json) as string[]
+  const check = rest.map((part) => part.replace('http://127.0.0.1:3000', running.url))
+  const run = () => Bun.spawn([process.execPath, ...check], { stderr: 'ignore' }).exited
+  expect(await run()).toBe(0)
+  const { template } = deployment.spec
+  const [container] = template.spec.containers
+  for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'])
+    expect((await fetch(running.url + container[probe].httpGet.path)).status).toBe(200)
+  await running.stop()
+  expect(await run()).not.toBe(0)
+})
+
+test('the examples name settings that exist, belong together, and leave time to stop', () => {
+  const { template, selector } = deployment.spec
+  const [container] = template.spec.containers
+  const names = container.env.map(({ name }: { name: string }) => name)
+  for (const name of [...names, ...Object.keys(composed?.environment ?? {})]) expect(settings).toContain(name)
+  for (const { matchLabels } of [selector, budget.spec.selector])
+    expect(template.metadata.labels).toEqual(matchLabels)
+  expect(template.metadata.labels).toEqual(target.spec.selector)
+  expect(target.spec.ports[0].targetPort).toBe(container.ports[0].name)
+  expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThan(graceSeconds)
+  expect(Number.parseInt(composed?.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds)
+  expect(deployment.spec.replicas).toBeGreaterThan(budget.spec.minAvailable)
+})

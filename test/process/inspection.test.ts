@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { shardFinding } from '../../src/process/inspection.ts'
+
+/** As a router responds to `listShards`. There is no router to be had here: its words are MongoDB's documentation. */
+const shard = (id: string, more: object = {}) => ({
+  _id: id,
+  host: `${id}/a:27018,b:27018`,
+  state: 1,
+  ...more,
+})
+
+test('shardFinding() fails for a shard that is being removed or not added yet, and where there is none', () => {
+  const [first, second] = [shard('rs1'), shard('rs2')]
+  expect(shardFinding({ shards: [first, second] })).toEqual({
+    check: 'shards',
+    state: 'ok',
+    detail: 'rs1 rs1/a:27018,b:27018, rs2 rs2/a:27018,b:27018',
+  })
+  const draining = shardFinding({ shards: [first, shard('rs2', { draining: true })] })
+  expect([draining.state, draining.detail]).toEqual([
+    'failed',
+    expect.stringMatching(/rs2.* is being removed$/),
+  ])
+  expect(shardFinding({ shards: [shard('rs1', { state: 0 })] }).state).toBe('failed')
+  expect(shardFinding({ shards: [] }).state).toBe('failed')
+})

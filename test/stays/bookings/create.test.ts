@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import { listingModel } from '../../../src/inventory/listings/model.ts'
+import { bookingModel } from '../../../src/stays/bookings/model.ts'
+import { messageModel } from '../../../src/stays/messages/model.ts'
+import { seedBooking, testApp } from '../../support/app.ts'
+
+const service = await testApp()
+const actor = await service.actor()
+const seeded = await seedBooking(actor)
+const { user_id, listing_id, room_type_id } = seeded
+const valid = { user_id, listing_id, room_type_id, checkin_at: '2027-05-01', checkout_at: '2027-05-31' }
+const create = (more: object) => actor.send('POST', '/v1/bookings', { body: { ...valid, ...more } })
+
+test('POST /v1/bookings responds 201 with every field of the contract', async () => {
+  const { status, body } = seeded.booking
+  expect(status).toBe(201)
+  const { booking_id, created_at, updated_at, ...rest } = body.data
+  // The version has whole seconds; the creation has the time of the clock (decisions §6).
+  expect(Math.abs(Date.parse(updated_at) - Date.parse(created_at))).toBeLessThan(2000)
+  expect(updated_at).toMatch(/\.000000Z$/)
+  const message = 'I arrive with the night train, around 08:00'
+  expect(rest).toMatchObject({
+    booking_no: `BK-${booking_id}`,
+    user_id,
+    host_id: actor.hostId,
+    listing_id,
+    checkin_at: '2027-01-15',
+    checkout_at: '2027-04-20',
+    nights: 95,
+    guests: 1,
+    rooms: 1,
+    status: 1,
+    type: 'api_booking',
+    currency: 'EUR',
+    is_recurring: 0,
+    managed: 0,
+    payout_ready: 0,
+    source: 'api',
+    api_created: true,
+    special_requests: message,
+    meta: { source: 'api', api_created: true, special_requests: message },
+    recurring_at: null,
+    lifecycle: null,
+    payment_status: null,
+    lead_status: null,
+    cancellation_reason: null,
+    dispute_reason: null,
+    paid_at: null,
+    paid_to_host_at: null,
+    invoiced_at: null,
+    canceled_at: null,
+    missed_at: null,
+    confirmed_at: null,
+    extended_at: null,
+  })
+})
+
+test('POST /v1/bookings stores its message as the first message of the guest', async () => {
+  const stored = await messageModel(service.live.db)
+    .find({ host_id: actor.hostId, booking_id: seeded.booking_id })
+    .lean()
+  expect(stored).toMatchObject([{ sender: 'guest', sender_name: 'María José García-López', is_seen: false }])
+})
+
+test('POST /v1/bookings accepts ids as digit strings and dates in the past', async () => {
+  const { status, body } = await create({
+    user_id: String(user_id),
+    listing_id: String(listing_id),
+    room_type_id: String(room_type_id),
+    checkin_at: '2020-02-28',
+    checkout_at: '2020-03-01',
+  })
+  expect([status, body.data.nights, body.data.user_id]).toEqual([201, 2, user_id])
+})
+
+test.each([
+  [{ user_id: undefined }, 'user_id', 'required'],
+  [{ user_id: null }, 'user_id', 'required'],
+  [{ user_id: '' }, 'user_id', 'required'],
+  [{ user_id: 0 }, 'user_id', 'invalid'],
+  [{ user_id: 1.5 }, 'user_id', 'invalid'],
+  [{ user_id: 'abc' }, 'user_id', 'invalid'],
+  [{ user_id: '9007199254740992' }, 'user_id', 'invalid'],
+  [{ user_id: { $gt: 0 } }, 'user_id', 'invalid'],
+  [{ user_id: 999_999_999 }, 'user_id', 'invalid'],
+  [{ listing_id: 999_999_999 }, 'listing_id', 'invalid'],
+  [{ room_type_id: 999_999_999 }, 'room_type_id', 'invalid'],
+  [{ room_type_id: undefined }, 'room_type_id', 'required'],
+  [{ checkin_at: undefined }, 'checkin_at', 'required'],
+  [{ checkin_at: ' ' }, 'checkin_at', 'required'],
+  [{ checkin_at: '2027-02-29' }, 'checkin_at', 'invalid'],
+  [{ checkin_at: '2027-5-1' }, 'checkin_at', 'invalid'],
+  [{ checkout_at: '2027-05-01' }, 'checkout_at', 'invalid'],
+  [{ checkout_at: '2027-04-30' }, 'checkout_at', 'invalid'],
+  [{ checkout_at: '2030-05-01' }, 'checkout_at', 'max'],
+  [{ message: 'm'.repeat(5001) }, 'message', 'max'],
+  [{ message: 5 }, 'message', 'invalid'],
+])('POST /v1/bookings with %j is 422 at %s, %s, and creates nothing', async (change, path, code) => {
+  const before = await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })
+  const { status, body } = await create(change)
+  expect(status).toBe(422)
+  expect(body.error.errors).toMatchObject([{ path, code }])
+  expect(await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+})
+
+test.each(['user_id', 'listing_id', 'room_type_id'] as const)(
+  'POST /v1/bookings with another host’s %s responds as to an id that does not exist',
+  async (field) => {
+    const foreign = await seedBooking(await service.actor())
+    const response = await create({ [field]: foreign[field] })
+    const unknown = await create({ [field]: 999_999_999 })
+    expect(response.status).toBe(422)
+    expect(response.body.error.errors).toEqual(unknown.body.error.errors)
+  },
+)
+
+test('POST /v1/bookings of an inactive listing is invalid at listing_id', async () => {
+  const own = await seedBooking(await service.actor())
+  await listingModel(service.live.db).updateOne({ id: own.listing_id }, { listing_status: 'inactive' })
+  const other = await service.actor()
+  expect(other.hostId).not.toBe(actor.hostId)
+  await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'inactive' })
+  const refused = await create({})
+  await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'draft' })
+  expect(refused.body.error.errors).toMatchObject([{ path: 'listing_id', code: 'invalid' }])
+})
+
+test('fifty concurrent bookings get unique versions, which ascend in the feed', async () => {
+  const crowd = await service.actor()
+  const own = await seedBooking(crowd)
+  const body = { ...valid, user_id: own.user_id, listing_id: own.listing_id, room_type_id: own.room_type_id }
+  const responses = await Promise.all(
+    Array.from({ length: 50 }, () => crowd.send('POST', '/v1/bookings', { body })),
+  )
+  expect(responses.every(({ status }) => status === 201)).toBe(true)
+  const feed = await crowd.send('GET', '/v1/integrations/provider_one/bookings?per_page=100')
+  const versions = feed.body.data.Bookings.map(({ version }: { version: string }) => version)
+  expect(new Set(versions).size).toBe(51)
+  expect(versions).toEqual([...versions].sort())
+})
+
+test('POST /v1/bookings reports unknown ids together, and malformed ids together with wrong dates', async () => {
+  const unknown = await create({ user_id: 999_999_999, listing_id: 999_999_998 })
+  expect(unknown.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'user_id',
+    'listing_id',
+  ])
+  const both = await create({ user_id: 999_999_999, room_type_id: 999_999_998 })
+  expect(both.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'user_id',
+    'room_type_id',
+  ])
+  const shape = await create({ user_id: 'x', checkin_at: '2030-01-02', checkout_at: '2030-01-01' })
+  expect(shape.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([
+    'user_id',
+    'checkout_at',
+  ])
+})

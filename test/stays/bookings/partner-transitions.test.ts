@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest'
+import { listActions } from '../../../src/access/audit/store.ts'
+import { type Actor, seedBooking, sender, sharedServices, testApp } from '../../support/app.ts'
+
+const service = await testApp()
+const { db } = service.live
+const move = (
+  actor: Pick<Actor, 'send'>,
+  id: number | string,
+  to: 'confirm' | 'cancel',
+  body?: unknown,
+  headers = {},
+) => actor.send('POST', `/v1/bookings/${id}/${to}`, { ...(body === undefined ? {} : { body }), headers })
+const detailOf = async (actor: Actor, id: number) =>
+  (await actor.send('GET', `/v1/integrations/provider_one/bookings/${id}`)).body.data.Booking
+const auditOf = async (id: number) =>
+  (await listActions(db, 1000)).filter(({ target }) => target.split(':')[0] === `booking ${id}`)
+
+test('a partner confirms and cancels a booking, and the booking in full says why', async () => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  const before = await detailOf(actor, id)
+  expect(before).toMatchObject({ status: 'pending', cancellation_reason: null })
+  const confirmed = await move(actor, id, 'confirm')
+  expect([confirmed.status, confirmed.body.data.Booking]).toEqual([200, await detailOf(actor, id)])
+  expect(confirmed.body.data.Booking).toMatchObject({ status: 'confirmed', cancellation_reason: null })
+  const cancelled = await move(actor, id, 'cancel', { reason: '  Guest fell ill ', unknown: 1 })
+  expect(cancelled.body.data.Booking).toMatchObject({
+    status: 'cancelled',
+    cancellation_reason: 'Guest fell ill',
+  })
+  expect(cancelled.body.data.Booking.meta.version > confirmed.body.data.Booking.meta.version).toBe(true)
+  expect(cancelled.body.data.Booking).toEqual(await detailOf(actor, id))
+})
+
+test('a move that is not legal is 409 and changes nothing', async () => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  await move(actor, id, 'confirm')
+  const before = await detailOf(actor, id)
+  const again = await move(actor, id, 'confirm', {})
+  expect([again.status, again.body.error.type, again.body.error.message]).toEqual([
+    409,
+    'conflict',
+    'The booking is confirmed: it can only become cancelled',
+  ])
+  expect(again.headers.get('retry-after')).toBeNull()
+  expect(await detailOf(actor, id)).toEqual(before)
+  await move(actor, id, 'cancel', { reason: null })
+  for (const to of ['confirm', 'cancel'] as const) expect((await move(actor, id, to)).status).toBe(409)
+})
+
+test.each([
+  [undefined, null],
+  [{}, null],
+  [{ reason: '   ' }, null],
+  [{ reason: 'x'.repeat(1000) }, 'x'.repeat(1000)],
+])('a booking is cancelled with the body %j', async (body, reason) => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  const { status, body: answer } = await move(actor, id, 'cancel', body)
+  expect([status, answer.data.Booking.cancellation_reason]).toEqual([200, reason])
+})
+
+test.each([
+  [{ reason: 'x'.repeat(1001) }, 'reason', 'max'],
+  [{ reason: 5 }, 'reason', 'invalid'],
+  ['[]', 'body', 'invalid'],
+])('the body %j is 422, also for a booking that is not there', async (body, path, code) => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  for (const target of [id, 999_999_999]) {
+    const { status, body: answer } = await move(actor, target, 'cancel', body)
+    expect([status, answer.error.errors[0].path, answer.error.errors[0].code]).toEqual([422, path, code])
+  }
+  expect((await detailOf(actor, id)).status).toBe('pending')
+})
+
+test('the audit has each move of a partner once, and none that was refused, replayed or in the sandbox', async () => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  const once = { 'idempotency-key': 'once' }
+  await move(actor, id, 'confirm', {}, once)
+  expect((await move(actor, id, 'confirm', {}, once)).headers.get('idempotent-replayed')).toBe('true')
+  await move(actor, id, 'confirm')
+  await move(actor, id, 'cancel', { reason: 'Flood' })
+  const partner = { user: `key ${actor.keyId}`, machine: '127.0.0.1' }
+  expect(await auditOf(id)).toMatchObject([
+    { ...partner, action: 'bookings cancel', target: `booking ${id}: Flood` },
+    { ...partner, action: 'bookings confirm', target: `booking ${id}` },
+  ])
+  expect((await actor.send('POST', '/sandbox/bookings/5002/confirm')).status).toBe(200)
+  expect(await service.sandbox.db.collection('host_audit').countDocuments()).toBe(0)
+  expect(await db.collection('host_audit').countDocuments({ target: 'booking 5002', ...partner })).toBe(0)
+})
+
+test('an Idempotency-Key belongs to one booking and one kind of move', async () => {
+  const actor = await service.actor()
+  const [one, other] = [await seedBooking(actor), await bookAgain(actor)]
+  const headers = { 'idempotency-key': 'k' }
+  const moves = [
+    await move(actor, one.booking_id, 'confirm', {}, headers),
+    await move(actor, other, 'confirm', {}, headers),
+    await move(actor, one.booking_id, 'cancel', {}, headers),
+  ]
+  expect(moves.map(({ status, headers: sent }) => [status, sent.get('idempotent-replayed')])).toEqual([
+    [200, null],
+    [200, null],
+    [200, null],
+  ])
+  const mismatch = await move(actor, one.booking_id, 'cancel', { reason: 'x' }, headers)
+  expect([mismatch.status, mismatch.body.error.type]).toEqual([409, 'idempotency_key_mismatch'])
+  const replay = await move(actor, one.booking_id, 'confirm', {}, headers)
+  expect([replay.text, replay.headers.get('idempotent-replayed')]).toEqual([moves[0]?.text, 'true'])
+})
+
+async function bookAgain(actor: Actor): Promise<number> {
+  const { data } = (await actor.send('GET', '/v1/listings')).body
+  const listing = (await actor.send('GET', `/v1/listings/${data[0].id}`)).body.data
+  const user = await db.collection('users').findOne({ host_id: actor.hostId })
+  const body = { user_id: user?.id, listing_id: listing.id, room_type_id: listing.room_types[0].id }
+  const stay = { checkin_at: '2031-03-01', checkout_at: '2031-03-05' }
+  return (await actor.send('POST', '/v1/bookings', { body: { ...body, ...stay } })).body.data.booking_id
+}
+
+const processes = sharedServices()
+
+test.each([
+  ['one key', {}, 1],
+  ['one Idempotency-Key', { 'idempotency-key': 'equal' }, 50],
+])('50 equal cancels at once over two processes with %s are one change', async (_, headers, succeeding) => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  const before = await detailOf(actor, id)
+  const senders = processes.map(({ url }) => sender(fetch, url))
+  const responses = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      (senders[index % 2] as (typeof senders)[0])('POST', `/v1/bookings/${id}/cancel`, {
+        key: actor.key,
+        headers,
+        body: { reason: 'Double booking' },
+      }),
+    ),
+  )
+  const succeeded = responses.filter(({ status }) => status === 200)
+  expect([succeeded.length, new Set(succeeded.map(({ text }) => text)).size]).toEqual([succeeding, 1])
+  expect(new Set(responses.map(({ status }) => status)).size).toBe(succeeding === 50 ? 1 : 2)
+  const { body } = await actor.send(
+    'GET',
+    `/v1/integrations/provider_one/bookings?updated_after=${before.meta.version}`,
+  )
+  expect(body.data.Bookings).toMatchObject([{ booking_id: id, status: 'cancelled' }])
+  expect(body.data.Bookings[0].version).toBe(succeeded[0]?.body.data.Booking.meta.version)
+  expect(await auditOf(id)).toHaveLength(1)
+  const clockDocument = await db.collection('host_clocks').findOne({ _id: actor.hostId as never })
+  expect(clockDocument?.last).toBe(Date.parse(`${body.data.Bookings[0].version.replace(' ', 'T')}Z`) / 1000)
+})

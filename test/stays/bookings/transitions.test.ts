@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { requireLegalTransition } from '../../../src/stays/bookings/transitions.ts'
+import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
+import { partnerctl } from '../../support/processes.ts'
+
+const service = await testApp()
+const environment = () => ({ MONGODB_URL: testEnvironment().MONGODB_URL as string })
+const bookings = (...args: string[]) => partnerctl(['bookings', ...args, '--json'], environment())
+
+test.each([
+  ['pending', 'confirmed'],
+  ['pending', 'cancelled'],
+  ['confirmed', 'cancelled'],
+] as const)('requireLegalTransition() allows %s to become %s', (from, to) => {
+  expect(() => requireLegalTransition(from, to)).not.toThrow()
+})
+
+test.each([
+  ['pending', 'pending', 'confirmed or cancelled'],
+  ['confirmed', 'confirmed', 'only become cancelled'],
+  ['confirmed', 'pending', 'only become cancelled'],
+  ['cancelled', 'confirmed', 'its status is final'],
+  ['cancelled', 'cancelled', 'its status is final'],
+] as const)('requireLegalTransition() does not allow %s to become %s: "%s"', (from, to, hint) => {
+  expect(() => requireLegalTransition(from, to)).toThrow(hint)
+})
+
+test('partnerctl bookings confirm and cancel change the status and the version of a booking', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const feed = async () =>
+    (await actor.send('GET', '/v1/integrations/provider_one/bookings')).body.data.Bookings[0]
+  const before = await feed()
+  const confirmed = JSON.parse((await bookings('confirm', String(booking_id))).stdout)
+  expect(confirmed).toMatchObject({ booking_id, host_id: actor.hostId, status: 'confirmed' })
+  const middle = await feed()
+  expect([middle.status, middle.version > before.version, middle.version]).toEqual([
+    'confirmed',
+    true,
+    confirmed.version,
+  ])
+  const refused = await bookings('confirm', String(booking_id))
+  expect([refused.code, refused.stdout, refused.stderr]).toEqual([
+    1,
+    '',
+    expect.stringContaining('only become cancelled'),
+  ])
+  expect(await feed()).toEqual(middle)
+  const cancelled = JSON.parse((await bookings('cancel', String(booking_id), '--reason', 'Flood')).stdout)
+  expect(cancelled).toMatchObject({ status: 'cancelled', cancellation_reason: 'Flood' })
+  expect((await feed()).version > middle.version).toBe(true)
+  expect((await bookings('cancel', String(booking_id))).code).toBe(1)
+  expect((await bookings('cancel', '999999999')).code).toBe(1)
+  expect((await bookings('cancel', 'x')).code).toBe(2)
+})
+
+test('partnerctl audit list shows each administrative action with its user and machine', async () => {
+  const { booking_id } = await seedBooking(await service.actor())
+  await bookings('confirm', String(booking_id))
+  const { stdout } = await partnerctl(['audit', 'list', '--limit', '200', '--json'], environment())
+  const acts = JSON.parse(stdout) as Record<string, string>[]
+  const act = acts.find(({ target }) => target === `booking ${booking_id}`)
+  expect(act).toEqual({
+    at: expect.any(String),
+    user: expect.stringMatching(/\S/),
+    machine: expect.stringMatching(/\S/),
+    action: 'bookings confirm',
+    target: `booking ${booking_id}`,
+  })
+})

@@ -1,0 +1,174 @@
+import { expect, test } from 'vitest'
+import { userModel } from '../../../src/stays/users/model.ts'
+import { formatName } from '../../../src/stays/users/name.ts'
+import { testApp } from '../../support/app.ts'
+import { readFixture } from '../../support/fixtures.ts'
+
+const service = await testApp()
+const actor = await service.actor()
+const create = (body: unknown, headers = {}) => actor.send('POST', '/v1/users', { body, headers })
+
+test('POST /v1/users responds 201 with every field of the contract', async () => {
+  const sent = await readFixture('users/maria')
+  const { status, body } = await create(sent)
+  expect(status).toBe(201)
+  const { user_id, created_at, updated_at, login_at, ...rest } = body.data
+  expect(Number.isInteger(user_id)).toBe(true)
+  expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
+  expect([updated_at, login_at]).toEqual([created_at, created_at])
+  expect(rest).toEqual({
+    name: 'María José García-López',
+    email: 'maria.jose@example.com',
+    first_name: 'María José',
+    last_name: 'García-López',
+    phone: '+34 611 222 333',
+    date_of_birth: '1994-05-17',
+    gender: 'female',
+    country: 'Spain',
+    city: 'Sevilla',
+    timezone: 'Europe/Madrid',
+    language: 'es',
+    status: 1,
+    role_name: 'user',
+    lifecycle: 'subscriber',
+    email_verified_at: null,
+    login_amount: 1,
+    login_ip: '127.0.0.1',
+    source: 'api',
+    api_created: true,
+  })
+})
+
+test('POST /v1/users stores a password only as an argon2id hash', async () => {
+  const { body } = await create({ ...(await readFixture('users/maria')), email: 'hash@example.com' })
+  const stored = await userModel(service.live.db)
+    .findOne({ host_id: actor.hostId, id: body.data.user_id })
+    .lean()
+  expect(stored?.password_hash).toMatch(/^\$argon2id\$/)
+  expect(await Bun.password.verify('correct horse battery', stored?.password_hash as string)).toBe(true)
+  expect(JSON.stringify(stored)).not.toContain('correct horse')
+})
+
+test('POST /v1/users stores blank and missing optional fields as null and fills the defaults', async () => {
+  const { body } = await create({
+    email: ' Blank@Example.com ',
+    first_name: ' anna ',
+    last_name: 'B',
+    city: '  ',
+    date_of_birth: '',
+  })
+  expect(body.data).toMatchObject({
+    email: 'blank@example.com',
+    first_name: 'Anna',
+    city: null,
+    date_of_birth: null,
+    phone: null,
+    timezone: 'UTC',
+    language: 'en',
+  })
+})
+
+test.each([
+  ['email', undefined, 'required'],
+  ['email', '  ', 'required'],
+  ['email', null, 'required'],
+  ['email', 'nobody', 'invalid'],
+  ['email', { $gt: '' }, 'invalid'],
+  ['email', `${'a'.repeat(300)}@b.cc`, 'max'],
+  ['first_name', '', 'required'],
+  ['last_name', 7, 'invalid'],
+  ['last_name', 'x'.repeat(256), 'max'],
+  ['last_name', 'a\u0000b', 'invalid'],
+  ['password', 'short', 'min'],
+  ['password', 'x'.repeat(129), 'max'],
+  ['date_of_birth', '2026-02-30', 'invalid'],
+  ['date_of_birth', '2999-01-01', 'invalid'],
+  ['date_of_birth', 19940517, 'invalid'],
+  ['timezone', 'Mars/Olympus', 'invalid'],
+  ['language', 'english please', 'invalid'],
+  ['gender', 'g'.repeat(65), 'max'],
+])('POST /v1/users with %s = %j is 422 %s there and only there', async (field, value, code) => {
+  const before = await userModel(service.live.db).countDocuments({ host_id: actor.hostId })
+  const { status, body, text } = await create({
+    email: 'ok@example.com',
+    first_name: 'A',
+    last_name: 'B',
+    [field]: value,
+  })
+  expect(status).toBe(422)
+  expect(body.error.errors).toMatchObject([{ path: field, code }])
+  expect(text).not.toContain('xxxxx')
+  expect(await userModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+})
+
+test('POST /v1/users refuses an e-mail address that a user of the same host has in any case, but not of another host', async () => {
+  const sent = { email: 'Twice@example.com', first_name: 'A', last_name: 'B' }
+  expect((await create(sent)).status).toBe(201)
+  const again = await create({ ...sent, email: 'tWICE@example.com' })
+  expect(again.status).toBe(422)
+  expect(again.body.error.errors).toMatchObject([{ path: 'email', code: 'invalid' }])
+  const stranger = await service.actor()
+  expect((await stranger.send('POST', '/v1/users', { body: sent })).status).toBe(201)
+})
+
+test('twenty concurrent POSTs to /v1/users with one e-mail address create one user', async () => {
+  const sent = { email: 'race@example.com', first_name: 'A', last_name: 'B' }
+  const responses = await Promise.all(Array.from({ length: 20 }, () => create(sent)))
+  expect(responses.filter(({ status }) => status === 201)).toHaveLength(1)
+  expect(responses.filter(({ status }) => status === 422)).toHaveLength(19)
+})
+
+test('POST /v1/users ignores fields that a partner may not set', async () => {
+  const { body } = await create({
+    email: 'mass@example.com',
+    first_name: 'A',
+    last_name: 'B',
+    host_id: 1,
+    status: 9,
+    role_name: 'admin',
+    user_id: 1,
+    api_created: false,
+  })
+  expect(body.data).toMatchObject({ status: 1, role_name: 'user', api_created: true })
+  expect(body.data.user_id).not.toBe(1)
+})
+
+test.each([
+  ['  maría   josé ', 'María José'],
+  ['maría JOSÉ', 'maría JOSÉ'],
+  ["O'BRIEN", "O'Brien"],
+  ['garcía-lópez', 'García-López'],
+  ['McDonald', 'McDonald'],
+  ['山田', '山田'],
+])('formatName(%j) returns %j', (typed, formatted) => {
+  expect(formatName(typed)).toBe(formatted)
+})
+
+test('POST /v1/users stores the source and the key with the user', async () => {
+  const { body } = await create({ email: 'meta@example.com', first_name: 'A', last_name: 'B' })
+  const stored = await userModel(service.live.db).findOne({ id: body.data.user_id }).lean().orFail()
+  expect(stored.meta).toEqual({ source: 'api', api_created: true, created_by_key: actor.keyId })
+})
+
+test.each(['', '   ', '         '])(
+  'POST /v1/users with the blank password %j is 422 min',
+  async (password) => {
+    const { status, body } = await create({
+      email: 'p@example.com',
+      first_name: 'A',
+      last_name: 'B',
+      password,
+    })
+    expect([status, body.error.errors]).toMatchObject([422, [{ path: 'password', code: 'min' }]])
+  },
+)
+
+test('POST /v1/users reports a wrong e-mail address together with a date of birth in the future', async () => {
+  const { body } = await create({
+    email: { toString: 1 },
+    first_name: 'A',
+    last_name: 'B',
+    date_of_birth: '2999-01-01',
+  })
+  expect(body.error.errors.map(({ path }: { path: string }) => path)).toEqual(['email', 'date_of_birth'])
+})
