@@ -6,7 +6,7 @@ export interface Defect {
   /** Occurs exactly once in the file. */
   right: string
   wrong: string
-  /** Folders or files below `test/`. */
+  /** Ends of the paths of folders or files in `test/`. */
   tests: string[]
 }
 
@@ -87,10 +87,10 @@ const rows: Row[] = [
   ],
   [
     'a night too many',
-    'inventory/availability/night-problems.ts',
+    'stays/nights/problems.ts',
     'daysBetween(start, end) < longestNights',
     'daysBetween(start, end) <= longestNights',
-    'availability',
+    'nights',
   ],
   [
     'more ranges than a room type has room for',
@@ -137,7 +137,7 @@ const rows: Row[] = [
   [
     'a message to a closed conversation',
     'stays/messages/conversation.ts',
-    "if (stored.closed_at) throw new DomainError('conflict', 'The conversation is closed')",
+    "if (closed_at) throw new DomainError('conflict', 'The conversation is closed')",
     '',
     'messages',
   ],
@@ -242,9 +242,9 @@ const rows: Row[] = [
   ],
   [
     'a sandbox for ever',
-    'sandbox/store.ts',
-    "state: 'open', due_at: { $gt: now } } as const\n  const found",
-    "state: 'open' } as const\n  const found",
+    'sandbox/life-store.ts',
+    '...(now ? { due_at: { $gt: now } } : {}) } as const',
+    '} as const',
     'sandbox',
   ],
   [
@@ -264,8 +264,8 @@ const rows: Row[] = [
   [
     'a private network open',
     'changes/webhooks/address.ts',
-    "'100.64.0.0/10', ",
-    '',
+    "if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast'",
+    "if (parsed.kind() === 'ipv4') return parsed.range() !== 'private'",
     'webhooks/address.test.ts',
   ],
   [
@@ -352,7 +352,7 @@ const toDefect =
     file: `${root}/${file}`,
     right,
     wrong,
-    tests: tests.split(' ').map((path) => `test/${path}`),
+    tests: tests.split(' ').map((path) => `/${path}`),
   })
 
 export const defects: Defect[] = [...rows.map(toDefect('src')), ...commands.map(toDefect('cli'))]
