@@ -50,11 +50,11 @@ export function parseCount(text: string, name: string, maximum: number): number 
   return count
 }
 
-const maximumListed = 1000
+const maxListed = 1000
 
 /** How many entries a list shows at most; a note on standard error says when there are more. */
-export function limitArgument(what: string, standard = maximumListed) {
-  const description = `Maximum number of ${what} to list, up to ${maximumListed}`
+export function limitArgument(what: string, standard = maxListed) {
+  const description = `Maximum number of ${what} to list, up to ${maxListed}`
   return { limit: { type: 'string', default: String(standard), description } } as const
 }
 
@@ -71,7 +71,7 @@ export function afterArgument(what: string) {
  * @throws UsageError unless it is an integer from 1 to 1,000
  */
 export function parseLimit(text: string): number {
-  return parseCount(text, 'limit', maximumListed)
+  return parseCount(text, 'limit', maxListed)
 }
 
 /** The first `limit` of entries that were queried with one more; a note says when there are more. */

@@ -9,7 +9,7 @@ import { compose } from './process/wiring.ts'
 import { notifySupervisor } from './process/worker-metrics.ts'
 
 /** The HTTP server's own limit; every route has a lower one. */
-const maximumRequestBytes = 1024 ** 3
+const maxRequestBytes = 1024 ** 3
 
 /** Serves until asked to stop, then finishes the requests in progress, within 20 seconds. */
 async function serve(config: Config): Promise<void> {
@@ -28,7 +28,7 @@ async function serve(config: Config): Promise<void> {
       hostname: config.host,
       port: config.port,
       reusePort: config.workers > 1,
-      maxRequestBodySize: maximumRequestBytes,
+      maxRequestBodySize: maxRequestBytes,
     })
   } catch (error) {
     console.error(`Cannot listen on ${config.host}:${config.port}: ${(error as Error).message}`)

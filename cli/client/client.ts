@@ -216,10 +216,10 @@ function toPartnerError(
   return new PartnerError(status, error.message, problems, requestId, retryAfter)
 }
 
-const longestWaitSeconds = 3600
+const maxWaitSeconds = 3600
 
 /** Bounded, because a foreign server may have sent it. */
 function retryAfterOf(headers: Headers): number | undefined {
   const seconds = parseRetryAfter(headers.get('retry-after'))
-  return seconds === null ? undefined : Math.min(longestWaitSeconds, seconds)
+  return seconds === null ? undefined : Math.min(maxWaitSeconds, seconds)
 }

@@ -38,7 +38,7 @@ export async function latestVersion<T extends Item>(
   return feed.itemsOf(data).at(-1)?.version
 }
 
-/** A place in a feed that nothing keeps: a hint that was missed is in the feed. */
+/** A position in a feed that nothing keeps: a hint that was missed is in the feed. */
 export function fleetingCheckpoint(version: string | undefined): Checkpoint {
   return { version, save() {}, async sync() {}, async close() {} }
 }

@@ -12,7 +12,7 @@ export interface CalendarRow {
   nights: CalendarNight[]
 }
 
-const longestName = 24
+const maxName = 24
 const gap = 2
 const month = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', timeZone: 'UTC' })
 
@@ -43,7 +43,7 @@ export function drawCalendar(rows: CalendarRow[], width: number): string {
 }
 
 function shorten(name: string): string {
-  return Bun.stringWidth(name) > longestName ? `${Bun.sliceAnsi(name, 0, longestName - 1)}…` : name
+  return Bun.stringWidth(name) > maxName ? `${Bun.sliceAnsi(name, 0, maxName - 1)}…` : name
 }
 
 /** The name of a month above its first night in the block; without the year at the end of a line. */

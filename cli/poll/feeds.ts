@@ -5,7 +5,7 @@ import type { MessageItem } from '../../src/stays/messages/schema.ts'
 
 /** What the poll needs of any item. */
 export interface Item {
-  /** Its place in the feed. */
+  /** Its position in the feed. */
   version: string
 }
 

@@ -1,7 +1,7 @@
 import { PartnerError, UnreachableError } from '../client/client.ts'
 import { note } from '../output.ts'
 
-const longestPauseSeconds = 60
+const maxPauseSeconds = 60
 
 /** Stops a poll between two changes. */
 export interface StopSignal {
@@ -60,5 +60,5 @@ function pauseAfter(error: unknown, attempt: number): number | null {
       (error.status >= 500 || error.status === 429 || error.retryAfterSeconds))
   if (!isTemporary) return null
   const { retryAfterSeconds } = error as UnreachableError | PartnerError
-  return retryAfterSeconds ?? Math.random() * Math.min(longestPauseSeconds, 2 ** attempt)
+  return retryAfterSeconds ?? Math.random() * Math.min(maxPauseSeconds, 2 ** attempt)
 }

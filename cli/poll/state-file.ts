@@ -14,7 +14,7 @@ export interface State {
 }
 
 /** The file is made whole again after this many lines, so that it stays small. */
-const maximumLines = 10_000
+const maxLines = 10_000
 
 /**
  * Reads a state file: a line of JSON and, after it, a line for each version that was handled since. A line that a kill or
@@ -71,7 +71,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
   return {
     append(version) {
       try {
-        if (descriptor === undefined || lines >= maximumLines) startOver(version)
+        if (descriptor === undefined || lines >= maxLines) startOver(version)
         else {
           // All of it or an error: `writeSync` would write a part where the disk is nearly full.
           writeFileSync(descriptor, `${version}\n`)

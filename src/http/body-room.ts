@@ -3,12 +3,12 @@ import { DomainError } from '../core/errors.ts'
 /** A body up to this size never waits: so many of them take no memory worth counting. */
 export const smallBodyBytes = 64 * 1024
 /** Bytes of larger bodies that are being read, or worked on, for one key and in this process. */
-const mostOfKey = 16 * 1024 * 1024
-const mostOfProcess = 96 * 1024 * 1024
+const maxOfKey = 16 * 1024 * 1024
+const maxOfProcess = 96 * 1024 * 1024
 
 /** Bodies that wait, for one key and in this process: each takes about a megabyte of what has arrived of it. */
-const mostWaitingOfKey = 4
-const mostWaiting = 64
+const maxWaitingOfKey = 4
+const maxWaiting = 64
 
 interface Waiting {
   keyId: number
@@ -54,13 +54,13 @@ function ofKey(keyId: number): number {
 
 /** The first of a key always fits, and the first of all: no setting of the bounds can keep a body out for good. */
 function fits(keyId: number, bytes: number): boolean {
-  const isWithinKey = ofKey(keyId) === 0 || ofKey(keyId) + bytes <= mostOfKey
-  return isWithinKey && (total === 0 || total + bytes <= mostOfProcess)
+  const isWithinKey = ofKey(keyId) === 0 || ofKey(keyId) + bytes <= maxOfKey
+  return isWithinKey && (total === 0 || total + bytes <= maxOfProcess)
 }
 
 async function turn(keyId: number, bytes: number, signal: AbortSignal): Promise<void> {
   const ofSameKey = [...queue].filter((waiting) => waiting.keyId === keyId).length
-  if (ofSameKey >= mostWaitingOfKey || queue.size >= mostWaiting) throw tooMany()
+  if (ofSameKey >= maxWaitingOfKey || queue.size >= maxWaiting) throw tooMany()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const waiting = { keyId, bytes, begin: resolve }
   queue.add(waiting)

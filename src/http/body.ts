@@ -1,18 +1,18 @@
 import { DomainError, invalidField } from '../core/errors.ts'
 import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
-import { countGarbage } from './garbage.ts'
+import { collectGarbageOccasionally } from './garbage.ts'
 import { outcomeOf } from './outcome.ts'
 
 /** How deeply a body may nest; real listings need five levels. */
-const maximumDepth = 64
+const maxDepth = 64
 /** Values that a body may hold, unknown fields included: parsed, each takes up to a hundred times the two bytes it is sent in. */
-const maximumValues = 100_000
+const maxValues = 100_000
 
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
  * @param keyId whose body it is
- * @param maximumBytes more is refused, before it is read if the sender declared the length
+ * @param maxBytes more is refused, before it is read if the sender declared the length
  * @param isOptional no body is an empty object
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
  * with a retry time
@@ -20,12 +20,12 @@ const maximumValues = 100_000
 export async function readJsonObject(
   request: Request,
   keyId: number,
-  maximumBytes: number,
+  maxBytes: number,
   isOptional = false,
 ): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, keyId, maximumBytes)
+  const bytes = await readBytes(request, keyId, maxBytes)
   if (isOptional && bytes.byteLength === 0) return {}
-  countGarbage(bytes.byteLength)
+  collectGarbageOccasionally(bytes.byteLength)
   const value = parse(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidField('body', 'The body must be a JSON object')
@@ -40,9 +40,9 @@ const bodyTimeoutMilliseconds = 30_000
  * Reads chunk by chunk, whatever length was declared: the server stops reading from the socket while nobody asks for
  * more, so no more than the limit is ever in memory.
  */
-async function readBytes(request: Request, keyId: number, maximumBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, keyId: number, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
-  if (Number(declared) > maximumBytes) throw tooLarge(maximumBytes)
+  if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
   if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
   // A sender that has gone sends nothing more: what came of it is given up at once.
   const over = new AbortController()
@@ -59,7 +59,7 @@ async function readBytes(request: Request, keyId: number, maximumBytes: number):
     // Not touched before: the server would begin to read it.
     chunks = request.body?.[Symbol.asyncIterator]()
     if (!chunks) return new Uint8Array()
-    const reading = readAll(chunks, maximumBytes, declared === null ? reserve : undefined)
+    const reading = readAll(chunks, maxBytes, declared === null ? reserve : undefined)
     return await Promise.race([reading, whenAborted(over.signal)])
   } catch (error) {
     chunks?.return?.().catch(() => {})
@@ -86,7 +86,7 @@ export function dropBody({ body }: Request): void {
 /** @param reserve called once with the most that may come, when a body whose length nobody declared is more than small */
 async function readAll(
   chunks: AsyncIterator<Uint8Array>,
-  maximumBytes: number,
+  maxBytes: number,
   reserve?: (bytes: number) => Promise<void>,
 ): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
@@ -94,9 +94,9 @@ async function readAll(
   for (;;) {
     const { done, value } = await chunks.next()
     if (done) return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
-    if (size <= smallBodyBytes && size + value.byteLength > smallBodyBytes) await reserve?.(maximumBytes)
+    if (size <= smallBodyBytes && size + value.byteLength > smallBodyBytes) await reserve?.(maxBytes)
     size += value.byteLength
-    if (size > maximumBytes) throw tooLarge(maximumBytes)
+    if (size > maxBytes) throw tooLarge(maxBytes)
     parts.push(value)
   }
 }
@@ -107,26 +107,24 @@ function tooSlow(): DomainError {
 }
 
 /** An unread body up to this size is tolerated, so that the connection can be used again. */
-const maximumUnreadBytes = 64 * 1024
+const maxUnreadBytes = 64 * 1024
 
 /** True for a body that must not be read to its end unless a route needs it: the connection is closed instead. */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
     return headers.has('transfer-encoding') || headers.has('content-length')
-  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > maximumUnreadBytes
+  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > maxUnreadBytes
 }
 
-function tooLarge(maximumBytes: number): DomainError {
-  const message = `The body must be at most ${maximumBytes} bytes`
+function tooLarge(maxBytes: number): DomainError {
+  const message = `The body must be at most ${maxBytes} bytes`
   return new DomainError('body_too_large', message, [{ path: 'body', code: 'max', message }])
 }
 
 function parse(bytes: Uint8Array): unknown {
   const { depth, values } = measure(bytes)
-  if (depth > maximumDepth)
-    throw invalidField('body', `The body must not nest deeper than ${maximumDepth} levels`)
-  if (values > maximumValues)
-    throw invalidField('body', `The body must hold at most ${maximumValues} values`, 'max')
+  if (depth > maxDepth) throw invalidField('body', `The body must not nest deeper than ${maxDepth} levels`)
+  if (values > maxValues) throw invalidField('body', `The body must hold at most ${maxValues} values`, 'max')
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

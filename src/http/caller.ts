@@ -15,7 +15,7 @@ export interface Caller {
 }
 
 /** What a request brought along, beside its path and query. */
-export interface Sent {
+export interface RequestInput {
   readonly idempotencyKey: string | undefined
   /** The JSON body as sent, unknown fields included; undefined for a request without one. */
   readonly body: Record<string, unknown> | undefined

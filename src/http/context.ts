@@ -108,13 +108,13 @@ export interface Usage {
 /** Keeps what was done with each key, for its holder to look at (decisions §18). */
 export interface Journal {
   /** Takes an entry; it is written soon, and never delays or fails a request. */
-  record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryPlaces): void
+  record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryDestinations): void
   /** Writes what was taken so far. */
   flush(): Promise<void>
 }
 
 /** Where a request appears. */
-export interface EntryPlaces {
+export interface EntryDestinations {
   /** In the list of the key's requests. */
   isListed: boolean
   /** In the counts that are compared with the key's rate limit. */

@@ -5,7 +5,7 @@ import { isUnreachable } from '../platform/mongo/errors.ts'
 import { dropBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { outcomeOf } from './outcome.ts'
-import { maximumProblems } from './schema/problems.ts'
+import { maxProblems } from './schema/problems.ts'
 
 /** Status and `error.type` of each kind of error (contract, Errors). */
 const responses: Record<ErrorKind, { status: number; type: string }> = {
@@ -73,7 +73,7 @@ export function describeError(error: DomainError) {
   return {
     ...responses[error.kind],
     message: error.message,
-    errors: error.problems.slice(0, maximumProblems),
+    errors: error.problems.slice(0, maxProblems),
   }
 }
 

@@ -7,7 +7,7 @@ let bytesSince = 0
  * its size, and the collector runs too late: without this, a few clients that only exchange large bodies make a
  * process grow by hundreds of megabytes.
  */
-export function countGarbage(bytes: number): void {
+export function collectGarbageOccasionally(bytes: number): void {
   if (bytes < smallBytes) return
   bytesSince += bytes
   if (bytesSince < collectEveryBytes) return

@@ -3,7 +3,7 @@ import { DomainError } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { authorize, rateLimited, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
-import type { Caller, Sent } from './caller.ts'
+import type { Caller, RequestInput } from './caller.ts'
 import { clientAddress } from './client-address.ts'
 import type { AppContext, Authorization, SandboxInUse } from './context.ts'
 import { deprecationHeaders } from './deprecation.ts'
@@ -25,7 +25,7 @@ interface GuardContext {
   set: { headers: Record<string, string | number | undefined> }
   server: { requestIP(request: Request): { address: string } | null } | null
   caller: Caller
-  sent: Sent
+  sent: RequestInput
   sandbox?: SandboxInUse
 }
 
@@ -39,7 +39,7 @@ interface GuardContext {
 export function guard(app: AppContext) {
   return new Elysia({ name: 'guard', seed: app.environment.name })
     .decorate('caller', undefined as unknown as Caller)
-    .decorate('sent', undefined as unknown as Sent)
+    .decorate('sent', undefined as unknown as RequestInput)
     .macro({
       access: (access: Access) => ({
         parse: () => unread,
@@ -123,7 +123,7 @@ const sandboxHooks = {
 /** Documents that a write adds for each item, at most: a booking comes with message, conversation and stored response. */
 const documentsPerItem = 5
 
-function growthOf(body: Sent['body']) {
+function growthOf(body: RequestInput['body']) {
   const items = Array.isArray(body?.data) ? body.data.length : 1
   return { documents: items * documentsPerItem, bytes: body ? JSON.stringify(body).length : 0 }
 }

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events'
-import type { Place, Places } from '../platform/places.ts'
+import type { Slot, Slots } from '../platform/slots.ts'
 
 /** How many requests of one key are held at once, over all processes (decisions §16). */
 const heldPerKey = 5
-/** Longer than any request is held: the place of a process that died is free after this. */
-const placeMilliseconds = 35_000
+/** Longer than any request is held: the slot of a process that died is free after this. */
+const slotMilliseconds = 35_000
 
 /** The requests that this process holds until something changes. */
 export class HeldRequests {
@@ -13,7 +13,7 @@ export class HeldRequests {
 
   /** @param maximum how many this process holds */
   constructor(
-    private readonly places: Places,
+    private readonly slots: Slots,
     private readonly maximum: number,
   ) {
     setMaxListeners(0, this.ending)
@@ -29,17 +29,17 @@ export class HeldRequests {
     return this.controller.signal
   }
 
-  /** A place for a request of a key, or null where it cannot be held: the key has enough of them, or the process has. */
-  async take(keyId: number): Promise<Place | null> {
+  /** A slot for a request of a key, or null where it cannot be held: the key has enough of them, or the process has. */
+  async take(keyId: number): Promise<Slot | null> {
     if (this.ending.aborted || this.held >= this.maximum) return null
     this.held += 1
-    const place = await this.places.take(`key:${keyId}`, heldPerKey, placeMilliseconds)
-    if (!place) this.held -= 1
+    const slot = await this.slots.take(`key:${keyId}`, heldPerKey, slotMilliseconds)
+    if (!slot) this.held -= 1
     return (
-      place &&
+      slot &&
       once(() => {
         this.held -= 1
-        place.free()
+        slot.free()
       })
     )
   }
@@ -50,7 +50,7 @@ export class HeldRequests {
   }
 }
 
-function once(free: () => void): Place {
+function once(free: () => void): Slot {
   let isTaken = true
   return {
     free() {

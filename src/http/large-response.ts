@@ -1,4 +1,4 @@
-import { countGarbage } from './garbage.ts'
+import { collectGarbageOccasionally } from './garbage.ts'
 import { pacedStream, takeUnsent } from './unsent.ts'
 
 /** What the operating system takes at once: a response up to this size is sent and forgotten. */
@@ -25,7 +25,7 @@ export function sendLarge({ response, set, caller }: Answered): Response | undef
   const headers = { ...(set.headers as Record<string, string>), 'content-type': 'application/json' }
   if (text.length <= smallBytes) return new Response(text, { status, headers })
   const bytes = Buffer.from(text)
-  countGarbage(bytes.length)
+  collectGarbageOccasionally(bytes.length)
   const giveBack = takeUnsent(caller.keyId, bytes.length)
   let at = 0
   const next = async () => {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { named, responseObject, shown } from './schema/fields.ts'
 
 /** `page` and `per_page` of a query (decisions §2); `query.ts` converts the digits of a query string to numbers. */
-export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
+export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
   page: Type.Optional(
     Type.Integer({
       minimum: 1,
@@ -14,8 +14,8 @@ export const pageQuery = (defaultPerPage: number, maximumPerPage: number) => ({
   per_page: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: maximumPerPage,
-      description: `Items per page (default ${defaultPerPage}, maximum ${maximumPerPage})`,
+      maximum: maxPerPage,
+      description: `Items per page (default ${defaultPerPage}, maximum ${maxPerPage})`,
       example: defaultPerPage,
     }),
   ),

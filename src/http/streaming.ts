@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
-import { countGarbage } from './garbage.ts'
+import { collectGarbageOccasionally } from './garbage.ts'
 import { pacedStream } from './unsent.ts'
 
 /** A response up to this size is sent whole, so that a failure on the way is still a proper error. */
-const maximumBufferedBytes = 1024 * 1024
+const maxBufferedBytes = 1024 * 1024
 
 /**
  * Responds 200 with JSON text that comes in chunks. A large response is produced while it is sent, no faster than the
@@ -24,7 +24,7 @@ export async function streamJson(
   }
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0
-  while (heldBytes <= maximumBufferedBytes) {
+  while (heldBytes <= maxBufferedBytes) {
     const { done, value } = await chunks.next()
     if (done) return new Response(new Blob(held), { headers })
     const bytes = encoder.encode(value)
@@ -37,7 +37,7 @@ export async function streamJson(
     const { done, value } = await chunks.next()
     if (done) return null
     const bytes = encoder.encode(value)
-    countGarbage(bytes.length)
+    collectGarbageOccasionally(bytes.length)
     return bytes
   }
   const body = pacedStream(next, (error) => {

@@ -1,9 +1,9 @@
 import { DomainError } from '../core/errors.ts'
 
 /** Bytes of large responses of one key that may wait to be read. */
-const mostOfKey = 8 * 1024 * 1024
+const maxOfKey = 8 * 1024 * 1024
 /** How long a response may take to be read: one read byte by byte would otherwise be kept for hours. */
-const longestMilliseconds = 120_000
+const maxMilliseconds = 120_000
 
 const ofKeys = new Map<number, number>()
 
@@ -15,7 +15,7 @@ const ofKeys = new Map<number, number>()
  */
 export function takeUnsent(keyId: number, bytes: number): () => void {
   const before = ofKeys.get(keyId) ?? 0
-  if (before > 0 && before + bytes > mostOfKey) throw tooManyUnread()
+  if (before > 0 && before + bytes > maxOfKey) throw tooManyUnread()
   ofKeys.set(keyId, before + bytes)
   let isTaken = true
   return () => {
@@ -47,7 +47,7 @@ type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
 export function pacedStream(
   next: Next,
   end: (error?: unknown) => void,
-  longest = longestMilliseconds,
+  longest = maxMilliseconds,
 ): ReadableStream<Uint8Array> {
   let timer: ReturnType<typeof setTimeout> | undefined
   let hasEnded = false

@@ -1,4 +1,4 @@
-import { MemoryPlaces, type Places } from './places.ts'
+import { MemorySlots, type Slots } from './slots.ts'
 
 /** The length of the window that API keys and client addresses are counted in. */
 export const minuteMilliseconds = 60_000
@@ -24,7 +24,7 @@ export interface RateDecision extends RateState {
  */
 export interface RateLimiter {
   /**
-   * Takes a place in a window, if one is free.
+   * Takes a slot in a window, if one is free.
    *
    * @param record the name whose version is returned, as raised by {@link invalidate}; by default the window's own
    */
@@ -35,8 +35,8 @@ export interface RateLimiter {
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true when there is none. */
   ready(): Promise<boolean>
-  /** Places to be held for a while, by the same store. */
-  readonly places: Places
+  /** Slots to be held for a while, by the same store. */
+  readonly slots: Slots
   close(): Promise<void>
 }
 
@@ -47,12 +47,12 @@ interface Recent {
   windowMilliseconds: number
 }
 
-const maximumNames = 100_000
+const maxNames = 100_000
 const sweepEveryMilliseconds = 10_000
 
 /** Counts in this process: the default without Redis, and the fallback while Redis is down. */
 export class MemoryRateLimiter implements RateLimiter {
-  readonly places = new MemoryPlaces()
+  readonly slots = new MemorySlots()
   /** Least recently hit first. */
   private readonly names = new Map<string, Recent>()
   private readonly sweeper: ReturnType<typeof setInterval>
@@ -135,7 +135,7 @@ export class MemoryRateLimiter implements RateLimiter {
     recent.hits.push(now)
     this.names.delete(name)
     this.names.set(name, recent)
-    if (this.names.size > maximumNames) this.names.delete(this.names.keys().next().value as string)
+    if (this.names.size > maxNames) this.names.delete(this.names.keys().next().value as string)
   }
 
   private sweep(): void {

@@ -13,7 +13,7 @@ export interface Distance {
 }
 
 /** What the database that is replaced has given out. */
-export interface GivenOut {
+export interface HighWaterMarks {
   /** The latest version of any host. */
   version: Date
   /** The last id of each sequence. */
@@ -21,12 +21,12 @@ export interface GivenOut {
 }
 
 /** What a database has given out so far. */
-export async function readGivenOut(db: Db): Promise<GivenOut> {
+export async function readHighWaterMarks(db: Db): Promise<HighWaterMarks> {
   return { version: await readLatestVersion(db), ids: await readSequences(db) }
 }
 
 /** What was moved ahead. */
-export interface MovedAhead {
+export interface SkippedPast {
   /** Hosts whose versions continue later. */
   clocks: number
   /** The version after which the first change of every host comes. */
@@ -42,12 +42,12 @@ export interface MovedAhead {
  *
  * @param before what the replaced database has given out, where that is known
  */
-export async function moveAhead(
+export async function skipPast(
   db: Db,
   clock: Clock,
   { seconds, ids }: Distance,
-  before?: GivenOut,
-): Promise<MovedAhead> {
+  before?: HighWaterMarks,
+): Promise<SkippedPast> {
   const from = new Date(Math.max(clock().getTime(), before?.version.getTime() ?? 0))
   const { clocks, last } = await moveClocksAhead(db, from, seconds)
   if (before) await raiseSequences(db, sequenceNames, before.ids)

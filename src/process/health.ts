@@ -27,7 +27,7 @@ function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSign
       holds: shared(async () => Boolean(await db.db?.command({ ping: 1 }))),
     },
     { name: 'clock', isEssential: true, holds: async () => clockWatch.isSound() },
-    { name: 'throttle_store', isEssential: false, holds: () => rateLimiter.ready() },
+    { name: 'redis', isEssential: false, holds: () => rateLimiter.ready() },
   ]
 }
 

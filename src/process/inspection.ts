@@ -1,4 +1,4 @@
-import { maximumSkewSeconds } from '../core/skew.ts'
+import { maxSkewSeconds } from '../core/skew.ts'
 import { measureSkew } from '../platform/mongo/clock-watch.ts'
 import { compareIndexes, type IndexDifference } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
@@ -88,7 +88,7 @@ function admin(db: Db, command: object): Promise<unknown> {
 
 async function inspectClock(db: Db): Promise<Finding> {
   const skewSeconds = await measureSkew(db)
-  const state = Math.abs(skewSeconds) > maximumSkewSeconds ? 'failed' : 'ok'
-  const detail = `${describeSkew(skewSeconds, 'the database')}; at most ${maximumSkewSeconds} s are allowed`
+  const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'failed' : 'ok'
+  const detail = `${describeSkew(skewSeconds, 'the database')}; at most ${maxSkewSeconds} s are allowed`
   return { check: 'clock', state, detail }
 }

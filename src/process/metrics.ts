@@ -158,7 +158,7 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
     hint.set(hooks?.oldestSeconds ?? Number.NaN)
     off.set(hooks?.off ?? Number.NaN)
     latency.set({ store: 'database' }, database)
-    latency.set({ store: 'throttle_store' }, throttle)
+    latency.set({ store: 'redis' }, throttle)
     return registry
   }
 }

@@ -21,11 +21,11 @@ export interface OpenDatabase {
 }
 
 /** How a database is opened. */
-export interface Opening {
+export interface OpenOptions {
   /** As it is, instead of brought up to this release, with all its collections and indexes. */
-  asIs?: boolean
+  skipMigrations?: boolean
   /** Operations have no time limit, see {@link openMongo}. */
-  isPatient?: boolean
+  noTimeouts?: boolean
 }
 
 /**
@@ -35,13 +35,13 @@ export interface Opening {
  */
 export async function openDatabase(
   config: Config,
-  { asIs = false, isPatient = false }: Opening = {},
+  { skipMigrations = false, noTimeouts = false }: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
     const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
-    const changedIndexes = asIs ? [] : await prepareDatabase(url)
-    const db = await openMongo(url, isPatient)
+    const changedIndexes = skipMigrations ? [] : await prepareDatabase(url)
+    const db = await openMongo(url, noTimeouts)
     return {
       db,
       changedIndexes,

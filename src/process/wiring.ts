@@ -32,7 +32,7 @@ export interface Surroundings {
   /** The clock of this machine, which is compared with the database's. */
   wall?: (() => number) | undefined
   /** The database is never given up, see {@link openMongo}. */
-  isPatient?: boolean
+  noTimeouts?: boolean
 }
 
 /**
@@ -42,11 +42,11 @@ export interface Surroundings {
  */
 export async function compose(
   config: Config,
-  { clock = systemClock, wall, isPatient = false }: Surroundings = {},
+  { clock = systemClock, wall, noTimeouts = false }: Surroundings = {},
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)
-  const database = await openDatabase(config, { isPatient })
+  const database = await openDatabase(config, { noTimeouts })
   try {
     return await composeOn({ config, clock, log, rateLimiter, database }, wall)
   } catch (error) {
@@ -76,7 +76,7 @@ async function composeOn(
   const topics = outboxTopics({ db, clock, config })
   const outbox = new OutboxWorker(db, topics, clock, log, () => clockWatch.isSound())
   outbox.start()
-  const heldRequests = new HeldRequests(rateLimiter.places, config.maxHeldRequests)
+  const heldRequests = new HeldRequests(rateLimiter.slots, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)

@@ -9,11 +9,11 @@ import { endSandboxes, type ScopedModel } from './store.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'> & { models: ScopedModel[] }
 
 /** A sandbox that is still not filled after this long belonged to a process that died. */
-const longestFillMilliseconds = 600_000
+const maxFillMilliseconds = 600_000
 /** After this long another request fills one in its place. */
 const claimMilliseconds = 30_000
 /** How long a request waits for another one that fills the sandbox. */
-const longestWaitMilliseconds = 10_000
+const maxWaitMilliseconds = 10_000
 const lookEveryMilliseconds = 50
 
 /**
@@ -41,7 +41,7 @@ const fills = new Map<string, Promise<OpenSandbox>>()
 /** Fills a sandbox, or waits for the request that does. */
 async function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
   const { db, clock } = store
-  const deadline = performance.now() + longestWaitMilliseconds
+  const deadline = performance.now() + maxWaitMilliseconds
   while (performance.now() < deadline) {
     const now = clock()
     if (await claimFill(db, keyId, now, new Date(now.getTime() + claimMilliseconds))) {
@@ -75,7 +75,7 @@ function filledTooOften(seconds: number): DomainError {
 async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
   const { db, clock, ids } = store
   const scope = await ids('host')
-  const due_at = new Date(clock().getTime() + longestFillMilliseconds)
+  const due_at = new Date(clock().getTime() + maxFillMilliseconds)
   const sandbox = { _id: scope, documents: 0, bytes: 0 }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
   await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))

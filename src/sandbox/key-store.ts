@@ -4,7 +4,7 @@ import type { ClockStart } from '../versions/store.ts'
 import { sandboxKeyModel } from './model.ts'
 
 /** How often the sandbox of a key is filled at most, and in which time (decisions §13). */
-const mostFills = 10
+const maxFills = 10
 const fillsMilliseconds = 600_000
 
 /** Begins to fill a key's sandbox; false while another request does. */
@@ -25,14 +25,14 @@ export async function claimFill(db: Db, keyId: number, now: Date, until: Date): 
 
 /** Ends it. @param filledAt when the sandbox was filled; undefined where it was not */
 export async function endFill(db: Db, keyId: number, filledAt?: Date): Promise<void> {
-  const noted = filledAt ? { $push: { fills: { $each: [filledAt], $slice: -mostFills } } } : {}
+  const noted = filledAt ? { $push: { fills: { $each: [filledAt], $slice: -maxFills } } } : {}
   await sandboxKeyModel(db).updateOne({ _id: keyId }, { $set: { filling_until: null }, ...noted } as never)
 }
 
 /** The seconds until a key's sandbox may be filled again; 0 for now. */
 export async function secondsUntilFill(db: Db, keyId: number, now: Date): Promise<number> {
   const { fills = [] } = (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
-  const free = (fills.at(-mostFills)?.getTime() ?? 0) + fillsMilliseconds
+  const free = (fills.at(-maxFills)?.getTime() ?? 0) + fillsMilliseconds
   return Math.max(0, Math.ceil((free - now.getTime()) / 1000))
 }
 

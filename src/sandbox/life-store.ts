@@ -10,8 +10,8 @@ type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 const lifetimeMilliseconds = 3_600_000
 
 /** What a sandbox holds at most (decisions §13). */
-const mostDocuments = 5000
-const mostBytes = 64 * 1024 * 1024
+const maxDocuments = 5000
+const maxBytes = 64 * 1024 * 1024
 
 /** A sandbox as a request finds it. */
 export type OpenSandbox = Pick<Sandbox, '_id' | 'documents' | 'bytes'>
@@ -64,10 +64,10 @@ export async function requireRoom(
   { db, models }: Pick<Context, 'db' | 'models'>,
   { _id, documents, bytes }: OpenSandbox,
 ): Promise<void> {
-  if (bytes >= mostBytes) throw full()
-  if (documents < mostDocuments) return
+  if (bytes >= maxBytes) throw full()
+  if (documents < maxDocuments) return
   const counted = await countDocuments({ db, models }, _id)
-  if (counted >= mostDocuments) throw full()
+  if (counted >= maxDocuments) throw full()
   await sandboxModel(db).updateOne({ _id }, { $set: { documents: counted } })
 }
 
@@ -81,7 +81,7 @@ async function countDocuments(
 ): Promise<number> {
   let counted = 0
   for (const { collection, filter } of scopeFilters(db, models, scope))
-    if (counted < mostDocuments)
-      counted += await db.collection(collection).countDocuments(filter, { limit: mostDocuments - counted })
+    if (counted < maxDocuments)
+      counted += await db.collection(collection).countDocuments(filter, { limit: maxDocuments - counted })
   return counted
 }

@@ -33,7 +33,7 @@ schema.index(
 )
 schema.index({ due_at: 1 }, { name: 'sandbox_due' })
 
-export const sandboxModel = modelOf<Sandbox>('sandbox_scopes', schema)
+export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 
 /** What goes on from one sandbox of a key to the next. */
 export interface SandboxKey {

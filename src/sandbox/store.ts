@@ -14,7 +14,7 @@ export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 
 /** A write in progress may commit this much later: a sandbox that has ended is swept once more after that time. */
-const longestRequestMilliseconds = 30_000
+const maxRequestMilliseconds = 30_000
 
 /** Ids given out in the sandbox begin above those of the contract and the fixtures. */
 const firstFreeId = 10_000
@@ -60,7 +60,7 @@ export async function endSandboxes(
 ): Promise<number> {
   let ended = 0
   for (const sandbox of await sandboxModel(db).find(which).lean()) {
-    const due_at = new Date(now.getTime() + longestRequestMilliseconds)
+    const due_at = new Date(now.getTime() + maxRequestMilliseconds)
     const { modifiedCount } = await sandboxModel(db).updateOne(
       { ...which, _id: sandbox._id },
       { $set: { state: 'ended', due_at } },

@@ -2,7 +2,7 @@ import { DomainError } from '../core/errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** The place of a change among all changes of its host. */
+/** The position of a change among all changes of its host. */
 export interface Tick {
   /** The booking version: `max(now, last + 1 s)`, so no two changes of a host share one. */
   version: Date
@@ -46,7 +46,7 @@ export async function nextMessageVersion(db: Db, session: Session, hostId: numbe
   return versionOf(clock, 'messages_last')
 }
 
-/** Gives a change without a version its place among the host's changes, by the same rule. */
+/** Gives a change without a version its position among the host's changes, by the same rule. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
   if (!advanced) throw noClock()
@@ -148,7 +148,7 @@ function fill<T>(counters: Counter[], value: T): Partial<Record<Counter, T>> {
 /** Counters last seen ahead of the present, as happens in a burst: decides which update to try first. */
 const seenAhead = new Set<string>()
 /** These are hints only: beyond this number they are dropped. */
-const mostHints = 10_000
+const maxHints = 10_000
 
 /** Every choice of counters that may be ahead of the present. */
 function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
@@ -162,7 +162,7 @@ function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
 }
 
 function remember(hostId: number, clock: HostClock, counters: Counter[], seconds: number): void {
-  if (seenAhead.size >= mostHints) seenAhead.clear()
+  if (seenAhead.size >= maxHints) seenAhead.clear()
   for (const counter of counters) {
     if ((clock[counter] ?? 0) > seconds) seenAhead.add(hintOf(hostId, counter))
     else seenAhead.delete(hintOf(hostId, counter))

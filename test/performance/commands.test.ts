@@ -35,7 +35,7 @@ await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message
 
 /** What the service does in the background is not the request's. */
 const background = new Set([
-  ...['outbox', 'api_keys', 'sandbox_scopes', 'requests', 'request_counts'],
+  ...['outbox', 'keys', 'sandboxes', 'requests', 'request_counts'],
   ...['webhooks', 'webhook_deliveries'],
 ])
 

@@ -49,7 +49,7 @@ test('the Redis of compose.yaml grants its account just what the service needs, 
   const limiter = await new RedisRateLimiter(login, 'partner').open()
   expect(await limiter.ready()).toBe(true)
   await limiter.invalidate('key:1')
-  const place = await limiter.places.take('a', 1, 1000)
+  const place = await limiter.slots.take('a', 1, 1000)
   place?.free()
   await limiter.close()
   const { stdout } = await Bun.$`ps -eo args`.quiet()

@@ -21,7 +21,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   expect([count('/v1/me', 200), count('/v1/listings/:id', 404), count('none', 404)]).toEqual([2, 1, 1])
   expect(series.get('rate_limit_decisions_total{decision="allowed",store="shared"}')).toBe(3)
   expect(series.get('store_ping_seconds{store="database"}')).toBeGreaterThan(0)
-  expect(series.get('store_ping_seconds{store="throttle_store"}')).toBeGreaterThan(0)
+  expect(series.get('store_ping_seconds{store="redis"}')).toBeGreaterThan(0)
   for (const name of ['outbox_jobs{state="pending"}', 'outbox_oldest_seconds', 'feed_version_drift_seconds'])
     expect(series.get(name)).toBeGreaterThanOrEqual(0)
   expect(text).not.toContain(actor.key)

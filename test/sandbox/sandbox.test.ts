@@ -183,12 +183,12 @@ test('an hour after its last write a sandbox is replaced by a new one, and the o
   const actor = await service.actor()
   await useEverything(actor)
   const scope = await scopeOf(actor)
-  expect(await remainsOf(scope)).toContain('walk_pages')
+  expect(await remainsOf(scope)).toContain('page_ends')
   offset = 3_600_001
   expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
   expect(await scopeOf(actor)).not.toBe(scope)
   await sweepSandboxes({ ...service.sandbox, models })
-  expect(await remainsOf(scope)).toEqual(['sandbox_scopes'])
+  expect(await remainsOf(scope)).toEqual(['sandboxes'])
   offset += 31_000
   await sweepSandboxes({ ...service.sandbox, models })
   expect(await remainsOf(scope)).toEqual([])

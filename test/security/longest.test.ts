@@ -13,7 +13,7 @@ const astral = '\u{1f3e0}'
 type Tree = any
 
 /** Formats whose longest value can be written in four-byte characters. */
-const longestOf: Record<string, (maxLength: number) => string> = {
+const maxOf: Record<string, (maxLength: number) => string> = {
   text: (maxLength) => astral.repeat(maxLength),
   uri: (maxLength) => `https://x.example/${astral.repeat(maxLength - 'https://x.example/'.length)}`,
   email: (maxLength) => `${'\u{10330}'.repeat(64)}@${'\u{10330}'.repeat(maxLength - 68)}.aa`,
@@ -33,7 +33,7 @@ function longest(schema: TSchema, sample: Tree): Tree {
       }),
     )
   if (schema.type === 'array') return [longest(schema.items, sample?.[0])]
-  if (schema.type === 'string') return longestOf[schema.format]?.(schema.maxLength) ?? sample
+  if (schema.type === 'string') return maxOf[schema.format]?.(schema.maxLength) ?? sample
   return schema.maximum
 }
 

@@ -95,8 +95,8 @@ async function openApp(environment: Record<string, string>, clock?: Clock, wall?
   const config: Config = readConfig(testEnvironment(environment))
   // The server of this run is never away: one that is too busy to respond in time is waited for.
   const server = inject('mongodbUrl').replace(/\/\?.*/, '/')
-  const isPatient = config.mongodbUrl?.startsWith(server) ?? false
-  const context = await compose(config, { clock, wall, isPatient })
+  const noTimeouts = config.mongodbUrl?.startsWith(server) ?? false
+  const context = await compose(config, { clock, wall, noTimeouts })
   const { live, sandbox } = context
   const app = createApp(context)
   const requests = countRequests(app, context)

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { recordAction } from '../../../src/access/audit/store.ts'
 import { type Clock, systemClock } from '../../../src/core/clock.ts'
 import { type Config, readConfig } from '../../../src/core/config.ts'
-import { maximumSkewSeconds } from '../../../src/core/skew.ts'
+import { maxSkewSeconds } from '../../../src/core/skew.ts'
 import { type IdSource, sequenceIds } from '../../../src/http/ids.ts'
 import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
 import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { type Opening, openDatabase } from '../../../src/process/open.ts'
+import { type OpenOptions, openDatabase } from '../../../src/process/open.ts'
 
 /** What an administrator's command works on. */
 export interface Administration {
@@ -21,12 +21,12 @@ export interface Administration {
 /** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
 export async function withDatabase<T>(
   work: (administration: Administration) => Promise<T>,
-  opening: Opening = {},
+  opening: OpenOptions = {},
 ): Promise<T> {
   // Redis is only notified of changes, and few commands need the secret.
   const config = readConfig(process.env, ['MONGODB_URL'])
   if (!config.mongodbUrl) requireData(config.dataDir)
-  const database = await openDatabase(config, { isPatient: true, ...opening })
+  const database = await openDatabase(config, { noTimeouts: true, ...opening })
   try {
     return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
   } finally {
@@ -42,7 +42,7 @@ function requireData(dataDir: string): void {
 
 /** @throws Error when this machine would write wrong dates */
 function requireSoundClock(skewSeconds: number): void {
-  if (Math.abs(skewSeconds) > maximumSkewSeconds)
+  if (Math.abs(skewSeconds) > maxSkewSeconds)
     throw new Error(
       `The clock of this machine is ${skewSeconds.toFixed(0)} s off the database's: nothing was changed`,
     )
@@ -51,10 +51,10 @@ function requireSoundClock(skewSeconds: number): void {
 /** How the audit entry of a command is written. */
 export interface Recording {
   /**
-   * `with` the action, in one transaction that all its writes join; by the action `itself`, which calls `record` in its
-   * transaction, or `together`; `before` an action of many transactions.
+   * `wrap`: in one transaction that all writes of the action join; `caller`: by the action, which calls `record` in its
+   * transaction, or `together`; `upfront`: before an action of many transactions.
    */
-  record?: 'with' | 'itself' | 'before'
+  record?: 'wrap' | 'caller' | 'upfront'
 }
 
 /** What a command that changes something works on. */
@@ -66,15 +66,15 @@ export interface Act extends Administration {
 }
 
 /**
- * {@link withDatabase} for a command that changes something, of hosts and keys unless it says `itself`: no action is
- * without its audit entry, and no entry without its action (except that of `before`, whose action may then fail). `work`
+ * {@link withDatabase} for a command that changes something, of hosts and keys unless it says `caller`: no action is
+ * without its audit entry, and no entry without its action (except `upfront`, where the action may then fail). `work`
  * may run more than once, and prints nothing.
  */
 export async function administer<T>(
   action: string,
   target: string,
   work: (act: Act) => Promise<T>,
-  { record = 'with' }: Recording = {},
+  { record = 'wrap' }: Recording = {},
 ): Promise<T> {
   return withDatabase(async (administration) => {
     const { db, clock } = administration
@@ -88,7 +88,7 @@ export async function administer<T>(
         return done
       })
     const act: Act = { ...administration, record: write, together }
-    if (record === 'before') await write(null, null)
-    return record === 'with' ? together(null, () => work(act)) : work(act)
+    if (record === 'upfront') await write(null, null)
+    return record === 'wrap' ? together(null, () => work(act)) : work(act)
   })
 }

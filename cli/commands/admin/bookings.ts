@@ -1,6 +1,6 @@
 import { defineCommand } from 'citty'
 import type { StoredBooking } from '../../../src/stays/bookings/model.ts'
-import { longestReason } from '../../../src/stays/bookings/schema.ts'
+import { maxReason } from '../../../src/stays/bookings/schema.ts'
 import { bookingReference } from '../../../src/stays/bookings/serialize.ts'
 import { toStatusWord } from '../../../src/stays/bookings/status.ts'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
@@ -23,8 +23,8 @@ const reason = {
 /** @throws UsageError for a reason that is too long */
 function readReason(text: string | undefined): string | null {
   const trimmed = text?.trim() || null
-  if (trimmed && [...trimmed].length > longestReason)
-    throw new UsageError(`Option --reason takes at most ${longestReason} characters`)
+  if (trimmed && [...trimmed].length > maxReason)
+    throw new UsageError(`Option --reason takes at most ${maxReason} characters`)
   return trimmed
 }
 
@@ -54,7 +54,7 @@ function transition(
       also: (session) => act.record(session, booking.host_id),
     })
   }
-  return administer(action, target, work, { record: 'itself' })
+  return administer(action, target, work, { record: 'caller' })
 }
 
 const confirm = command({

@@ -27,7 +27,7 @@ function changing(name: 'close' | 'reopen', description: string) {
           const booking = await findBookingOfAnyHost(act.db, id)
           return act.together(booking.host_id, () => setConversationClosed(act, booking, name === 'close'))
         },
-        { record: 'itself' },
+        { record: 'caller' },
       )
       const { booking_id, host_id, closed_at } = conversation
       const state = closed_at ? 'closed' : 'open'
@@ -54,7 +54,7 @@ const reply = command({
         const record = (session: Session) => act.record(session, booking.host_id)
         return replyAsGuest(act, async () => booking, text, record)
       },
-      { record: 'itself' },
+      { record: 'caller' },
     )
     print(args, serializeMessageItem(message), ({ is_seen, ...item }) => record(item))
   },

@@ -34,7 +34,7 @@ function changeJob(action: string, id: string, change: (act: Act, found: Job) =>
     const found = await findJob(act.db, id)
     return act.together(found.host_id, () => change(act, found))
   }
-  return administer(action, `job ${id}`, work, { record: 'itself' })
+  return administer(action, `job ${id}`, work, { record: 'caller' })
 }
 
 const list = command({
@@ -71,7 +71,7 @@ const retry = command({
       return print(args, toRecord(job), record)
     }
     const retryAll = ({ db, clock }: Act) => retryAllJobs(db, clock())
-    const retried = await administer('jobs retry', 'all parked jobs', retryAll, { record: 'before' })
+    const retried = await administer('jobs retry', 'all parked jobs', retryAll, { record: 'upfront' })
     print(args, { retried }, () => `${retried} jobs will be tried again`)
   },
 })

@@ -24,7 +24,7 @@ const status = command({
         const { host_id } = await findListingOfAnyHost(act.db, id)
         return act.together(host_id, () => setListingStatus(act, { id, host_id }, wanted))
       },
-      { record: 'itself' },
+      { record: 'caller' },
     )
     const { host_id, listing_status, content, updated_at } = listing
     const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }

@@ -13,7 +13,7 @@ const clear = command({
   async run({ args }) {
     await confirm(args, 'All sandboxes will be cleared.')
     const clearAll = ({ db, clock }: Act) => clearAllSandboxes({ db: sandboxDatabase(db), clock, models })
-    const cleared = await administer('sandbox clear', 'all sandboxes', clearAll, { record: 'before' })
+    const cleared = await administer('sandbox clear', 'all sandboxes', clearAll, { record: 'upfront' })
     print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
   },
 })

@@ -25,7 +25,7 @@ const rotate = command({
       await moveSecretCheck(db, secrets)
       return count
     }
-    const reencrypted = await administer('secrets rotate', 'provider keys', rotateAll, { record: 'before' })
+    const reencrypted = await administer('secrets rotate', 'provider keys', rotateAll, { record: 'upfront' })
     print(args, { reencrypted }, () => `${reencrypted} provider keys were re-encrypted`)
   },
 })

@@ -16,7 +16,7 @@ function toRecord(webhook: Webhook) {
 }
 
 /** From where on a partner reads the feeds, after the endpoint was off. */
-function toGap({ gap }: Webhook) {
+function toGap({ last_outage: gap }: Webhook) {
   return {
     bookings_after: gap && toVersion(gap.bookings_after),
     messages_after: gap && toVersion(gap.messages_after),
@@ -83,7 +83,7 @@ function switching(name: 'disable' | 'enable', description: string) {
         await switchWebhook({ db, clock, environment: { name: 'live' } }, found, to)
         return findWebhookOfAnyHost(db, id)
       }
-      const webhook = await administer(`webhooks ${name}`, `webhook ${id}`, work, { record: 'itself' })
+      const webhook = await administer(`webhooks ${name}`, `webhook ${id}`, work, { record: 'caller' })
       print(args, toRecord(webhook), (row) =>
         record({ ...row, events: row.events.join(', '), enabled: String(row.enabled) }),
       )

@@ -1,4 +1,4 @@
-import { maximumSkewSeconds } from '../../../src/core/skew.ts'
+import { maxSkewSeconds } from '../../../src/core/skew.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
 import { describeSkew } from '../../../src/process/finding.ts'
 import { accountOf, type OwnKey, readKey } from '../../client/account.ts'
@@ -63,7 +63,7 @@ function checkClock(headers: Headers): CommandFinding {
   // The header has whole seconds, cut off, and was on its way: less than that tells nothing.
   if (Math.abs(skewSeconds) < headerSeconds)
     return { check: 'clock', state: 'ok', detail: `within ${headerSeconds} s of the service` }
-  const state = Math.abs(skewSeconds) > maximumSkewSeconds ? 'warning' : 'ok'
+  const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
   return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
 }
 

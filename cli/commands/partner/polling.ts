@@ -63,10 +63,10 @@ export async function runPoll<T extends Item>(
     throw new UsageError(`"${args.since}" is not a valid version`)
   const client = await openClient(args)
   const stop = stopOnSignal()
-  const place = args.consumer
+  const position = args.consumer
     ? () => openConsumer(client, feed, args.consumer as string)
     : () => openFile(client, feed, args, filters)
-  const checkpoint = await withRetries(place, stop)
+  const checkpoint = await withRetries(position, stop)
   if (checkpoint === null) return
   const output = outputFor(feed, {
     exec: args.exec,
@@ -102,7 +102,7 @@ async function openFile<T extends Item>(
   return openCheckpoint({ ...scope, path: args.state, since: args.since })
 }
 
-/** A consumer has one place in the whole feed: with a filter it would pass over what the filter hides. */
+/** A consumer has one position in the whole feed: with a filter it would pass over what the filter hides. */
 function requireWholeFeed({ since, state }: PollValues, filters: Filters): void {
   const others = { ...filters, since, state }
   const [other] = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]))

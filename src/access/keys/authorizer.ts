@@ -20,7 +20,7 @@ interface CachedKey {
 
 /** How long a record is trusted although its key may have changed unannounced, by a command without Redis. */
 const staleAfterMilliseconds = 5000
-const maximumCachedKeys = 10_000
+const maxCachedKeys = 10_000
 
 /** Requests per minute for looking at the key itself (decisions §18). */
 const insightLimit = 60
@@ -76,7 +76,7 @@ export class KeyAuthorizer implements Authorizer {
     const { key, secret } = await this.find(hash)
     const host = await findHost(this.db, key.host_id)
     const cached = { key, secret, host, readAt: now.getTime(), version }
-    if (this.cached.size >= maximumCachedKeys) this.cached.clear()
+    if (this.cached.size >= maxCachedKeys) this.cached.clear()
     this.cached.set(hash, cached)
     return cached
   }

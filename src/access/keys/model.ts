@@ -59,4 +59,4 @@ schema.index({ 'secrets.prefix': 1 }, { name: 'key_prefix' })
 schema.index({ host_id: 1 }, { name: 'key_host' })
 schema.index({ expires_at: 1 }, { name: 'key_expiry' })
 
-export const keyModel = modelOf<ApiKey>('api_keys', schema)
+export const keyModel = modelOf<ApiKey>('keys', schema)

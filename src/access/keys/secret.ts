@@ -33,7 +33,7 @@ export function hashApiKey(key: string): string {
 function checksum(random: string): string {
   let value = Bun.hash.crc32(random)
   let text = ''
-  for (let place = 0; place < checksumLength; place += 1) {
+  for (let index = 0; index < checksumLength; index += 1) {
     text = digits[value % digits.length] + text
     value = Math.floor(value / digits.length)
   }

@@ -103,7 +103,7 @@ export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promi
 }
 
 /** Which of these keys have not ended: neither revoked nor expired. */
-export async function findLastingKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
+export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await keyModel(db)
     .find({ id: { $in: ids } })
     .lean()

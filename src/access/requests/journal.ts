@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { EntryPlaces, Journal } from '../../http/context.ts'
+import type { EntryDestinations, Journal } from '../../http/context.ts'
 import type { RequestEntry } from '../../http/request-entry.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { addCounts } from './counts-store.ts'
@@ -10,9 +10,9 @@ import { insertRequests, keptEntries, toStoredRequest, trimSeries } from './stor
 /** With the time of the write, an entry is visible within 2 s (decisions §18). */
 const flushEveryMilliseconds = 1500
 /** How many entries a process keeps until they are written (decisions §18). */
-export const maximumUnwritten = 10_000
+export const maxUnwritten = 10_000
 /** Of one key: a key that is refused fast leaves room for the others; what is beyond is counted and not listed. */
-export const maximumUnwrittenOfKey = 1200
+export const maxUnwrittenOfKey = 1200
 
 type Key = { id: number; hostId: number }
 
@@ -59,7 +59,7 @@ export class RequestJournal implements Journal {
     this.flusher.unref()
   }
 
-  record(key: Key, entry: RequestEntry, { isListed, isCounted }: EntryPlaces): void {
+  record(key: Key, entry: RequestEntry, { isListed, isCounted }: EntryDestinations): void {
     const noted = this.notedOf(key)
     if (isCounted) countRequest(noted.counts, entry.at.getTime(), kindOf(entry.status))
     if (isListed) this.list(noted, entry)
@@ -89,7 +89,7 @@ export class RequestJournal implements Journal {
   }
 
   private list({ key, failures, others }: Noted, entry: RequestEntry): void {
-    if (this.size >= maximumUnwritten || failures.length >= maximumUnwrittenOfKey) {
+    if (this.size >= maxUnwritten || failures.length >= maxUnwrittenOfKey) {
       this.onDropped(1)
       return
     }

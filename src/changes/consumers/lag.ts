@@ -1,4 +1,4 @@
-import { findLastingKeyIds } from '../../access/keys/store.ts'
+import { findUnexpiredKeyIds } from '../../access/keys/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findClocks } from '../../versions/change-store.ts'
 import type { HostClock } from '../../versions/model.ts'
@@ -17,7 +17,7 @@ export interface Lagging {
 /** The consumers of all hosts whose key has not ended, the one with the oldest pending change first. */
 export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
   const all: Lagging[] = []
-  for await (const { current, behind } of lastingConsumers(db, now)) {
+  for await (const { current, behind } of unexpiredConsumers(db, now)) {
     all.push(...current.map((consumer) => ({ consumer, oldestPending: null })))
     for (const consumer of behind) all.push({ consumer, oldestPending: await oldestPendingOf(db, consumer) })
   }
@@ -28,7 +28,7 @@ export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
 /** By feed, how many seconds the change that has waited longest for its consumer is old; never below 0. */
 export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFeed, number>> {
   const oldest: Partial<Record<ConsumedFeed, number>> = {}
-  for await (const { behind } of lastingConsumers(db, now)) {
+  for await (const { behind } of unexpiredConsumers(db, now)) {
     for (const consumer of behind) {
       // What is pending came after what was acknowledged: nothing older is to be found here.
       if ((consumer.acknowledged?.getTime() ?? 0) >= (oldest[consumer.feed] ?? Number.POSITIVE_INFINITY))
@@ -41,18 +41,18 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
   return Object.fromEntries(consumedFeeds.map((feed) => [feed, lagOf(feed)])) as Record<ConsumedFeed, number>
 }
 
-/** Batches of consumers that have acknowledged everything, and of those that have not; the latter by their place. */
-async function* lastingConsumers(db: Db, now: Date) {
+/** Batches of consumers that have acknowledged everything, and of those that have not; the latter by their position. */
+async function* unexpiredConsumers(db: Db, now: Date) {
   for await (const batch of consumerBatches(db)) {
-    const keys = await findLastingKeyIds(db, [...new Set(batch.map(({ key_id }) => key_id))], now)
+    const keys = await findUnexpiredKeyIds(db, [...new Set(batch.map(({ key_id }) => key_id))], now)
     const clocks = await findClocks(db, [...new Set(batch.map(({ host_id }) => host_id))])
     const byHost = new Map(clocks.map((clock) => [clock._id, clock]))
     const lasting = batch.filter(({ key_id }) => keys.has(key_id))
     const { current = [], behind = [] } = Object.groupBy(lasting, (consumer) =>
       isBehind(consumer, byHost.get(consumer.host_id)) ? 'behind' : 'current',
     )
-    const place = ({ acknowledged }: Consumer) => acknowledged?.getTime() ?? 0
-    yield { current, behind: behind.sort((one, other) => place(one) - place(other)) }
+    const position = ({ acknowledged }: Consumer) => acknowledged?.getTime() ?? 0
+    yield { current, behind: behind.sort((one, other) => position(one) - position(other)) }
   }
 }
 

@@ -2,7 +2,7 @@ import { Schema } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import type { ConsumedFeed } from './feeds.ts'
 
-/** A named place in a feed, kept for a poller without a disk. */
+/** A named position in a feed, kept for a poller without a disk. */
 export interface Consumer {
   host_id: number
   /** The key it belongs to or, in the sandbox, the key's current sandbox. */

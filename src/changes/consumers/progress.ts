@@ -13,12 +13,12 @@ export interface Progress {
 /** Beyond this nobody counts on. */
 const countedPending = 10_000
 
-type Place = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
+type Position = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
 
 /** How far a consumer is behind, in the whole feed of its host. */
-export async function progressOf(db: Db, place: Place): Promise<Progress> {
-  const { host_id, feed, acknowledged } = place
-  const oldestPending = await oldestPendingOf(db, place)
+export async function progressOf(db: Db, position: Position): Promise<Progress> {
+  const { host_id, feed, acknowledged } = position
+  const oldestPending = await oldestPendingOf(db, position)
   if (oldestPending === null) return { pending: 0, oldestPending }
   const range = { after: acknowledged, limit: countedPending }
   const pending = await wholeFeeds[feed].count(db, { host_id }, range)
@@ -26,28 +26,31 @@ export async function progressOf(db: Db, place: Place): Promise<Progress> {
 }
 
 /**
- * How far the consumers of one key and feed are behind. Each counts only what lies before the place of the next one, so
+ * How far the consumers of one key and feed are behind. Each counts only what lies before the position of the next one, so
  * that all of them together count no more than one.
  */
-export async function progressOfAll(db: Db, consumers: Place[]): Promise<Progress[]> {
-  const placeOf = ({ acknowledged }: Place) => acknowledged?.getTime() ?? 0
-  const byPlace = Map.groupBy(consumers, placeOf)
+export async function progressOfAll(db: Db, consumers: Position[]): Promise<Progress[]> {
+  const positionOf = ({ acknowledged }: Position) => acknowledged?.getTime() ?? 0
+  const byPosition = Map.groupBy(consumers, positionOf)
   const found = new Map<number, Progress>()
   let [pending, until]: [number, Date | undefined] = [0, undefined]
-  for (const place of [...byPlace.keys()].toSorted((one, other) => other - one)) {
-    const [consumer] = byPlace.get(place) as [Place]
+  for (const position of [...byPosition.keys()].toSorted((one, other) => other - one)) {
+    const [consumer] = byPosition.get(position) as [Position]
     const { host_id, feed, acknowledged: after } = consumer
     const oldestPending = await oldestPendingOf(db, consumer)
     const range = { after, until, limit: countedPending - pending }
     if (oldestPending && range.limit > 0) pending += await wholeFeeds[feed].count(db, { host_id }, range)
-    found.set(place, { pending, oldestPending })
+    found.set(position, { pending, oldestPending })
     until = after ?? undefined
   }
-  return consumers.map((consumer) => found.get(placeOf(consumer)) as Progress)
+  return consumers.map((consumer) => found.get(positionOf(consumer)) as Progress)
 }
 
 /** The version of the oldest change that a consumer has not acknowledged; null where there is none. */
-export async function oldestPendingOf(db: Db, { host_id, feed, acknowledged }: Place): Promise<Date | null> {
+export async function oldestPendingOf(
+  db: Db,
+  { host_id, feed, acknowledged }: Position,
+): Promise<Date | null> {
   const { oldestAfter } = wholeFeeds[feed]
   return oldestAfter(db, host_id, acknowledged)
 }

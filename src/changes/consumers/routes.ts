@@ -13,7 +13,7 @@ import { serializeConsumer } from './serialize.ts'
 import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
 
-/** Named places in the feeds, for pollers without a disk (decisions §19). */
+/** Named positions in the feeds, for pollers without a disk (decisions §19). */
 export function consumerRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' })
     .use(routesOf(app, 'bookings'))

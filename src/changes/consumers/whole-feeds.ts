@@ -4,7 +4,7 @@ import { messageFeed } from '../sources/messages.ts'
 import type { FeedSource } from '../sources/source.ts'
 import type { ConsumedFeed } from './feeds.ts'
 
-/** A feed of a host without any filter: what a consumer has its place in. */
+/** A feed of a host without any filter: what a consumer has its position in. */
 export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {
   /** The version of the first change after a version; null where there is none. */
   oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>

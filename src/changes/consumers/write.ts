@@ -20,7 +20,7 @@ import { wholeFeeds } from './whole-feeds.ts'
 
 /** How many consumers a key may have in each feed. */
 const consumersPerKey = 20
-const longestName = 64
+const maxName = 64
 
 /**
  * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It never goes back
@@ -38,23 +38,23 @@ export async function putConsumer(
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.hostId, feed, version)
   const owner = ownerOf(caller, feed)
-  const place = { acknowledged: version, acknowledged_at: version && clock() }
+  const position = { acknowledged: version, acknowledged_at: version && clock() }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
-      await moveConsumer(db, owner, name, place, seek)
+      await moveConsumer(db, owner, name, position, seek)
       const moved = await findConsumerIfAny(db, owner, name)
       if (moved) return moved
     }
     const slot = await freeSlot(db, owner)
-    const consumer = { ...owner, key_id: caller.keyId, name, slot, ...place }
+    const consumer = { ...owner, key_id: caller.keyId, name, slot, ...position }
     if (await insertConsumer(db, consumer)) return consumer
   }
 }
 
 /** What is wrong with the name of a consumer, which is reported together with its body. */
 export function nameProblems({ name = '' }: Record<string, string | undefined>): Problem[] {
-  if (name.length > longestName)
-    return [{ path: 'name', code: 'max', message: `"name" must be at most ${longestName} characters` }]
+  if (name.length > maxName)
+    return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]
   if (isSlug(name)) return []
   const message = '"name" must be lower-case letters, digits and hyphens'
   return [{ path: 'name', code: 'invalid', message }]

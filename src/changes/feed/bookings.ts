@@ -3,10 +3,10 @@ import { findListing } from '../../inventory/listings/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { ChangeFilter } from '../../stays/bookings/store.ts'
 import type { FeedQuestion } from '../sources/source.ts'
-import { type PlaceQuery, placeOf } from './place.ts'
+import { type PositionQuery, positionOf } from './position.ts'
 
 /** The query of the booking feed, apart from the page. */
-export interface BookingFeedQuery extends PlaceQuery {
+export interface BookingFeedQuery extends PositionQuery {
   checkout_after?: string
   listing_id?: string
 }
@@ -16,14 +16,14 @@ export interface BookingFeedQuery extends PlaceQuery {
  *
  * @throws DomainError `not_found` for a listing that is not the host's, or a consumer that the key does not have
  */
-export async function askForBookings(
+export async function toFeedQuery(
   db: Db,
   caller: Pick<Caller, 'hostId' | 'scope'>,
   query: BookingFeedQuery,
 ): Promise<FeedQuestion<ChangeFilter>> {
   const { hostId } = caller
   const { checkout_after, listing_id, cursor } = query
-  const updated_after = await placeOf(db, caller, 'bookings', query)
+  const updated_after = await positionOf(db, caller, 'bookings', query)
   if (listing_id !== undefined) await findListing(db, hostId, Number(listing_id))
   const filter = {
     host_id: hostId,

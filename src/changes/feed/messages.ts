@@ -4,10 +4,10 @@ import { findBooking } from '../../stays/bookings/store.ts'
 import type { StoredMessage } from '../../stays/messages/model.ts'
 import type { MessageFilter } from '../../stays/messages/store.ts'
 import type { FeedQuestion } from '../sources/source.ts'
-import { type PlaceQuery, placeOf } from './place.ts'
+import { type PositionQuery, positionOf } from './position.ts'
 
 /** The query of the message feed, apart from the page. */
-export interface MessageFeedQuery extends PlaceQuery {
+export interface MessageFeedQuery extends PositionQuery {
   booking_id?: string
   sender?: StoredMessage['sender']
 }
@@ -17,14 +17,14 @@ export interface MessageFeedQuery extends PlaceQuery {
  *
  * @throws DomainError `not_found` for a booking that is not the host's, or a consumer that the key does not have
  */
-export async function askForMessages(
+export async function toMessageFeedQuery(
   db: Db,
   caller: Pick<Caller, 'hostId' | 'scope'>,
   query: MessageFeedQuery,
 ): Promise<FeedQuestion<MessageFilter>> {
   const { hostId } = caller
   const { booking_id, sender, cursor } = query
-  const updated_after = await placeOf(db, caller, 'messages', query)
+  const updated_after = await positionOf(db, caller, 'messages', query)
   if (booking_id !== undefined) await findBooking(db, hostId, Number(booking_id))
   const filter = {
     host_id: hostId,

@@ -22,4 +22,4 @@ const schema = new Schema<PageEnd>({
 schema.index({ host_id: 1, page: 1, version: 1 }, { name: 'page_end' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
-export const pageEndModel = modelOf<PageEnd>('walk_pages', schema)
+export const pageEndModel = modelOf<PageEnd>('page_ends', schema)

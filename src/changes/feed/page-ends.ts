@@ -6,12 +6,12 @@ import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
  * looked up each time. Only for that: where a page begins is always read, because another process may know better.
  */
 const lastStored = new WeakMap<Db, Map<string, KnownEnd>>()
-const mostRemembered = 10_000
+const maxRemembered = 10_000
 
 function lastStoredOf(db: Db): Map<string, KnownEnd> {
   const ends = lastStored.get(db) ?? new Map<string, KnownEnd>()
   lastStored.set(db, ends)
-  if (ends.size >= mostRemembered) ends.clear()
+  if (ends.size >= maxRemembered) ends.clear()
   return ends
 }
 

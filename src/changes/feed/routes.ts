@@ -8,12 +8,12 @@ import { requestObject } from '../../http/schema/fields.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed } from '../sources/bookings.ts'
 import { messageFeed } from '../sources/messages.ts'
-import { askForBookings } from './bookings.ts'
-import { askForMessages } from './messages.ts'
-import { placeProblems } from './place.ts'
+import { toFeedQuery } from './bookings.ts'
+import { toMessageFeedQuery } from './messages.ts'
+import { positionProblems } from './position.ts'
 import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
 import { serializeFeedItem } from './serialize.ts'
-import { defaultPerPage, waitForPage } from './wait.ts'
+import { defaultPerPage, readOrAwaitPage } from './wait.ts'
 
 const paging = pageQuery(defaultPerPage, 100)
 
@@ -24,13 +24,13 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/bookings',
       async (context) => {
-        const ask = () => askForBookings(app.db, context.caller, context.query)
-        const { rows, pagination } = await waitForPage(app, bookingFeed, context, ask)
+        const ask = () => toFeedQuery(app.db, context.caller, context.query)
+        const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
         return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
-        query: requestObject({ ...paging, ...feedFilters }, placeProblems('bookings')),
+        query: requestObject({ ...paging, ...feedFilters }, positionProblems('bookings')),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: {
           tags: ['Booking feed'],
@@ -42,8 +42,8 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/messages',
       async (context) => {
-        const ask = () => askForMessages(app.db, context.caller, context.query)
-        const { rows, pagination } = await waitForPage(app, messageFeed, context, ask)
+        const ask = () => toMessageFeedQuery(app.db, context.caller, context.query)
+        const { rows, pagination } = await readOrAwaitPage(app, messageFeed, context, ask)
         return withEntityTag(
           context,
           ok(context, { messages: rows.map(serializeMessageItem) }, { pagination }),
@@ -51,7 +51,7 @@ export function feedRoutes(app: AppContext) {
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
-        query: requestObject({ ...paging, ...messageFilters }, placeProblems('messages')),
+        query: requestObject({ ...paging, ...messageFilters }, positionProblems('messages')),
         response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
       },

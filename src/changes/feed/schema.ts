@@ -5,7 +5,7 @@ import { bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
 
 /** Where to continue in a feed. */
-const place = {
+const position = {
   updated_after: Type.Optional(
     text(255, {
       format: 'feed-time',
@@ -46,7 +46,7 @@ const waiting = {
 
 /** Query of the booking feed, apart from the page (contract, Booking feed). */
 export const feedFilters = {
-  ...place,
+  ...position,
   ...waiting,
   checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
   listing_id: idInQuery('Only bookings of this listing', '2001'),
@@ -54,7 +54,7 @@ export const feedFilters = {
 
 /** Query of the message feed, apart from the page (decisions §17). */
 export const messageFilters = {
-  ...place,
+  ...position,
   ...waiting,
   booking_id: idInQuery('Only messages of this booking', '5002'),
   sender: Type.Optional(

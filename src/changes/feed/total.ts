@@ -9,7 +9,7 @@ export interface Total {
   version: number
 }
 
-const maximumCachedTotals = 1000
+const maxCachedTotals = 1000
 
 interface Cache {
   totals: Map<string, Total>
@@ -49,7 +49,7 @@ export async function totalOf<Filter extends Host>(
   const cache = cacheOf(db)
   const cached = cache.totals.get(keyOf(source.name, filter, after))
   const version = (await readHostClock(db, filter.host_id, source.counter)).getTime()
-  if (cache.clocks.size >= maximumCachedTotals) cache.clocks.clear()
+  if (cache.clocks.size >= maxCachedTotals) cache.clocks.clear()
   cache.clocks.set(`${source.name}/${filter.host_id}`, version)
   if (cached?.version === version) return cached
   const total = { total: await source.count(db, filter, { after }), version }
@@ -75,6 +75,6 @@ export function expectTotal<Filter extends Host>(
 
 function keep(db: Db, feed: string, filter: Host, after: Date | null, total: Total): void {
   const { totals } = cacheOf(db)
-  if (totals.size >= maximumCachedTotals) totals.clear()
+  if (totals.size >= maxCachedTotals) totals.clear()
   totals.set(keyOf(feed, filter, after), total)
 }

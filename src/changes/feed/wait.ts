@@ -30,7 +30,7 @@ const quietSeconds = 60
  * @param ask makes the question anew for each look: a consumer may have been moved back, or deleted, meanwhile
  * @throws DomainError `auth` when the key has become unusable meanwhile
  */
-export async function waitForPage<Row, Filter extends { host_id: number }>(
+export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
   source: FeedSource<Row, Filter>,
   context: HoldableRequest,
@@ -44,11 +44,11 @@ export async function waitForPage<Row, Filter extends { host_id: number }>(
   const read = async () => look(context.query.consumer === undefined ? question : await ask())
   const first = await look(question)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
-  const place = await app.heldRequests.take(context.caller.keyId)
-  if (!place) return first
+  const slot = await app.heldRequests.take(context.caller.keyId)
+  if (!slot) return first
   const { request, server, set } = context
-  // From here on a client that hangs up frees its place at once, whatever is still being asked.
-  request.signal.addEventListener('abort', place.free)
+  // From here on a client that hangs up frees its slot at once, whatever is still being asked.
+  request.signal.addEventListener('abort', slot.free)
   server?.timeout(request, quietSeconds)
   const heldSince = performance.now()
   const watch = app.changes.watch(question.filter.host_id, source.counter)
@@ -62,8 +62,8 @@ export async function waitForPage<Row, Filter extends { host_id: number }>(
   } finally {
     outcomeOf(request).heldMilliseconds = performance.now() - heldSince
     watch.end()
-    place.free()
-    request.signal.removeEventListener('abort', place.free)
+    slot.free()
+    request.signal.removeEventListener('abort', slot.free)
   }
 }
 

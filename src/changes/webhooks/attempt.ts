@@ -65,7 +65,7 @@ export async function attempt(
   if (!webhook.failing_since)
     await noteFailing(app.db, webhook, {
       failing_since: now,
-      missed: await undeliveredFrom(app.db, webhook),
+      undelivered_since: await undeliveredFrom(app.db, webhook),
     })
   await endFailed(app.db, delivery, seen, nextTry(delivery, result, now))
   if (response_status === 410) await turnOff(app, webhook, 'gone')

@@ -24,7 +24,7 @@ export interface Collected {
 
 /**
  * Makes hints of what is new in the feeds of an endpoint's host: what is not visible there yet is not hinted, and nothing
- * is missed, because the place is kept. A booking that has changed several times meanwhile has one hint.
+ * is missed, because the position is kept. A booking that has changed several times meanwhile has one hint.
  */
 export async function collectHints(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
@@ -46,7 +46,7 @@ export async function collectHints(
   const begun = await inTransaction(db, webhookQueue(webhook), (session) =>
     addHints(db, session, webhook, seen, hints, clock(), atOnce),
   )
-  // Where the place had moved, it is read anew.
+  // Where the position had moved, it is read anew.
   if (begun === null) return { begun: [], hasOthers: true, hasMore: true }
   Object.assign(webhook, seen)
   const hasMore = changes.length === batchSize || messages.length === batchSize

@@ -9,7 +9,7 @@ import type { WebhookId } from './store.ts'
 export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
-/** What is of one endpoint. */
+/** Filter for one endpoint's deliveries. */
 export const ofWebhook = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
 
 /** The id of a delivery, and its `webhook-id`: stays through retries and resends. */

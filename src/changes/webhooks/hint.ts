@@ -6,7 +6,7 @@ export type WebhookEvent = (typeof webhookEvents)[number]
 export interface HintData {
   booking_id: number
   listing_id: number
-  /** Of the change, or of the message: its place in the feed. */
+  /** Of the change, or of the message: its position in the feed. */
   version: string
   message_id?: number
 }

@@ -6,7 +6,7 @@ import { type Webhook, type WebhookDelivery, webhookDeliveryModel, webhookModel 
 import type { WebhookId } from './store.ts'
 
 /** How many hints wait for one endpoint at most. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 
 /** Which of the hints that are made can be tried at once, by the process that makes them. */
 export interface AtOnce {
@@ -19,10 +19,10 @@ export interface AtOnce {
 }
 
 /**
- * Adds hints, and moves the place up to which they were made, in one transaction: a process that dies leaves both or
+ * Adds hints, and moves the position up to which they were made, in one transaction: a process that dies leaves both or
  * none. A change of a booking replaces the hint of an earlier one that was not tried yet; messages never merge.
  *
- * @returns the deliveries whose first try has begun; null where the place has moved: another process makes the hints
+ * @returns the deliveries whose first try has begun; null where the position has moved: another process makes the hints
  */
 export async function addHints(
   db: Db,
@@ -34,8 +34,8 @@ export async function addHints(
   atOnce: AtOnce,
 ): Promise<WebhookDelivery[] | null> {
   const { host_id, id, bookings_seen, messages_seen, lane_owner } = webhook
-  const place = { host_id, id, enabled: true, lane_owner, bookings_seen, messages_seen }
-  const { matchedCount } = await webhookModel(db).updateOne(place, { $set: seen }, { session })
+  const position = { host_id, id, enabled: true, lane_owner, bookings_seen, messages_seen }
+  const { matchedCount } = await webhookModel(db).updateOne(position, { $set: seen }, { session })
   if (matchedCount === 0) return null
   const replaced = await replaceUntried(db, session, webhook, hints)
   const fresh = hints
@@ -90,5 +90,5 @@ function beginAtOnce(fresh: WebhookDelivery[], { room, busyBookings, lostAt }: A
 /** True where so many hints wait that no more are made: what comes next waits in the feeds. */
 export async function isBackedUp(db: Db, webhook: WebhookId): Promise<boolean> {
   const waiting = { ...ofWebhook(webhook), status: 'waiting' } as const
-  return (await webhookDeliveryModel(db).countDocuments(waiting, { limit: mostWaiting })) >= mostWaiting
+  return (await webhookDeliveryModel(db).countDocuments(waiting, { limit: maxWaiting })) >= maxWaiting
 }

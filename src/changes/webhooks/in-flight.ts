@@ -1,9 +1,9 @@
 import type { WebhookDelivery } from './model.ts'
 
 /** Tries at once for one endpoint (decisions §21). */
-const mostInFlight = 10
+const maxInFlight = 10
 /** Tries a second for one endpoint (decisions §21): a backlog does not become a flood. */
-const mostPerSecond = 20
+const maxPerSecond = 20
 
 /** The tries that are being made for one endpoint: by this process, and what is left of the one that held it before. */
 export class InFlight {
@@ -49,7 +49,7 @@ export class InFlight {
   room(): number {
     const now = performance.now()
     this.started = this.started.filter((at) => at > now - 1000)
-    return Math.min(mostInFlight - this.own.size - this.others.length, mostPerSecond - this.started.length)
+    return Math.min(maxInFlight - this.own.size - this.others.length, maxPerSecond - this.started.length)
   }
 
   /** The bookings that are being tried: at most one hint of each at once. */

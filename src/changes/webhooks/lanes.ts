@@ -21,7 +21,7 @@ const leaseLooks = 4
 /** A receiver may take its time, a process that ends may not. */
 const stopMilliseconds = 5000
 /** Endpoints that one process sends the hints of at once; the others wait for the first that has no more to send. */
-const mostLanes = 1000
+const maxLanes = 1000
 /** Hosts looked at in one query. */
 const hostsPerLook = 200
 
@@ -94,7 +94,7 @@ export class WebhookLanes {
     await this.lookForMoved()
     const claim = (webhook: FoundWebhook) => this.claim(webhook, until)
     for (const webhook of await this.findMoved(leaseNow)) claim(webhook)
-    const room = mostLanes - this.lanes.size
+    const room = maxLanes - this.lanes.size
     if (room > 0) for (const webhook of await findDue(db, clock(), leaseNow, room)) claim(webhook)
   }
 
@@ -107,7 +107,7 @@ export class WebhookLanes {
 
   /** The endpoints of hosts that have moved that are free; those that another process holds are looked at once its lease is over. */
   private async findMoved(leaseNow: Date): Promise<FoundWebhook[]> {
-    if (this.lanes.size >= mostLanes) return []
+    if (this.lanes.size >= maxLanes) return []
     const now = leaseNow.getTime()
     const hosts = [...this.moved].filter(([, from]) => from <= now).map(([hostId]) => hostId)
     const looked = hosts.slice(0, hostsPerLook)

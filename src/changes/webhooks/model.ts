@@ -38,9 +38,9 @@ export interface Webhook {
   /** The first failure after the last success. */
   failing_since: Date | null
   /** From where on hints may be missing: while it fails, or is off. */
-  missed: HintGap | null
+  undelivered_since: HintGap | null
   /** What it missed when it was off the last time. */
-  gap: HintGap | null
+  last_outage: HintGap | null
   /** Until when a test may be on its way: one at a time. */
   testing_until: Date
   /** When somebody last changed it, or asked for a delivery: the process that sends its hints looks at it. */
@@ -57,7 +57,7 @@ const requiredText = { type: String, required: true }
 const moment = { type: Date, required: true }
 const momentOrNull = { type: Date, default: null }
 
-const gap = new Schema({ bookings_after: moment, messages_after: moment }, { _id: false })
+const hintGap = new Schema({ bookings_after: moment, messages_after: moment }, { _id: false })
 
 const schema = new Schema<Webhook>({
   host_id: number,
@@ -79,8 +79,8 @@ const schema = new Schema<Webhook>({
   bookings_seen: moment,
   messages_seen: moment,
   failing_since: momentOrNull,
-  missed: { type: gap, default: null },
-  gap: { type: gap, default: null },
+  undelivered_since: { type: hintGap, default: null },
+  last_outage: { type: hintGap, default: null },
   testing_until: moment,
   nudged_at: moment,
   lane_owner: { type: String, default: null },

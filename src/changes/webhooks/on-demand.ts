@@ -10,7 +10,7 @@ import { beginTest, changeWebhook, endTest } from './store.ts'
 type Context = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks'>
 
 /** Longer than any try: after it a test whose process has died is no longer waited for. */
-const longestTestMilliseconds = 20_000
+const maxTestMilliseconds = 20_000
 
 /**
  * Sends a `webhook.test` now, once, also to an endpoint that is off; returns what became of it.
@@ -27,7 +27,7 @@ export async function testWebhook(
   if (!(await hasUsableKey(app, webhook)))
     throw new DomainError('conflict', 'The key of the webhook has ended: take it over by turning it on')
   const now = app.clock()
-  if (!(await beginTest(app.db, webhook, now, new Date(now.getTime() + longestTestMilliseconds))))
+  if (!(await beginTest(app.db, webhook, now, new Date(now.getTime() + maxTestMilliseconds))))
     throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
   const payload = { type: 'webhook.test', timestamp: `${now.toISOString().slice(0, 19)}Z`, data: {} } as const
   const delivery = newDelivery(webhook, payload, now)

@@ -117,7 +117,7 @@ export function findWebhooksOfKeys(db: Db, keyIds: number[]): Promise<Webhook[]>
 export async function noteFailing(
   db: Db,
   { host_id, id, url }: Webhook,
-  failing: Pick<Webhook, 'failing_since' | 'missed'>,
+  failing: Pick<Webhook, 'failing_since' | 'undelivered_since'>,
 ): Promise<void> {
   await webhookModel(db).updateOne(
     { host_id, id, url, enabled: true, failing_since: null },
@@ -127,6 +127,6 @@ export async function noteFailing(
 
 /** Notes a success of an address. */
 export async function noteWorking(db: Db, { host_id, id, url }: Webhook): Promise<void> {
-  const working = { failing_since: null, missed: null }
+  const working = { failing_since: null, undelivered_since: null }
   await webhookModel(db).updateOne({ host_id, id, url, enabled: true }, { $set: working })
 }

@@ -20,7 +20,7 @@ export function webhookQueue({ host_id, id }: WebhookId): string {
 }
 
 /** Up to where hints are made of what is there now: they begin with what comes next. */
-export async function placesNow(
+export async function positionsNow(
   db: Db,
   hostId: number,
 ): Promise<Pick<Webhook, 'bookings_seen' | 'messages_seen'>> {
@@ -34,8 +34,8 @@ export async function placesNow(
 /** From where on something was not delivered: before the oldest hint that waits, or where hints were made up to. */
 export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
   const oldest = await oldestWaiting(db, webhook)
-  const before = (version: string | null, place: Date) =>
-    version === null ? place : new Date(parseFeedTime(version).getTime() - 1000)
+  const before = (version: string | null, position: Date) =>
+    version === null ? position : new Date(parseFeedTime(version).getTime() - 1000)
   return {
     bookings_after: before(oldest['booking.changed'], webhook.bookings_seen),
     messages_after: before(oldest['message.created'], webhook.messages_seen),
@@ -49,14 +49,20 @@ async function turnedOff(
   disabled_reason: DisabledReason,
   disabled_at: Date,
 ): Promise<Partial<Webhook>> {
-  const missed = webhook.missed ?? (await undeliveredFrom(db, webhook))
-  return { enabled: false, disabled_at, disabled_reason, failing_since: null, missed }
+  const undelivered_since = webhook.undelivered_since ?? (await undeliveredFrom(db, webhook))
+  return { enabled: false, disabled_at, disabled_reason, failing_since: null, undelivered_since }
 }
 
 /** What an endpoint becomes when it is turned on: hints begin with what comes next. */
-async function turnedOn(db: Db, { host_id, missed }: Webhook): Promise<Partial<Webhook>> {
-  const on = { enabled: true, disabled_at: null, disabled_reason: null, missed: null, gap: missed }
-  return { ...on, ...(await placesNow(db, host_id)) }
+async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promise<Partial<Webhook>> {
+  const on = {
+    enabled: true,
+    disabled_at: null,
+    disabled_reason: null,
+    undelivered_since: null,
+    last_outage: undelivered_since,
+  }
+  return { ...on, ...(await positionsNow(db, host_id)) }
 }
 
 /** Why an endpoint is turned off. */

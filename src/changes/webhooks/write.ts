@@ -21,7 +21,7 @@ import {
   listWebhooks,
   replaceSecrets,
 } from './store.ts'
-import { placesNow, switchWebhook, undeliveredFrom, webhookQueue } from './switch.ts'
+import { positionsNow, switchWebhook, undeliveredFrom, webhookQueue } from './switch.ts'
 
 type Context = Pick<
   AppContext,
@@ -59,8 +59,14 @@ export async function createWebhook(
       ...{ enabled: true, disabled_at: null, disabled_reason: null },
       ...{ created_by: keyId, created_at: clock() },
       secrets: [{ ...secrets.seal(secret), ends_at: null }],
-      ...(await placesNow(db, hostId)),
-      ...{ failing_since: null, missed: null, gap: null, testing_until: new Date(0), nudged_at: clock() },
+      ...(await positionsNow(db, hostId)),
+      ...{
+        failing_since: null,
+        undelivered_since: null,
+        last_outage: null,
+        testing_until: new Date(0),
+        nudged_at: clock(),
+      },
       ...{ lane_owner: null, lane_until: new Date(0), due_at: clock() },
     }
     try {
@@ -113,13 +119,13 @@ export async function patchWebhook(
   if (enabled === true) await switchWebhook(app, found, 'on', actor)
   app.webhooks.wake()
   const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
-  return { webhook, gap: dropped ?? (enabled === true ? webhook.gap : null) }
+  return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
 }
 
 /** An event that is added begins with what comes next. */
 async function placesOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Promise<Partial<Webhook>> {
   const isAdded = (event: WebhookEvent) => events.includes(event) && !found.events.includes(event)
-  const { bookings_seen, messages_seen } = await placesNow(db, found.host_id)
+  const { bookings_seen, messages_seen } = await positionsNow(db, found.host_id)
   return {
     ...(isAdded('booking.changed') ? { bookings_seen } : {}),
     ...(isAdded('message.created') ? { messages_seen } : {}),

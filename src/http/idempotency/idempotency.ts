@@ -2,7 +2,7 @@ import { stringify } from 'safe-stable-stringify'
 import { DomainError } from '../../core/errors.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
 import { carryOut, inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
-import type { Caller, Sent } from '../caller.ts'
+import type { Caller, RequestInput } from '../caller.ts'
 import type { AppContext } from '../context.ts'
 import { outcomeOf } from '../outcome.ts'
 import { parsePathId } from '../schema/fields.ts'
@@ -18,7 +18,7 @@ export interface WorkResponse<Envelope extends object> {
 /** The part of a request that its idempotency depends on. */
 export interface IdempotentContext {
   caller: Caller
-  sent: Sent
+  sent: RequestInput
   request: Request
   route: string
   params?: Record<string, string>
@@ -34,7 +34,7 @@ export interface IdempotentContext {
  * @param toResponse builds the response from the result of the work; may run more than once
  * @throws DomainError `idempotency_mismatch` when the key was used with another body
  */
-export async function withIdempotency<T, Envelope extends object>(
+export async function carryOutOnce<T, Envelope extends object>(
   app: AppContext,
   context: IdempotentContext,
   prepare: () => UnitOfWork<T> | Promise<UnitOfWork<T>>,

@@ -34,4 +34,4 @@ schema.index(
 )
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' })
 
-export const storedResponseModel = modelOf<StoredResponse>('idempotency_answers', schema)
+export const storedResponseModel = modelOf<StoredResponse>('stored_responses', schema)

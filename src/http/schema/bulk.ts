@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { type Refinement, requestObject } from './fields.ts'
 
 /** The most items of a bulk write. */
-export const maximumBulkItems = 1000
+export const maxBulkItems = 1000
 
 /** Body of a bulk write: 1 to 1,000 items in `data` (decisions §8). */
 export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: Static<T>[] }>) =>
@@ -10,7 +10,7 @@ export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: S
     {
       data: Type.Array(item, {
         minItems: 1,
-        maxItems: maximumBulkItems,
+        maxItems: maxBulkItems,
         description: 'Items, written all or nothing; later ones win',
       }),
     },

@@ -5,7 +5,7 @@ import { formats } from './formats.ts'
 import { type TextSchema, textProblem } from './text.ts'
 
 /** The most problems that one error names, however many there are (decisions §1). */
-export const maximumProblems = 100
+export const maxProblems = 100
 
 /**
  * What is wrong with a value of a request (decisions §1): one entry per offending path, in the order of the
@@ -23,7 +23,7 @@ export function findProblems(
   inspect(schema, value, '', problems)
   const isValidAt = (path: string) =>
     [...problems.keys()].every((offending) => !`${path}.`.startsWith(`${offending}.`))
-  if (refine && problems.size < maximumProblems)
+  if (refine && problems.size < maxProblems)
     for (const problem of refine(value, isValidAt)) add(problems, problem)
   const fields = Object.keys(schema.properties ?? {})
   const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
@@ -33,7 +33,7 @@ export function findProblems(
 type Problems = Map<string, Problem>
 
 function add(problems: Problems, problem: Problem): void {
-  if (problems.size < maximumProblems && !problems.has(problem.path)) problems.set(problem.path, problem)
+  if (problems.size < maxProblems && !problems.has(problem.path)) problems.set(problem.path, problem)
 }
 
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()
@@ -47,8 +47,7 @@ function isValid(schema: TSchema, value: unknown): boolean {
 /** Descends only where something is wrong. */
 function inspect(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const isOptional = OptionalKind in schema
-  if (problems.size >= maximumProblems || (value === undefined && isOptional) || isValid(schema, value))
-    return
+  if (problems.size >= maxProblems || (value === undefined && isOptional) || isValid(schema, value)) return
   const type = withoutNull(schema)
   const isMissing = value === undefined || (value === null && !isOptional)
   if (type.type === 'object' && (isMissing || isPlainObject(value)))
@@ -72,9 +71,9 @@ function inspectElements(schema: TSchema, value: unknown[], path: string, proble
   if (value.length > maxItems) add(problems, problemOf(schema, 'max', path))
   else if (value.length < minItems) add(problems, problemOf(schema, 'min', path))
   else if (schema.uniqueItems && new Set(value).size < value.length)
-    add(problems, { path, code: 'invalid', message: `"${path}" must not have an element twice` })
+    add(problems, { path, code: 'invalid', message: `"${path}" must not contain duplicates` })
   else
-    for (let index = 0; index < value.length && problems.size < maximumProblems; index += 1) {
+    for (let index = 0; index < value.length && problems.size < maxProblems; index += 1) {
       const at = schema.namesElements === false ? path : join(path, String(index))
       if (value[index] === null) add(problems, problemOf(items, 'required', at))
       else inspect(items, value[index], at, problems)

@@ -1,5 +1,5 @@
 import { invalidField } from '../../core/errors.ts'
-import { maximumBulkItems } from '../../http/schema/bulk.ts'
+import { maxBulkItems } from '../../http/schema/bulk.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomType } from './compaction.ts'
@@ -9,7 +9,7 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 const roomForRows = 10_000
 
 /** What a write can lead to may be more, so that one of 1,000 items is never refused within that room. */
-const maxRowsInForce = roomForRows + 2 * maximumBulkItems
+const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
 /** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
 const maxLooseRows = 2000

@@ -7,13 +7,13 @@ export interface AvailabilityRow {
   start_date: string
   end_date: string
   updated_at: Date
-  /** Place of the write among the host's changes: bookings made later count against `available`. */
+  /** Position of the write among the host's changes: bookings made later count against `available`. */
   sequence: number
 }
 
-/** A row with its place among all rows of its host, whether or not later ones cover it. */
+/** A row with its position among all rows of its host, whether or not later ones cover it. */
 export interface WrittenRow extends AvailabilityRow {
-  /** Place within its write. */
+  /** Position within its write. */
   order: number
   /** Id of the second half of the row that this one may split. */
   split_id: number

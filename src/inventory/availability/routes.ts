@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { streamJson } from '../../http/streaming.ts'
@@ -46,7 +46,7 @@ export function availabilityRoutes(app: AppContext) {
     .post(
       '',
       (context) =>
-        withIdempotency(
+        carryOutOnce(
           app,
           context,
           () =>

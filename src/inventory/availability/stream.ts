@@ -19,9 +19,9 @@ export async function* streamAvailability(
   let text = '{"data":{"availabilities":{'
   for (const [index, listing] of listings.entries()) {
     text += `${index === 0 ? '' : ','}"${listing.listingId}":{`
-    for (const [place, id] of listing.roomTypeIds.entries()) {
+    for (const [index, id] of listing.roomTypeIds.entries()) {
       const { value } = await rows.next()
-      text += `${place === 0 ? '' : ','}"${id}":${JSON.stringify(value)}`
+      text += `${index === 0 ? '' : ','}"${id}":${JSON.stringify(value)}`
       if (text.length < chunkLength) continue
       yield text
       text = ''

@@ -67,8 +67,8 @@ async function addRows(
   const rows = items.map(
     ({ listing_id, room_type_id, available, start_date, end_date }, order): StoredRow => {
       const id = firstId + order * 2
-      const place = { id, split_id: id + 1, updated_at, sequence, order }
-      return { host_id: hostId, listing_id, room_type_id, available, start_date, end_date, ...place }
+      const identity = { id, split_id: id + 1, updated_at, sequence, order }
+      return { host_id: hostId, listing_id, room_type_id, available, start_date, end_date, ...identity }
     },
   )
   await insertRows(db, session, rows)

@@ -20,7 +20,7 @@ import {
  */
 
 /** The most elements one list of a listing may have. */
-export const longestList = 500
+export const maxList = 500
 
 const clearable = <T extends TSchema>(about: string, schema: T) =>
   optional(schema, `${about}; null if not set`)
@@ -36,7 +36,7 @@ const whole = (about: string) => clearable(about, count())
 const flag = (about: string) => clearable(`${about}: 1 yes, 0 no`, count(1))
 const timeOfDay = (about: string) => clearable(`${about}, as HH:MM`, text(64, { format: 'time-of-day' }))
 const list = <T extends TSchema>(about: string, item: T) =>
-  Type.Optional(Type.Array(item, { maxItems: longestList, description: about }))
+  Type.Optional(Type.Array(item, { maxItems: maxList, description: about }))
 const group = <T extends Parameters<typeof Type.Object>[0]>(about: string, fields: T) =>
   Type.Optional(Type.Object(fields, { description: about }))
 

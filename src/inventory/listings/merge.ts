@@ -1,5 +1,5 @@
 import { invalidFields, type Problem } from '../../core/errors.ts'
-import { maximumProblems } from '../../http/schema/problems.ts'
+import { maxProblems } from '../../http/schema/problems.ts'
 import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
 
@@ -81,15 +81,15 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   merge: (existing: T | undefined, sent: S, path: string) => T,
 ): T[] {
   const result = [...current]
-  const places = placesById(current)
+  const indexes = indexesById(current)
   const seen = new Set<number | string>()
   const refuse = (at: string, problem: string) => {
-    if (problems.length < maximumProblems)
+    if (problems.length < maxProblems)
       problems.push({ path: at, code: 'invalid', message: `"${at}" ${problem}` })
   }
   for (const [index, element] of sent.entries()) {
     const id = readId(element.id, reading)
-    const at = id === null ? undefined : places.get(id)
+    const at = id === null ? undefined : indexes.get(id)
     const existing = at === undefined ? undefined : current[at]
     const key = existing?.id ?? id
     const problem = problemWith(key, existing !== undefined, seen)
@@ -109,12 +109,12 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
 }
 
 /** The index of each element, by our id and by the partner's; of two with the same id, the first wins. */
-function placesById(elements: Identified[]): Map<number | string, number> {
-  const places = new Map<number | string, number>()
-  for (const [place, { id, partner_id }] of elements.entries())
+function indexesById(elements: Identified[]): Map<number | string, number> {
+  const indexes = new Map<number | string, number>()
+  for (const [index, { id, partner_id }] of elements.entries())
     for (const key of partner_id === null ? [id] : [id, partner_id])
-      if (!places.has(key)) places.set(key, place)
-  return places
+      if (!indexes.has(key)) indexes.set(key, index)
+  return indexes
 }
 
 function problemWith(

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId, requestObject, shown } from '../../http/schema/fields.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
@@ -47,7 +47,7 @@ export function listingRoutes(app: AppContext) {
     .post(
       '',
       (context) =>
-        withIdempotency(
+        carryOutOnce(
           app,
           context,
           () => prepareListing(app, context.caller.hostId, context.body),

@@ -27,7 +27,7 @@ export interface ListingWrite {
 }
 
 /** A listing as JSON (decisions §5): whoever reads slowly has the whole of it kept in memory. */
-const maximumBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 /**
  * Prepares `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
@@ -108,8 +108,8 @@ interface Change {
 
 function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
   const content = mergeListing(current, sent, reading, ids)
-  if (Buffer.byteLength(JSON.stringify(content)) > maximumBytes)
-    throw invalidField('body', `The listing must be at most ${maximumBytes} bytes as JSON`, 'max')
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
   return content
 }
 

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { maximumSkewSeconds } from '../../core/skew.ts'
+import { maxSkewSeconds } from '../../core/skew.ts'
 import type { Db } from './connection.ts'
 
 const measureEveryMilliseconds = 5000
@@ -50,7 +50,7 @@ export class ClockWatch {
   /** True while the clock of this process is accurate enough to date what it writes. */
   isSound(): boolean {
     this.report()
-    return Math.abs(this.skew()) <= maximumSkewSeconds
+    return Math.abs(this.skew()) <= maxSkewSeconds
   }
 
   /** What time it is for the database: what processes agree on among themselves goes by it, however their clocks differ. */
@@ -76,7 +76,7 @@ export class ClockWatch {
   }
 
   private report(): void {
-    const isOff = Math.abs(this.skew()) > maximumSkewSeconds
+    const isOff = Math.abs(this.skew()) > maxSkewSeconds
     if (isOff === this.isReported) return
     this.isReported = isOff
     const skew_seconds = Math.round(this.skew())

@@ -13,10 +13,10 @@ const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
  * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only what such a
  * write left, so that nothing once returned can be rolled back by a failover.
  *
- * @param isPatient operations have no time limit: for work that grows with the data, such as building an index, and for
+ * @param noTimeouts operations have no time limit: for work that grows with the data, such as building an index, and for
  * commands, which no request waits for
  */
-export async function openMongo(url: string, isPatient = false): Promise<Db> {
+export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
   return mongoose
     .createConnection(url, {
       dbName: databaseNameOf(url),
@@ -24,8 +24,8 @@ export async function openMongo(url: string, isPatient = false): Promise<Db> {
       autoIndex: false,
       bufferCommands: false,
       maxPoolSize: 50,
-      serverSelectionTimeoutMS: isPatient ? 10_000 : 5000,
-      ...(isPatient ? {} : limits),
+      serverSelectionTimeoutMS: noTimeouts ? 10_000 : 5000,
+      ...(noTimeouts ? {} : limits),
       // A primary that neither responds nor closes its connections is abandoned after the sum of these two.
       heartbeatFrequencyMS: 2000,
       connectTimeoutMS: 5000,
@@ -34,7 +34,7 @@ export async function openMongo(url: string, isPatient = false): Promise<Db> {
       writeConcern: {
         w: 'majority',
         journal: true,
-        ...(isPatient ? {} : { wtimeoutMS: majorityTimeoutMilliseconds }),
+        ...(noTimeouts ? {} : { wtimeoutMS: majorityTimeoutMilliseconds }),
       },
     })
     .asPromise()

@@ -10,16 +10,16 @@ export function indexKey(text: string | null | undefined): string | null {
 
 /** The longest prefix of a string that fits into an index key. */
 export function indexPrefix(text: string): string {
-  if (text.length * 3 <= maximumIndexedBytes) return text
+  if (text.length * 3 <= maxIndexedBytes) return text
   let bytes = 0
   let end = 0
   for (const character of text) {
     bytes += Buffer.byteLength(character)
-    if (bytes > maximumIndexedBytes) break
+    if (bytes > maxIndexedBytes) break
     end += character.length
   }
   return text.slice(0, end)
 }
 
 /** Of 1,024 bytes, what a host id, a status, a time, an id and the key's own overhead leave. */
-const maximumIndexedBytes = 900
+const maxIndexedBytes = 900

@@ -27,7 +27,7 @@ export interface HostLock {
 
 /** The lock documents that exist, as this process knows: nobody removes them but with all of their host. */
 const ensured = new WeakMap<Db, Set<string>>()
-const mostRemembered = 100_000
+const maxRemembered = 100_000
 
 /** Makes sure that a lock can be taken. Call it before the transaction, in which two first takers would collide. */
 export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
@@ -38,7 +38,7 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
   await retryDuplicate(() =>
     lockModel(db).collection.updateOne({ _id, host_id } as never, fresh, { upsert: true }),
   )
-  if (known.size >= mostRemembered) known.clear()
+  if (known.size >= maxRemembered) known.clear()
   known.add(_id)
 }
 
@@ -46,7 +46,7 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
  * Serializes a transaction with all others that take the same lock, in any process: two of them cannot both commit on
  * one snapshot, so the second starts over and sees what the first wrote. Take it first, before anything is read.
  *
- * @returns the place of the transaction among all that took this lock
+ * @returns the position of the transaction among all that took this lock
  * @throws Error unless {@link ensureLock} was called
  */
 export async function takeLock(

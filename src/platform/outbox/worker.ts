@@ -6,7 +6,7 @@ import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Top
 const lookEveryMilliseconds = 500
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
-const longestPauseMilliseconds = 600_000
+const maxPauseMilliseconds = 600_000
 /** A job is tried this long before it is parked (decisions §4). */
 const triedForMilliseconds = 24 * 3_600_000
 
@@ -121,7 +121,7 @@ class Lane {
   private async putBack(job: Job, error: unknown): Promise<void> {
     const now = this.clock().getTime()
     const parked = now - (job.tried_since ?? job.created_at).getTime() >= triedForMilliseconds
-    const pause = Math.min(longestPauseMilliseconds, 2 ** job.attempts * 250)
+    const pause = Math.min(maxPauseMilliseconds, 2 ** job.attempts * 250)
     const { topic, attempts } = job
     this.log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
     const change = { parked, due_at: new Date(now + pause), last_error: String(error) }

@@ -1,6 +1,6 @@
 import { Cluster, Redis } from 'ioredis'
 import type { RedisAddress } from '../../core/redis-address.ts'
-import { hitScript, type PlaceCommands, type RateLimitCommands, takePlaceScript } from './scripts.ts'
+import { hitScript, type PlaceCommands, type RateLimitCommands, takeSlotScript } from './scripts.ts'
 
 /** One Redis server, or a cluster of them, with the scripts of this service as commands. */
 export type RedisClient = (Redis | Cluster) & RateLimitCommands & PlaceCommands
@@ -25,7 +25,7 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
     enableOfflineQueue: false,
     scripts: {
       hitWindow: { lua: hitScript, numberOfKeys: 2 },
-      takePlace: { lua: takePlaceScript, numberOfKeys: 1 },
+      takeSlot: { lua: takeSlotScript, numberOfKeys: 1 },
     },
   }
   if (kind === 'cluster')

@@ -4,8 +4,8 @@ import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState 
 import { TimeoutError, withTimeout } from '../timeout.ts'
 import { causeOf, isRefusal } from './cause.ts'
 import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
-import { RedisPlaces } from './places.ts'
 import { versionKey, windowKey } from './scripts.ts'
+import { RedisSlots } from './slots.ts'
 
 /** The longest a request waits for Redis (decisions §12: less than 100 ms added). */
 const hitTimeoutMilliseconds = 50
@@ -21,7 +21,7 @@ const unknownCause = 'Redis does not respond'
  * counts every hit of this process at all times, so that nobody gets a fresh window when Redis goes away or returns.
  */
 export class RedisRateLimiter implements RateLimiter {
-  readonly places: RedisPlaces
+  readonly slots: RedisSlots
   private readonly address: RedisAddress
   private redis: RedisClient
   private readonly fallback = new MemoryRateLimiter()
@@ -43,7 +43,7 @@ export class RedisRateLimiter implements RateLimiter {
   ) {
     this.address = parseRedisUrl(url)
     this.redis = this.client(this.address)
-    this.places = new RedisPlaces(
+    this.slots = new RedisSlots(
       () => this.redis,
       () => this.up,
     )

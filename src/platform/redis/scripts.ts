@@ -1,5 +1,5 @@
 /**
- * One round trip: drop what has left the window, count, take a place if there is one, read the version.
+ * One round trip: drop what has left the window, count, take a slot if there is one, read the version.
  * The list holds the microsecond of each hit by the clock of Redis, which all processes share.
  */
 export const hitScript = `
@@ -44,8 +44,8 @@ export interface RateLimitCommands {
   ): Promise<[number, number, number, string]>
 }
 
-/** One round trip: drop places whose holder is gone, count, take one if there is one. By the clock of Redis. */
-export const takePlaceScript = `
+/** One round trip: drop slots whose holder is gone, count, take one if there is one. By the clock of Redis. */
+export const takeSlotScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
@@ -56,7 +56,7 @@ return 1
 `
 
 export interface PlaceCommands {
-  takePlace(places: string, place: string, limit: number, milliseconds: number): Promise<0 | 1>
+  takeSlot(slots: string, slot: string, limit: number, milliseconds: number): Promise<0 | 1>
 }
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../../http/schema/fields.ts'
 import { stayProblems } from './stay.ts'
 
-const longestMessage = 5000
+const maxMessage = 5000
 
 /** Body of `POST /v1/bookings` (contract, Booking; decisions §6). */
 export const BookingCreate = named(
@@ -27,7 +27,7 @@ export const BookingCreate = named(
       checkin_at: requiredDate('First night of the stay; past dates are allowed'),
       checkout_at: requiredDate('Day after the last night; at most 1095 nights after `checkin_at`'),
       message: optional(
-        text(longestMessage, { trims: true }),
+        text(maxMessage, { trims: true }),
         'Message of the guest, trimmed; it becomes `special_requests` and the first message. Null for none',
       ),
     },
@@ -38,14 +38,14 @@ export const BookingCreate = named(
 export type BookingCreate = Static<typeof BookingCreate>
 
 /** The most characters that the reason of a cancellation may have. */
-export const longestReason = 1000
+export const maxReason = 1000
 
 /** Body of `POST /v1/bookings/{id}/cancel` (decisions §20). */
 export const BookingCancel = named(
   'BookingCancel',
   requestObject({
     reason: optional(
-      text(longestReason, { trims: true }),
+      text(maxReason, { trims: true }),
       'Why the booking is cancelled, trimmed; null for no reason',
     ),
   }),

@@ -10,10 +10,10 @@ import type { Nights, Stay } from './units.ts'
  * that every change has a version of its own. Why the feed loses nothing because of it: see `feed/page.ts`.
  */
 
-/** A booking before it has its place among the host's changes. */
+/** A booking before it has its position among the host's changes. */
 export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at'>
 
-/** Stores a new booking at its place among the host's changes. */
+/** Stores a new booking at its position among the host's changes. */
 export async function insertBooking(
   db: Db,
   session: Session,
@@ -41,7 +41,7 @@ export async function changeBooking(
 }
 
 /**
- * The active stays of some room types that overlap some nights and were made after a place among the host's changes.
+ * The active stays of some room types that overlap some nights and were made after a position among the host's changes.
  *
  * @param afterSequence null for all of them
  */

@@ -12,7 +12,7 @@ export interface StoredMessage {
   text: string
   is_seen: boolean
   created_at: Date
-  /** Its place in the message feed: a whole second, unique among the host's messages. */
+  /** Its position in the message feed: a whole second, unique among the host's messages. */
   version: Date
 }
 

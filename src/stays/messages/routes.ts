@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { withIdempotency } from '../../http/idempotency/idempotency.ts'
+import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId, requestObject, responseObject, shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
@@ -59,7 +59,7 @@ export function messageRoutes(
         const { text } = normalize(MessageCreate, context.body).message
         const { hostId, host } = context.caller
         const find = () => findBooking(app.db, hostId, parsePathId(booking_id))
-        return withIdempotency(
+        return carryOutOnce(
           app,
           context,
           async () => prepareMessage(app, await find(), host.name, text),

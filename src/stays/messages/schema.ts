@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named, requestObject, requiredText, responseObject, shown } from '../../http/schema/fields.ts'
 
-const longestText = 5000
+const maxText = 5000
 
 /** Body of `POST /v1/bookings/{booking_id}/messages`. */
 export const MessageCreate = named(
@@ -9,7 +9,7 @@ export const MessageCreate = named(
   requestObject({
     message: Type.Object(
       {
-        text: requiredText(longestText, {
+        text: requiredText(maxText, {
           trims: true,
           description: 'Text of the message, trimmed; the same text again within a minute is not sent twice',
         }),

@@ -7,7 +7,7 @@ import type { NightsQuery } from './schema.ts'
 import { readNights } from './units.ts'
 
 /** The most nights over all room types of one request (decisions §20). */
-const maximumNights = 20_000
+const maxNights = 20_000
 
 /**
  * The units of a listing's room types, or of one of them, night by night.
@@ -23,8 +23,8 @@ export async function findNights(
   const wanted = { listingId, roomTypeId: room_type_id === undefined ? undefined : Number(room_type_id) }
   const { listings } = await findRoomTypesPage(db, hostId, wanted, { page: 1, perPage: 1 })
   const roomTypeIds = listings[0]?.roomTypeIds ?? []
-  if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maximumNights) {
-    const message = `"end_date" must leave at most ${maximumNights} nights over all room types; ask for fewer`
+  if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
+    const message = `"end_date" must leave at most ${maxNights} nights over all room types; ask for fewer`
     throw invalidField('end_date', message, 'max')
   }
   const units = await readNights(db, hostId, roomTypeIds, { from: start_date, to: end_date })

@@ -52,7 +52,7 @@ test('unknown keys beyond the failure limit rarely reach the database, and a kno
   expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
   let reads = 0
   strict.live.db.set('debug', (collection: string, method: string) => {
-    if (collection === 'api_keys' && method === 'findOne') reads += 1
+    if (collection === 'keys' && method === 'findOne') reads += 1
   })
   const unknown = 200
   for (let count = 0; count < unknown; count += 1)
@@ -67,7 +67,7 @@ test('a mistyped key is refused without a look-up, an unknown one with one', asy
   const apart = await testApp({ LOG_LEVEL: 'silent' })
   let reads = 0
   apart.live.db.set('debug', (collection: string, method: string) => {
-    if (collection === 'api_keys' && method === 'findOne') reads += 1
+    if (collection === 'keys' && method === 'findOne') reads += 1
   })
   const key = createApiKey()
   const mistyped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')

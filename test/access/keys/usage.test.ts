@@ -18,7 +18,7 @@ test('the usage of 1,000 requests takes far fewer database writes and keeps the 
   await live.usage.flush()
   await live.db.db?.command({ profile: 0 })
   const profile = live.db.collection('system.profile')
-  const writes = await profile.countDocuments({ ns: /api_keys$/, op: { $in: ['update', 'insert'] } })
+  const writes = await profile.countDocuments({ ns: /keys$/, op: { $in: ['update', 'insert'] } })
   const key = await findKey(live.db, String(someone.keyId))
   expect(key.usage_count).toBe(1000)
   expect(key.last_used_at?.getTime()).toBeGreaterThanOrEqual(start)

@@ -89,7 +89,10 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
 
 test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provider keys, which stay unique before, during and after', async () => {
   const url = mongodbUrlOf(`secrets_${crypto.randomUUID().slice(0, 8)}`)
-  const [oldSecret, newSecret] = ['the old secret of 32 characters and more', 'the new secret of 32 characters and more']
+  const [oldSecret, newSecret] = [
+    'the old secret of 32 characters and more',
+    'the new secret of 32 characters and more',
+  ]
   const before = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
   const [one, two] = [await before.actor(), await before.actor()]
   await one.send('POST', path, body('shared-key'))

@@ -1,10 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { addCounts, findCounts } from '../../../src/access/requests/counts-store.ts'
-import {
-  maximumUnwritten,
-  maximumUnwrittenOfKey,
-  RequestJournal,
-} from '../../../src/access/requests/journal.ts'
+import { maxUnwritten, maxUnwrittenOfKey, RequestJournal } from '../../../src/access/requests/journal.ts'
 import {
   failureMilliseconds,
   findRequests,
@@ -52,7 +48,7 @@ test('a process keeps 10,000 unwritten entries, and counts those that it drops',
   const { journal, dropped } = openJournal()
   const several = Array.from({ length: 10 }, newKey)
   const record = (count: number) => journal.record(several[count % 10] as Key, entry(404), listed)
-  for (let count = 0; count < maximumUnwritten + 25; count += 1) record(count)
+  for (let count = 0; count < maxUnwritten + 25; count += 1) record(count)
   expect(dropped()).toBe(25)
   await journal.flush()
   record(0)
@@ -62,12 +58,12 @@ test('a process keeps 10,000 unwritten entries, and counts those that it drops',
 test('however fast one key is refused, it leaves room for the entries of others, and is counted', async () => {
   const { journal, dropped } = openJournal()
   const [fast, other] = [newKey(), newKey()]
-  for (let count = 0; count < 2 * maximumUnwritten; count += 1) journal.record(fast, entry(429), listed)
+  for (let count = 0; count < 2 * maxUnwritten; count += 1) journal.record(fast, entry(429), listed)
   for (let count = 0; count < 1000; count += 1) journal.record(other, entry(404), listed)
   await journal.flush()
   expect([dropped() > 0, await storedOf(fast.id, true), await storedOf(other.id, true)]).toEqual([
     true,
-    maximumUnwrittenOfKey,
+    maxUnwrittenOfKey,
     1000,
   ])
   const counts = await findCounts(
@@ -76,7 +72,7 @@ test('however fast one key is refused, it leaves room for the entries of others,
     new Date(Date.now() - 60_000),
   )
   const total = counts.flatMap(([, kinds]) => Object.values(kinds)).reduce((sum, count) => sum + count, 0)
-  expect(total).toBe(2 * maximumUnwritten)
+  expect(total).toBe(2 * maxUnwritten)
 })
 
 test('of a key the last 10,000 failures and the last 1,000 others stay', async () => {

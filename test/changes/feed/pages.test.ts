@@ -120,7 +120,7 @@ test('an idle poll reads only the end of one index', async () => {
   await db.db?.command({ profile: 0 })
   const operations = await db
     .collection('system.profile')
-    .find({ ns: /host_clocks|bookings|listings|walk_pages/ })
+    .find({ ns: /host_clocks|bookings|listings|page_ends/ })
     .toArray()
   expect(
     operations.map(({ ns, op, keysExamined, docsExamined, planSummary }) => [

@@ -253,7 +253,7 @@ test.concurrent('only public addresses over TLS are taken, and no user info', as
   const events = ['booking.changed', 'booking.changed']
   const twice = await send('POST', path, { body: { url: 'https://example.com/', events } })
   expect(twice.body.error.errors).toEqual([
-    { path: 'events', code: 'invalid', message: '"events" must not have an element twice' },
+    { path: 'events', code: 'invalid', message: '"events" must not contain duplicates' },
   ])
   expect((await send('GET', path)).body.data).toEqual([])
 })

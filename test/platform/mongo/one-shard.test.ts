@@ -161,12 +161,12 @@ test('only what belongs to no host has a unique index that does not begin with t
         .map(([key]) => `${collection.name}: ${Object.keys(key).join(', ')}`),
     )
   expect(global.sort()).toEqual([
-    'api_keys: id',
-    'api_keys: secrets.hash',
     'hosts: email',
     'hosts: id',
+    'keys: id',
+    'keys: secrets.hash',
     'provider_keys: provider, fingerprint',
-    'sandbox_scopes: key_id',
+    'sandboxes: key_id',
   ])
 })
 

@@ -88,8 +88,8 @@ const rows: Row[] = [
   [
     'a night too many',
     'stays/nights/problems.ts',
-    'daysBetween(start, end) < longestNights',
-    'daysBetween(start, end) <= longestNights',
+    'daysBetween(start, end) < maxNights',
+    'daysBetween(start, end) <= maxNights',
     'nights',
   ],
   [
@@ -206,8 +206,8 @@ const rows: Row[] = [
   ],
   ['a wait on a later page', 'changes/feed/wait.ts', 'page.page > 1 ||', '', 'feed'],
   [
-    'two places at once',
-    'changes/feed/place.ts',
+    'two positions at once',
+    'changes/feed/position.ts',
     'if (updated_after !== undefined)',
     'if (false)',
     'consumers',
@@ -292,7 +292,7 @@ const rows: Row[] = [
   [
     'rates in another currency',
     'inventory/listings/rates/write.ts',
-    'if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))',
+    'if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))',
     '',
     'listings/rates',
   ],

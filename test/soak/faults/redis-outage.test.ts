@@ -93,10 +93,7 @@ test.each(outages)(
     expect(statuses.filter((status) => status === 200)).toHaveLength(10)
     expect(statuses.filter((status) => status === 429)).toHaveLength(5)
     const readiness = await service.send('GET', '/readyz')
-    expect([readiness.status, readiness.body]).toEqual([
-      200,
-      { status: 'degraded', failing: ['throttle_store'] },
-    ])
+    expect([readiness.status, readiness.body]).toEqual([200, { status: 'degraded', failing: ['redis'] }])
 
     await outage.end()
     const start = performance.now()

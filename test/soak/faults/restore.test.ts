@@ -17,7 +17,7 @@ type Document = Record<string, unknown> & { _id: unknown }
 type State = Map<string, Map<string, Document>>
 
 const compared = [
-  ...['users', 'listings', 'api_keys', 'hosts', 'bookings', 'messages', 'idempotency_answers'],
+  ...['users', 'listings', 'keys', 'hosts', 'bookings', 'messages', 'stored_responses'],
   ...['host_clocks', 'audit', 'provider_keys'],
 ]
 
@@ -53,7 +53,7 @@ function checkMoment(copy: State, original: State): void {
   const bookingOf: Record<string, (document: Document) => number> = {
     bookings: ({ id }) => id as number,
     messages: ({ booking_id }) => booking_id as number,
-    idempotency_answers: ({ body }) => JSON.parse(body as string).data.booking_id,
+    stored_responses: ({ body }) => JSON.parse(body as string).data.booking_id,
   }
   for (const [name, reference] of Object.entries(bookingOf)) {
     const expected = documentsOf(original, name).filter((document) => references.has(reference(document)))

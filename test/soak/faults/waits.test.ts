@@ -8,7 +8,7 @@ import { startReplicaSet } from '../../support/replica-set.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 
 /** No request takes longer than this, whatever is frozen (docs/operations.md). */
-const longestWaitMilliseconds = 15_000
+const maxWaitMilliseconds = 15_000
 
 const replicas = await startReplicaSet()
 const redis = await startRedis()
@@ -68,7 +68,7 @@ const slowestOf = (waits: Wait[]) => Math.max(...waits.map(({ milliseconds }) =>
 
 /** @param calm the same requests when nothing is frozen: what they take on this machine comes on top */
 function expectBounded(waits: Wait[], calm: Wait[]) {
-  const bound = longestWaitMilliseconds + 5 * slowestOf(calm)
+  const bound = maxWaitMilliseconds + 5 * slowestOf(calm)
   const hanging = waits.filter(({ milliseconds }) => milliseconds > bound)
   expect(hanging).toEqual([])
   const silent = waits.filter(({ status, retryAfter }) => status === 500 && retryAfter === null)

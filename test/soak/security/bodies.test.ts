@@ -16,8 +16,8 @@ interface Flood {
   sentBytes: number
 }
 
-/** Sends a head and then a body, until the server ends the connection or `mostBytes` are sent. */
-function flood(url: string, head: string[], mostBytes: number, isChunked: boolean): Promise<Flood> {
+/** Sends a head and then a body, until the server ends the connection or `maxBytes` are sent. */
+function flood(url: string, head: string[], maxBytes: number, isChunked: boolean): Promise<Flood> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     const part = Buffer.alloc(65_536, 'x')
@@ -29,7 +29,7 @@ function flood(url: string, head: string[], mostBytes: number, isChunked: boolea
       resolve({ response: response.split('\r\n')[0] ?? '', sentBytes })
     }
     const pump = () => {
-      while (sentBytes < mostBytes && !socket.destroyed) {
+      while (sentBytes < maxBytes && !socket.destroyed) {
         sentBytes += part.length
         if (!socket.write(chunk)) return void socket.once('drain', pump)
       }
@@ -40,7 +40,7 @@ function flood(url: string, head: string[], mostBytes: number, isChunked: boolea
     socket.on('error', finish)
     socket.on('close', finish)
     setTimeout(finish, 8000).unref()
-    const length = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${mostBytes}`
+    const length = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${maxBytes}`
     socket.write(`${[...head, 'Host: localhost', length].join('\r\n')}\r\n\r\n`, pump)
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { askForMessages } from '../../../src/changes/feed/messages.ts'
+import { toMessageFeedQuery } from '../../../src/changes/feed/messages.ts'
 import { readFeedPage } from '../../../src/changes/feed/page.ts'
 import { messageFeed } from '../../../src/changes/sources/messages.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
@@ -130,7 +130,7 @@ test('in the sandbox a guest can be let reply, but not in the conversation that 
 
 test('of a sandbox that was cleared in the middle of a request, messages are none and a write is a conflict to be tried again', async () => {
   const gone = { hostId: 987_654_321, scope: 987_654_321 }
-  const question = await askForMessages(db, gone, {})
+  const question = await toMessageFeedQuery(db, gone, {})
   const { rows } = await readFeedPage(service.live, messageFeed, gone, question, { page: 1, perPage: 50 })
   expect(rows).toEqual([])
   const write = inTransaction(db, 'gone', (session) =>

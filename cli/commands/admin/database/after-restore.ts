@@ -6,9 +6,9 @@ import { readConfig } from '../../../../src/core/config.ts'
 import { requireUnserved } from '../../../../src/platform/mongo/embedded-backup.ts'
 import {
   type Distance,
-  type GivenOut,
-  type MovedAhead,
-  moveAhead,
+  type HighWaterMarks,
+  type SkippedPast,
+  skipPast,
 } from '../../../../src/process/after-restore.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import { command } from '../../../command.ts'
@@ -21,12 +21,12 @@ import { type Act, administer } from '../administer.ts'
 /** How far ahead, unless told otherwise. */
 export const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
 
-const furthestSeconds = 365 * 86_400
+const maxSeconds = 365 * 86_400
 /** Ids stay far below 2^53, however often a database is restored. */
-const mostIds = 1_000_000_000
+const maxIds = 1_000_000_000
 
 /** What was done to a restored database. */
-export interface MadeSafe extends MovedAhead {
+export interface MadeSafe extends SkippedPast {
   webhooksOff: number
   overlapsEnded: number
 }
@@ -39,11 +39,11 @@ export interface MadeSafe extends MovedAhead {
 export async function makeSafe(
   { db, clock }: Act,
   distance: Distance,
-  before?: { live: GivenOut; sandbox: GivenOut },
+  before?: { live: HighWaterMarks; sandbox: HighWaterMarks },
 ): Promise<MadeSafe> {
   const sandbox = sandboxDatabase(db)
-  await moveAhead(sandbox, clock, distance, before?.sandbox)
-  const moved = await moveAhead(db, clock, distance, before?.live)
+  await skipPast(sandbox, clock, distance, before?.sandbox)
+  const moved = await skipPast(db, clock, distance, before?.live)
   await turnAllOff({ db: sandbox, clock, environment: { name: 'sandbox' } })
   const webhooksOff = await turnAllOff({ db, clock, environment: { name: 'live' } })
   return { ...moved, webhooksOff, overlapsEnded: await endOverlaps(db, clock()) }
@@ -97,15 +97,15 @@ export const afterRestore = command({
   },
   async run({ args }) {
     const seconds = Math.ceil(parseDuration(args.ahead))
-    if (seconds > furthestSeconds) throw new UsageError('Option --ahead must be at most 365d')
-    const ids = parseCount(args.ids, 'ids', mostIds)
+    if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
+    const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
     // A process that runs has ids and clocks in mind.
     if (!mongodbUrl) await requireUnserved(dataDir)
     await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
     const move = (act: Act) => makeSafe(act, { seconds, ids })
     const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
-      record: 'before',
+      record: 'upfront',
     })
     print(args, toRecord(moved), record)
     adviseOperator()

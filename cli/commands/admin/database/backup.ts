@@ -45,7 +45,7 @@ export const backup = command({
       const { oldest } = await readSchemaState(db, release)
       return backUpEmbedded(db, dataDir, folder, oldest)
     }
-    const { completed_at } = await administer('db backup', folder, copy, { record: 'before' })
+    const { completed_at } = await administer('db backup', folder, copy, { record: 'upfront' })
     print(args, { folder, completed_at }, record)
   },
 })

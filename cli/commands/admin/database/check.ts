@@ -13,7 +13,7 @@ export const check = command({
         const findings = await inspectDatabase(db, release)
         showFindings(args, findings, () => 'The database is not ready for the service')
       },
-      { asIs: true },
+      { skipMigrations: true },
     )
   },
 })

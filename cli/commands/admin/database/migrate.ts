@@ -69,7 +69,7 @@ export const migrate = command({
         if (await isUnfinished(databases))
           note('Once no process of an earlier release is left, run it again with --finish')
       },
-      { asIs: true },
+      { skipMigrations: true },
     )
   },
 })

@@ -4,7 +4,7 @@ import {
   restoreEmbedded,
 } from '../../../../src/platform/mongo/embedded-backup.ts'
 import { FutureSchemaError, latestVersion } from '../../../../src/platform/mongo/schema-version.ts'
-import { readGivenOut } from '../../../../src/process/after-restore.ts'
+import { readHighWaterMarks } from '../../../../src/process/after-restore.ts'
 import { migrations } from '../../../../src/process/migrations.ts'
 import { sandboxDatabase } from '../../../../src/sandbox/store.ts'
 import { command } from '../../../command.ts'
@@ -17,10 +17,10 @@ import { readFolder, requireEmbedded } from './backup.ts'
 /** What the data that is replaced has given out; undefined where there is none, or it cannot be read. */
 function readBefore() {
   const read = async ({ db }: Administration) => ({
-    live: await readGivenOut(db),
-    sandbox: await readGivenOut(sandboxDatabase(db)),
+    live: await readHighWaterMarks(db),
+    sandbox: await readHighWaterMarks(sandboxDatabase(db)),
   })
-  return withDatabase(read, { asIs: true }).catch(() => undefined)
+  return withDatabase(read, { skipMigrations: true }).catch(() => undefined)
 }
 
 export const restore = command({
@@ -47,7 +47,7 @@ export const restore = command({
     if (aside) note(`The previous data was moved to ${aside}`)
     if (aside && !before) note('It could not be read: ids and versions go on from those of the backup')
     const move = (act: Act) => makeSafe(act, defaultDistance, before)
-    const moved = await administer('db restore', folder, move, { record: 'before' })
+    const moved = await administer('db restore', folder, move, { record: 'upfront' })
     print(args, { folder, completed_at, ...toRecord(moved) }, record)
     adviseOperator()
   },

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
-import { withIdempotency } from '../../../http/idempotency/idempotency.ts'
+import { carryOutOnce } from '../../../http/idempotency/idempotency.ts'
 import { parsePathId } from '../../../http/schema/fields.ts'
 import { normalize } from '../../../http/schema/normalize.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
@@ -17,7 +17,7 @@ export function rateRoutes(app: AppContext) {
     .post(
       '',
       (context) =>
-        withIdempotency(
+        carryOutOnce(
           app,
           context,
           () => prepareRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data),

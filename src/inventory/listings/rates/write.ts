@@ -1,7 +1,7 @@
 import type { Config } from '../../../core/config.ts'
 import { DomainError, invalidFields, type Problem } from '../../../core/errors.ts'
 import type { AppContext } from '../../../http/context.ts'
-import { maximumProblems } from '../../../http/schema/problems.ts'
+import { maxProblems } from '../../../http/schema/problems.ts'
 import type { Session } from '../../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
 import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
@@ -61,9 +61,9 @@ async function requireOwnRoomTypes(
   if (foreign.length > 0) throw foreignListings([])
   const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [unknownRoomType(index)]))
   if (unknown.length > 0)
-    throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maximumProblems))
+    throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maxProblems))
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
-  if (problems.length > 0) throw invalidFields(problems.slice(0, maximumProblems))
+  if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))
 }
 
 function unknownRoomType(index: number): Problem {

@@ -10,13 +10,17 @@ const height = 220
  * @returns removes the chart
  */
 export function drawChart(
-  place: HTMLElement,
+  container: HTMLElement,
   bars: Bar[],
   minutesPerBar: number,
   limit: number | undefined,
 ): () => void {
   const draw = () => {
-    const chart = new uPlot(optionsOf(place, minutesPerBar, limit), dataOf(bars, minutesPerBar, limit), place)
+    const chart = new uPlot(
+      optionsOf(container, minutesPerBar, limit),
+      dataOf(bars, minutesPerBar, limit),
+      container,
+    )
     return () => chart.destroy()
   }
   let remove = draw()
@@ -26,13 +30,13 @@ export function drawChart(
   }
   const scheme = matchMedia('(prefers-color-scheme: dark)')
   scheme.addEventListener('change', redraw)
-  let width = place.clientWidth
+  let width = container.clientWidth
   const sizes = new ResizeObserver(() => {
-    if (place.clientWidth === width) return
-    width = place.clientWidth
+    if (container.clientWidth === width) return
+    width = container.clientWidth
     redraw()
   })
-  sizes.observe(place)
+  sizes.observe(container)
   return () => {
     sizes.disconnect()
     scheme.removeEventListener('change', redraw)
@@ -52,7 +56,7 @@ function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): 
   return [bars.map(({ at }) => at), ...stacked, ...(limit === undefined ? [] : [line])]
 }
 
-function optionsOf(place: HTMLElement, minutesPerBar: number, limit: number | undefined): uPlot.Options {
+function optionsOf(container: HTMLElement, minutesPerBar: number, limit: number | undefined): uPlot.Options {
   const bars = uPlot.paths.bars?.({ size: [0.8, 40] })
   const axis = {
     stroke: colorOf('axis'),
@@ -60,7 +64,7 @@ function optionsOf(place: HTMLElement, minutesPerBar: number, limit: number | un
     ticks: { show: false },
   }
   return {
-    width: place.clientWidth,
+    width: container.clientWidth,
     height,
     legend: { show: false },
     cursor: { show: false },

@@ -22,7 +22,7 @@ async function loadConsumers(api: Api, environment: Environment, turn: Turn): Pr
   return lists.flat().sort((one, other) => age(one).localeCompare(age(other)))
 }
 
-/** The named places in the feeds, and how far each is behind. */
+/** The named positions in the feeds, and how far each is behind. */
 export function Consumers({ api, environment }: { api: Api; environment: Environment }) {
   const load = useCallback((turn: Turn) => loadConsumers(api, environment, turn), [api, environment])
   const loaded = useLoaded(load)

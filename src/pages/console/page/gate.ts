@@ -1,6 +1,6 @@
 const windowMilliseconds = 60_000
 /** Requests that the page sends in any minute (decisions §18). */
-const mostPerMinute = 10
+const maxPerMinute = 10
 /** Kept free for what the partner asks for. */
 const keptForPartner = 1
 
@@ -21,7 +21,7 @@ export class RequestGate {
   }
 
   private room(isBackground: boolean): number {
-    return mostPerMinute - this.starts().length - (isBackground ? keptForPartner : 0)
+    return maxPerMinute - this.starts().length - (isBackground ? keptForPartner : 0)
   }
 
   private starts(): number[] {

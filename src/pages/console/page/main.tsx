@@ -43,7 +43,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
   const key = useLoaded(useData<KeyView>(api, '/key'), view)
   const counts = useLoaded(useData<RequestCount[]>(api, '/requests/counts'))
   const failures = useLoaded(useCallback((turn: Turn) => loadFailures(api, null, turn), [api]))
-  const place = { api, environment }
+  const scope = { api, environment }
   return (
     <>
       <header class="top">
@@ -57,7 +57,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
       <main class="columns">
         <div>
           <KeyPanel loaded={key} retry={key.reload} />
-          <FailuresPanel {...place} loaded={failures} retry={failures.reload} />
+          <FailuresPanel {...scope} loaded={failures} retry={failures.reload} />
         </div>
         <div>
           <TrafficPanel
@@ -67,13 +67,13 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             retry={counts.reload}
           />
           <Panel id="consumers" title="Consumers">
-            {ofBookings(key, <Consumers key={environment} {...place} />)}
+            {ofBookings(key, <Consumers key={environment} {...scope} />)}
           </Panel>
           <Panel id="webhooks" title="Webhooks">
-            {ofBookings(key, <Webhooks key={environment} {...place} />)}
+            {ofBookings(key, <Webhooks key={environment} {...scope} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
-            {ofBookings(key, <Changes key={environment} {...place} />)}
+            {ofBookings(key, <Changes key={environment} {...scope} />)}
           </Panel>
         </div>
       </main>

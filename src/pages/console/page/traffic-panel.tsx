@@ -69,14 +69,14 @@ function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number
 }
 
 function Chart(props: { bars: Bar[]; span: Span; limit: number | undefined }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const { bars, span, limit } = props
   useEffect(() => {
-    if (place.current) return drawChart(place.current, bars, spans[span].minutesPerBar, limit)
+    if (container.current) return drawChart(container.current, bars, spans[span].minutesPerBar, limit)
   })
   return (
     <div
-      ref={place}
+      ref={container}
       class="chart"
       role="img"
       aria-label={`Requests of the ${spans[span].name.toLowerCase()}`}

@@ -5,15 +5,15 @@ import { showAge, showCount, showTime } from './format.ts'
 import { type Turn, useLoaded } from './hooks.ts'
 import { DocsLink, Nothing, Shown } from './parts.tsx'
 
-interface Place {
+interface Scope {
   api: Api
   environment: Environment
 }
 
 /** The endpoints that are hinted at changes; asked for once somebody wants to see them. */
-export function Webhooks(place: Place) {
+export function Webhooks(scope: Scope) {
   const [isOpen, setOpen] = useState(false)
-  if (isOpen) return <Loaded {...place} />
+  if (isOpen) return <Loaded {...scope} />
   return (
     <button type="button" onClick={() => setOpen(true)}>
       Show the webhooks
@@ -21,7 +21,7 @@ export function Webhooks(place: Place) {
   )
 }
 
-function Loaded({ api, environment }: Place) {
+function Loaded({ api, environment }: Scope) {
   const load = useCallback(
     async (turn: Turn) => (await api.get<WebhookView[]>('/webhooks', { environment, ...turn })).data,
     [api, environment],
@@ -45,12 +45,12 @@ function NoWebhooks() {
   )
 }
 
-function List({ rows, ...place }: Place & { rows: WebhookView[] }) {
+function List({ rows, ...scope }: Scope & { rows: WebhookView[] }) {
   return (
     <ul class="requests">
       {rows.map((row) => (
         <li key={row.id}>
-          <WebhookDetails row={row} {...place} />
+          <WebhookDetails row={row} {...scope} />
         </li>
       ))}
     </ul>
@@ -58,7 +58,7 @@ function List({ rows, ...place }: Place & { rows: WebhookView[] }) {
 }
 
 /** One endpoint; its deliveries are asked for when it is opened. */
-function WebhookDetails({ row, ...place }: Place & { row: WebhookView }) {
+function WebhookDetails({ row, ...scope }: Scope & { row: WebhookView }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details class="request" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -69,7 +69,7 @@ function WebhookDetails({ row, ...place }: Place & { row: WebhookView }) {
       <p class="note">
         Id {row.id}, told of {row.events.join(' and ')}, made with key {row.created_by}.
       </p>
-      {isOpen && <Deliveries id={row.id} {...place} />}
+      {isOpen && <Deliveries id={row.id} {...scope} />}
     </details>
   )
 }
@@ -86,7 +86,7 @@ function stateOf({ disabled_at, disabled_reason }: WebhookView): string {
   return `off, ${showAge(disabled_at)}: ${reasons[disabled_reason ?? ''] ?? disabled_reason}`
 }
 
-function Deliveries({ id, api, environment }: Place & { id: number }) {
+function Deliveries({ id, api, environment }: Scope & { id: number }) {
   const load = useCallback(
     async (turn: Turn) =>
       (await api.get<DeliveryView[]>(`/webhooks/${id}/deliveries`, { environment, ...turn })).data,

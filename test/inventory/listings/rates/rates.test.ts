@@ -186,7 +186,12 @@ test('a parked job appears in /metrics and in partnerctl jobs list, and partnerc
   expect(await scrape('Bearer wrong')).not.toContain('outbox_jobs')
   const environment = { MONGODB_URL: url }
   const [job] = JSON.parse((await partnerctl(['jobs', 'list', '--json'], environment)).stdout)
-  expect(job).toMatchObject({ topic: 'CompactAvailability', state: 'parked', attempts: 10, last_error: 'Error: no' })
+  expect(job).toMatchObject({
+    topic: 'CompactAvailability',
+    state: 'parked',
+    attempts: 10,
+    last_error: 'Error: no',
+  })
   const retried = await partnerctl(['jobs', 'retry', job.id, '--json'], environment)
   expect(JSON.parse(retried.stdout)).toMatchObject({ id: job.id, state: 'pending', attempts: 0 })
   expect((await partnerctl(['jobs', 'retry', job.id], environment)).code).toBe(1)

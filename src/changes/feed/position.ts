@@ -7,7 +7,7 @@ import { findConsumer, ownerOf } from '../consumers/store.ts'
 import { type FeedName, readCursor } from './cursor.ts'
 
 /** Where a query of a feed continues. */
-export interface PlaceQuery {
+export interface PositionQuery {
   updated_after?: string
   consumer?: string
   cursor?: string
@@ -18,11 +18,11 @@ export interface PlaceQuery {
  *
  * @throws DomainError `not_found` for a consumer that the key does not have
  */
-export async function placeOf(
+export async function positionOf(
   db: Db,
   caller: Pick<Caller, 'hostId' | 'scope'>,
   feed: ConsumedFeed,
-  { updated_after, consumer: name }: PlaceQuery,
+  { updated_after, consumer: name }: PositionQuery,
 ): Promise<string | undefined> {
   if (name === undefined) return updated_after
   const { acknowledged } = await findConsumer(db, ownerOf(caller, feed), name)
@@ -30,20 +30,23 @@ export async function placeOf(
 }
 
 /**
- * What is wrong with where a query of a feed begins: it names its place once; and pages are not counted from a place that
+ * What is wrong with where a query of a feed begins: it names its position once; and pages are not counted from a position that
  * moves: after an acknowledgement, page 2 would leave out what page 1 has become (decisions §19).
  */
-export function placeProblems(
+export function positionProblems(
   feed: FeedName,
-): (query: PlaceQuery & { page?: number }, isValidAt: (path: string) => boolean) => Problem[] {
+): (query: PositionQuery & { page?: number }, isValidAt: (path: string) => boolean) => Problem[] {
   return ({ cursor, ...query }, isValidAt) => {
     const isWrong = cursor !== undefined && isValidAt('cursor') && readCursor(feed, cursor) === null
     const message = '"cursor" must be the "next_cursor" of a page'
-    return [...onePlace(query), ...(isWrong ? [{ path: 'cursor', code: 'invalid', message } as const] : [])]
+    return [
+      ...onePosition(query),
+      ...(isWrong ? [{ path: 'cursor', code: 'invalid', message } as const] : []),
+    ]
   }
 }
 
-function onePlace({ updated_after, consumer, page = 1 }: PlaceQuery & { page?: number }): Problem[] {
+function onePosition({ updated_after, consumer, page = 1 }: PositionQuery & { page?: number }): Problem[] {
   if (consumer === undefined) return []
   const problems: Problem[] = []
   const report = (path: string, message: string) => problems.push({ path, code: 'invalid', message })

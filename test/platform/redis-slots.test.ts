@@ -8,8 +8,8 @@ let other: RedisRateLimiter
 beforeAll(async () => {
   redis = await startRedis()
   ;[limiter, other] = await Promise.all([
-    new RedisRateLimiter(redis.url, 'places').open(),
-    new RedisRateLimiter(redis.url, 'places').open(),
+    new RedisRateLimiter(redis.url, 'slots').open(),
+    new RedisRateLimiter(redis.url, 'slots').open(),
   ])
 })
 afterAll(async () => {
@@ -17,35 +17,35 @@ afterAll(async () => {
   await redis.stop()
 })
 
-const take = (of: RedisRateLimiter, name: string) => of.places.take(name, 5, 35_000)
+const take = (of: RedisRateLimiter, name: string) => of.slots.take(name, 5, 35_000)
 /** How many of eight are given at once, freed again. */
 async function given(of: RedisRateLimiter, name: string): Promise<number> {
-  const places = await Promise.all(Array.from({ length: 8 }, () => take(of, name)))
-  for (const place of places) place?.free()
-  return places.filter(Boolean).length
+  const slots = await Promise.all(Array.from({ length: 8 }, () => take(of, name)))
+  for (const slot of slots) slot?.free()
+  return slots.filter(Boolean).length
 }
 
-test('places of a name are limited over two processes, and free at once when they are freed', async () => {
+test('slots of a name are limited over two processes, and free at once when they are freed', async () => {
   const held = await Promise.all([take(limiter, 'a'), take(limiter, 'a'), take(other, 'a'), take(other, 'a')])
   expect(await given(limiter, 'a')).toBe(1)
-  for (const place of held) place?.free()
+  for (const slot of held) slot?.free()
   expect(await given(other, 'a')).toBe(5)
 })
 
-test('a place taken while Redis stood still is not left behind when it goes on', async () => {
+test('a slot taken while Redis stood still is not left behind when it goes on', async () => {
   process.kill(redis.pid, 'SIGSTOP')
-  const places = await Promise.all(Array.from({ length: 5 }, () => take(limiter, 'b')))
+  const slots = await Promise.all(Array.from({ length: 5 }, () => take(limiter, 'b')))
   process.kill(redis.pid, 'SIGCONT')
-  for (const place of places) place?.free()
+  for (const slot of slots) slot?.free()
   await expect.poll(() => given(other, 'b')).toBe(5)
 })
 
-test('a place freed while Redis is away is free soon after its return, and a process never holds more than five', async () => {
+test('a slot freed while Redis is away is free soon after its return, and a process never holds more than five', async () => {
   const held = await Promise.all(Array.from({ length: 5 }, () => take(limiter, 'c')))
   process.kill(redis.pid, 'SIGSTOP')
   await expect.poll(() => limiter.ready()).toBe(false)
   expect(await given(limiter, 'c')).toBe(0)
-  for (const place of held) place?.free()
+  for (const slot of held) slot?.free()
   process.kill(redis.pid, 'SIGCONT')
   await expect.poll(() => given(other, 'c')).toBe(5)
 })
