@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { models } from '../../src/process/release.ts'
+import { testApp } from '../support/app.ts'
+import { root } from '../support/processes.ts'
+
+const service = await testApp()
+
+/** The rows of the table: collection, owner, …, how long it stays. */
+async function rowsOfTable(): Promise<string[][]> {
+  const text = await readFile(join(root, 'docs/data-model.md'), 'utf8')
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'))
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
+}
+
+test('docs/data-model.md has every collection, and folders that exist', async () => {
+  const rows = await rowsOfTable()
+  const collections = models.map((model) => model(service.live.db).collection.name)
+  expect(rows.map(([name]) => name).sort()).toEqual(collections.sort())
+  expect(rows.filter(([, owner]) => !existsSync(join(root, owner as string)))).toEqual([])
+})
+
+test('what docs/data-model.md says expires by itself has an index for it, and nothing else has', async () => {
+  const expiring = models
+    .map((model) => model(service.live.db))
+    .filter(({ schema }) =>
+      (schema.indexes() as [object, { expireAfterSeconds?: number }][]).some(
+        ([, { expireAfterSeconds }]) => expireAfterSeconds !== undefined,
+      ),
+    )
+  const timed = (await rowsOfTable()).filter(([, , , , stays]) =>
+    /\d+ (days|hours)|_SECONDS/.test(stays as string),
+  )
+  expect(timed.map(([name]) => name).sort()).toEqual(expiring.map(({ collection }) => collection.name).sort())
+})
