@@ -1,36 +1,29 @@
-import { Schema, type SchemaDefinition } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
+import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+
+const fields = {
+  at: moment,
+  /** Operating-system user and machine name; of a partner, the key and its client address. */
+  user: text,
+  machine: text,
+  /** The command, for example `keys revoke`. */
+  action: text,
+  target: text,
+}
+const hostFields = { host_id: number, ...fields }
 
 /** One administrative action, or a partner's move of a booking: who did what, to what, and when. */
-export interface AuditEntry {
-  at: Date
-  /** Operating-system user and machine name; of a partner, the key and its client address. */
-  user: string
-  machine: string
-  /** The command, for example `keys revoke`. */
-  action: string
-  target: string
-}
+export type AuditEntry = Stored<typeof fields>
 
 /** One that concerns what a host has: where a host is on one shard, so is the entry. */
-export interface HostAuditEntry extends AuditEntry {
-  host_id: number
-}
+export type HostAuditEntry = Stored<typeof hostFields>
 
-const columns = {
-  at: { type: Date, required: true },
-  user: { type: String, required: true },
-  machine: { type: String, required: true },
-  action: { type: String, required: true },
-  target: { type: String, required: true },
-} as const satisfies SchemaDefinition
-
-const schema = new Schema<AuditEntry>(columns)
+const schema = schemaOf(fields)
 schema.index({ at: -1 }, { name: 'audit_time' })
 
 export const auditModel = modelOf<AuditEntry>('audit', schema)
 
-const ofHost = new Schema<HostAuditEntry>({ host_id: { type: Number, required: true }, ...columns })
+const ofHost = schemaOf(hostFields)
 ofHost.index({ host_id: 1, at: -1 }, { name: 'host_audit_host' })
 ofHost.index({ at: -1 }, { name: 'host_audit_time' })
 

@@ -1,21 +1,17 @@
-import { Schema } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
+import { moment, momentOrNull, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
-export interface Host {
-  id: number
-  name: string
-  email: string
-  created_at: Date
-  last_login_at: Date | null
+const fields = {
+  id: number,
+  name: text,
+  email: text,
+  created_at: moment,
+  last_login_at: momentOrNull,
 }
 
-const schema = new Schema<Host>({
-  id: { type: Number, required: true },
-  name: { type: String, required: true },
-  email: { type: String, required: true },
-  created_at: { type: Date, required: true },
-  last_login_at: { type: Date, default: null },
-})
+export type Host = Stored<typeof fields>
+
+const schema = schemaOf(fields)
 schema.index({ id: 1 }, { unique: true, name: 'host_id' })
 schema.index({ email: 1 }, { unique: true, name: 'host_email' })
 

@@ -1,24 +1,20 @@
-import { Schema } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
+import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
-/** Where a page of the feed ended. */
-export interface PageEnd {
+const fields = {
   /** Page and version, so that the same end is stored once. */
-  _id: string
-  host_id: number
+  _id: text,
+  host_id: number,
   /** Which page of which query of which key. */
-  page: string
-  version: Date
-  expires_at: Date
+  page: text,
+  version: moment,
+  expires_at: moment,
 }
 
-const schema = new Schema<PageEnd>({
-  _id: { type: String, required: true },
-  host_id: { type: Number, required: true },
-  page: { type: String, required: true },
-  version: { type: Date, required: true },
-  expires_at: { type: Date, required: true },
-})
+/** Where a page of the feed ended. */
+export type PageEnd = Stored<typeof fields>
+
+const schema = schemaOf(fields)
 schema.index({ host_id: 1, page: 1, version: 1 }, { name: 'page_end' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 

@@ -1,17 +1,9 @@
-import { Schema } from 'mongoose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
 import { retryDuplicate } from '../mongo/errors.ts'
+import { number, schemaOf, text } from '../mongo/fields.ts'
 
-interface Sequence {
-  _id: string
-  value: number
-}
-
-export const sequenceModel = modelOf<Sequence>(
-  'sequences',
-  new Schema<Sequence>({ _id: { type: String, required: true }, value: { type: Number, required: true } }),
-)
+export const sequenceModel = modelOf('sequences', schemaOf({ _id: text, value: number }))
 
 /**
  * Takes `amount` consecutive ids and returns the first. Do not call it in the transaction of a request, where all

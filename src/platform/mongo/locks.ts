@@ -1,19 +1,17 @@
-import { Schema } from 'mongoose'
 import { modelOf } from './collections.ts'
 import type { Db, Session } from './connection.ts'
 import { retryDuplicate } from './errors.ts'
+import { number, type Stored, schemaOf, text } from './fields.ts'
 
-interface Lock {
-  _id: string
-  host_id: number
-  taken: number
+const fields = {
+  _id: text,
+  host_id: number,
+  taken: number,
 }
 
-const schema = new Schema<Lock>({
-  _id: { type: String, required: true },
-  host_id: { type: Number, required: true },
-  taken: { type: Number, required: true },
-})
+type Lock = Stored<typeof fields>
+
+const schema = schemaOf(fields)
 schema.index({ host_id: 1 }, { name: 'lock_host' })
 
 export const lockModel = modelOf<Lock>('locks', schema)

@@ -1,35 +1,27 @@
-import { Schema, type Types } from 'mongoose'
+import type { Types } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db, Session } from '../mongo/connection.ts'
+import { flag, mixed, moment, number, type Stored, schemaOf, text, textOrNull } from '../mongo/fields.ts'
 
-/** Something that must follow from a change, written in the change's own transaction. */
-export interface Job {
-  _id: Types.ObjectId
-  topic: string
-  host_id: number
-  payload: Record<string, unknown>
-  attempts: number
+const fields = {
+  topic: text,
+  host_id: number,
+  payload: mixed<Record<string, unknown>>(),
+  attempts: { ...number, default: 0 },
   /** When attempts began; they end a day later. */
-  tried_since: Date
+  tried_since: { ...moment, default: (): Date => new Date() },
   /** Earliest next attempt; while a worker holds the job, the end of its lease. */
-  due_at: Date
-  parked: boolean
-  last_error: string | null
-  created_at: Date
+  due_at: moment,
+  parked: { ...flag, default: false },
+  last_error: textOrNull,
+  created_at: moment,
 }
 
-const schema = new Schema<Job>({
-  topic: { type: String, required: true },
-  host_id: { type: Number, required: true },
-  payload: { type: Schema.Types.Mixed, required: true },
-  attempts: { type: Number, default: 0 },
-  tried_since: { type: Date, default: (): Date => new Date() },
-  due_at: { type: Date, required: true },
-  parked: { type: Boolean, default: false },
-  last_error: { type: String, default: null },
-  created_at: { type: Date, required: true },
-})
+/** Something that must follow from a change, written in the change's own transaction. */
+export type Job = Stored<typeof fields> & { _id: Types.ObjectId }
+
+const schema = schemaOf<typeof fields, Job>(fields)
 schema.index({ topic: 1, parked: 1, due_at: 1 }, { name: 'job_lane' })
 schema.index({ parked: -1, created_at: 1 }, { name: 'job_age' })
 schema.index({ host_id: 1 }, { name: 'job_host' })

@@ -1,18 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { Schema } from 'mongoose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
 import { retryDuplicate } from '../mongo/errors.ts'
+import { schemaOf, text } from '../mongo/fields.ts'
 
-interface Secret {
-  _id: string
-  value: string
-}
-
-export const developmentSecretModel = modelOf<Secret>(
-  'development_secrets',
-  new Schema<Secret>({ _id: { type: String, required: true }, value: { type: String, required: true } }),
-)
+export const developmentSecretModel = modelOf('development_secrets', schemaOf({ _id: text, value: text }))
 
 /** The development secret of a database that was used with one, or null. */
 export async function storedDevelopmentSecret(db: Db): Promise<string | null> {

@@ -1,63 +1,47 @@
-import { Schema } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
+import {
+  code,
+  moment,
+  momentOrNull,
+  number,
+  type Stored,
+  schemaOf,
+  text,
+  textOrNull,
+} from '../../platform/mongo/fields.ts'
 import type { StatusNumber } from './status.ts'
 
-export interface StoredBooking {
-  id: number
-  host_id: number
-  user_id: number
-  listing_id: number
-  room_type_id: number
-  /** First night, `YYYY-MM-DD`. */
-  checkin_at: string
-  /** Day after the last night. */
-  checkout_at: string
-  nights: number
-  status: StatusNumber
-  currency: string
-  price_cents: number
-  discount_cents: number
-  price_total_cents: number
-  security_deposit_cents: number
-  special_requests: string | null
-  cancellation_reason: string | null
-  confirmed_at: Date | null
-  canceled_at: Date | null
-  /** Place among the host's changes of bookings and availability; decides which availability rows it counts against. */
-  created_sequence: number
-  created_at: Date
-  /** The version: a whole second, unique among the host's bookings. */
-  updated_at: Date
-}
-
-const number = { type: Number, required: true }
-const requiredText = { type: String, required: true }
-const text = { type: String, default: null }
-const moment = { type: Date, default: null }
-
-const schema = new Schema<StoredBooking>({
+const fields = {
   id: number,
   host_id: number,
   user_id: number,
   listing_id: number,
   room_type_id: number,
-  checkin_at: requiredText,
-  checkout_at: requiredText,
+  /** First night, `YYYY-MM-DD`. */
+  checkin_at: text,
+  /** Day after the last night. */
+  checkout_at: text,
   nights: number,
-  status: number,
-  currency: requiredText,
+  status: code<StatusNumber>(),
+  currency: text,
   price_cents: number,
   discount_cents: number,
   price_total_cents: number,
   security_deposit_cents: number,
-  special_requests: text,
-  cancellation_reason: text,
-  confirmed_at: moment,
-  canceled_at: moment,
+  special_requests: textOrNull,
+  cancellation_reason: textOrNull,
+  confirmed_at: momentOrNull,
+  canceled_at: momentOrNull,
+  /** Place among the host's changes of bookings and availability; decides which availability rows it counts against. */
   created_sequence: number,
-  created_at: { type: Date, required: true },
-  updated_at: { type: Date, required: true },
-})
+  created_at: moment,
+  /** The version: a whole second, unique among the host's bookings. */
+  updated_at: moment,
+}
+
+export type StoredBooking = Stored<typeof fields>
+
+const schema = schemaOf(fields)
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'booking_id' })
 schema.index({ host_id: 1, updated_at: 1 }, { unique: true, name: 'booking_version' })
 schema.index({ host_id: 1, listing_id: 1, updated_at: 1 }, { name: 'booking_listing_version' })

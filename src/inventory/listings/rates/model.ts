@@ -1,22 +1,18 @@
-import { Schema } from 'mongoose'
 import { modelOf } from '../../../platform/mongo/collections.ts'
+import { moment, number, type Stored, schemaOf } from '../../../platform/mongo/fields.ts'
 
-/** What became of one rates write: it is applied with the transaction that accepts it. */
-export interface RateJob {
-  host_id: number
-  id: number
-  items: number
-  applied_at: Date
-  expires_at: Date
+const fields = {
+  host_id: number,
+  id: number,
+  items: number,
+  applied_at: moment,
+  expires_at: moment,
 }
 
-const schema = new Schema<RateJob>({
-  host_id: { type: Number, required: true },
-  id: { type: Number, required: true },
-  items: { type: Number, required: true },
-  applied_at: { type: Date, required: true },
-  expires_at: { type: Date, required: true },
-})
+/** What became of one rates write: it is applied with the transaction that accepts it. */
+export type RateJob = Stored<typeof fields>
+
+const schema = schemaOf(fields)
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'rate_job_id' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'rate_job_expiry' })
 
