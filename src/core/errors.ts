@@ -75,3 +75,14 @@ export function invalidFields(problems: Problem[]): DomainError {
 export function notFound(thing: string): DomainError {
   return new DomainError('not_found', `${thing} not found or unauthorized`)
 }
+
+/**
+ * 429 with the whole seconds after which the next request is allowed (contract, Rate limits).
+ *
+ * @param what there is too much of
+ */
+export function rateLimited(waitMilliseconds: number, what = 'Too many requests'): DomainError {
+  const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000))
+  const problem = { path: 'retry_after', code: 'rate_limited', message: String(seconds) } as const
+  return new DomainError('rate_limit', `${what}; try again in ${seconds} s`, [problem], seconds)
+}

@@ -1,4 +1,4 @@
-import { DomainError, UnusableKeyError } from '../core/errors.ts'
+import { DomainError, rateLimited, UnusableKeyError } from '../core/errors.ts'
 import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
 import { clientNetwork } from './client-address.ts'
 import type { AppContext, Authorization, LimitState, RateWindow } from './context.ts'
@@ -93,11 +93,4 @@ export function rateLimitHeaders({ window, limit, remaining, waitMilliseconds }:
     'ratelimit-policy': `"${window}";q=${limit};w=${minuteMilliseconds / 1000}`,
     ratelimit: `"${window}";r=${remaining};t=${Math.ceil(waitMilliseconds / 1000)}`,
   }
-}
-
-/** 429 with the whole seconds after which the next request is allowed (contract, Rate limits). */
-export function rateLimited(waitMilliseconds: number): DomainError {
-  const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000))
-  const problem = { path: 'retry_after', code: 'rate_limited', message: String(seconds) } as const
-  return new DomainError('rate_limit', `Too many requests; try again in ${seconds} s`, [problem], seconds)
 }

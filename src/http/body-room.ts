@@ -1,4 +1,5 @@
 import { DomainError } from '../core/errors.ts'
+import { KeyBytes } from './key-bytes.ts'
 
 /** A body up to this size never waits: so many of them take no memory worth counting. */
 export const smallBodyBytes = 64 * 1024
@@ -13,11 +14,10 @@ const maxWaiting = 64
 interface Waiting {
   keyId: number
   bytes: number
-  begin(): void
+  begin(giveBack: () => void): void
 }
 
-let total = 0
-const ofKeys = new Map<number, number>()
+const reading = new KeyBytes()
 const queue = new Set<Waiting>()
 
 /**
@@ -30,38 +30,28 @@ const queue = new Set<Waiting>()
  */
 export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
   if (bytes <= smallBodyBytes) return () => {}
-  if (fits(keyId, bytes)) reserve(keyId, bytes)
-  else await turn(keyId, bytes, signal)
-  let isTaken = true
+  return fits(keyId, bytes) ? reserve(keyId, bytes) : turn(keyId, bytes, signal)
+}
+
+function reserve(keyId: number, bytes: number): () => void {
+  const giveBack = reading.take(keyId, bytes)
   return () => {
-    if (!isTaken) return
-    isTaken = false
-    total -= bytes
-    ofKeys.set(keyId, ofKey(keyId) - bytes)
-    if (ofKey(keyId) === 0) ofKeys.delete(keyId)
+    giveBack()
     beginWaiting()
   }
 }
 
-function reserve(keyId: number, bytes: number): void {
-  total += bytes
-  ofKeys.set(keyId, ofKey(keyId) + bytes)
-}
-
-function ofKey(keyId: number): number {
-  return ofKeys.get(keyId) ?? 0
-}
-
 /** The first of a key always fits, and the first of all: no setting of the bounds can keep a body out for good. */
 function fits(keyId: number, bytes: number): boolean {
-  const isWithinKey = ofKey(keyId) === 0 || ofKey(keyId) + bytes <= maxOfKey
-  return isWithinKey && (total === 0 || total + bytes <= maxOfProcess)
+  const ofKey = reading.of(keyId)
+  const isWithinKey = ofKey === 0 || ofKey + bytes <= maxOfKey
+  return isWithinKey && (reading.total === 0 || reading.total + bytes <= maxOfProcess)
 }
 
-async function turn(keyId: number, bytes: number, signal: AbortSignal): Promise<void> {
+async function turn(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
   const ofSameKey = [...queue].filter((waiting) => waiting.keyId === keyId).length
   if (ofSameKey >= maxWaitingOfKey || queue.size >= maxWaiting) throw tooMany()
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const { promise, resolve, reject } = Promise.withResolvers<() => void>()
   const waiting = { keyId, bytes, begin: resolve }
   queue.add(waiting)
   const giveUp = () => {
@@ -71,7 +61,7 @@ async function turn(keyId: number, bytes: number, signal: AbortSignal): Promise<
   if (signal.aborted) giveUp()
   signal.addEventListener('abort', giveUp)
   try {
-    await promise
+    return await promise
   } finally {
     signal.removeEventListener('abort', giveUp)
   }
@@ -86,7 +76,6 @@ function beginWaiting(): void {
   for (const waiting of queue) {
     if (!fits(waiting.keyId, waiting.bytes)) continue
     queue.delete(waiting)
-    reserve(waiting.keyId, waiting.bytes)
-    waiting.begin()
+    waiting.begin(reserve(waiting.keyId, waiting.bytes))
   }
 }

@@ -1,11 +1,12 @@
-import { DomainError } from '../core/errors.ts'
+import { rateLimited } from '../core/errors.ts'
+import { KeyBytes } from './key-bytes.ts'
 
 /** Bytes of large responses of one key that may wait to be read. */
 const maxOfKey = 8 * 1024 * 1024
 /** How long a response may take to be read: one read byte by byte would otherwise be kept for hours. */
 const maxMilliseconds = 120_000
 
-const ofKeys = new Map<number, number>()
+const unsent = new KeyBytes()
 
 /**
  * Takes room for a response that its reader may leave unread.
@@ -14,26 +15,13 @@ const ofKeys = new Map<number, number>()
  * @throws DomainError `rate_limit` while as much of the key's waits to be read
  */
 export function takeUnsent(keyId: number, bytes: number): () => void {
-  const before = ofKeys.get(keyId) ?? 0
-  if (before > 0 && before + bytes > maxOfKey) throw tooManyUnread()
-  ofKeys.set(keyId, before + bytes)
-  let isTaken = true
-  return () => {
-    if (!isTaken) return
-    isTaken = false
-    const left = (ofKeys.get(keyId) ?? 0) - bytes
-    if (left > 0) ofKeys.set(keyId, left)
-    else ofKeys.delete(keyId)
-  }
+  const before = unsent.of(keyId)
+  if (before > 0 && before + bytes > maxOfKey)
+    throw rateLimited(retryMilliseconds, 'Too many responses to this key are still being read')
+  return unsent.take(keyId, bytes)
 }
 
-const retrySeconds = 5
-
-function tooManyUnread(): DomainError {
-  const message = `Too many responses to this key are still being read; try again in ${retrySeconds} s`
-  const problem = { path: 'retry_after', code: 'rate_limited', message: String(retrySeconds) } as const
-  return new DomainError('rate_limit', message, [problem], retrySeconds)
-}
+const retryMilliseconds = 5000
 
 /** What a stream is made of: the next bytes, or null at the end. */
 type Next = () => Promise<Uint8Array<ArrayBuffer> | null>

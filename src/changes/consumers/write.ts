@@ -1,4 +1,5 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
+import { firstFree } from '../../core/first-free.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import { isSlug } from '../../http/schema/formats.ts'
@@ -68,8 +69,8 @@ async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version:
 }
 
 async function freeSlot(db: Db, owner: Owner): Promise<number> {
-  const taken = new Set((await listConsumers(db, owner)).map(({ slot }) => slot))
-  const slot = Array.from({ length: consumersPerKey }, (_, index) => index).find((index) => !taken.has(index))
+  const taken = (await listConsumers(db, owner)).map(({ slot }) => slot)
+  const slot = firstFree(taken, consumersPerKey)
   if (slot === undefined)
     throw invalidField('name', `A key has at most ${consumersPerKey} consumers of a feed; delete one`, 'max')
   return slot

@@ -1,5 +1,6 @@
 import { partnerActor } from '../../access/audit/store.ts'
 import { DomainError } from '../../core/errors.ts'
+import { firstFree } from '../../core/first-free.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
@@ -48,10 +49,8 @@ export async function createWebhook(
   const secret = makeWebhookSecret()
   const id = await ids('webhook')
   for (;;) {
-    const taken = new Set((await listWebhooks(db, hostId)).map(({ slot }) => slot))
-    const slot = Array.from({ length: webhooksPerHost }, (_, index) => index).find(
-      (index) => !taken.has(index),
-    )
+    const taken = (await listWebhooks(db, hostId)).map(({ slot }) => slot)
+    const slot = firstFree(taken, webhooksPerHost)
     if (slot === undefined)
       throw new DomainError('conflict', `A host has at most ${webhooksPerHost} webhooks; delete one`)
     const webhook: Webhook = {
