@@ -1,6 +1,6 @@
 import { renderUsage } from 'citty'
 import { commandExamples } from './command.ts'
-import { main, summary } from './program.ts'
+import { adminSummary, main, partnerSummary } from './program.ts'
 
 /** The help of the command that these arguments name, with its examples; may be coloured. */
 export async function helpOf(rawArgs: string[]): Promise<string> {
@@ -12,7 +12,29 @@ export async function helpOf(rawArgs: string[]): Promise<string> {
     parent = command
     command = typeof next === 'function' ? await next() : next
   }
+  if (command === main) return helpOfAll()
   const shown = commandExamples(command)
   const tail = shown.length > 0 ? `\nEXAMPLES\n\n${shown.map((line) => `  ${line}`).join('\n')}\n` : ''
-  return (await renderUsage(command === main ? summary : command, parent)) + tail
+  return (await renderUsage(command, parent)) + tail
+}
+
+/** The commands of partners and those of administrators, apart. */
+async function helpOfAll(): Promise<string> {
+  const ofPartners = (await renderUsage(partnerSummary)).split('\n')
+  const ofAdministrators = (await renderUsage(adminSummary)).split('\n')
+  return [
+    ofPartners[0],
+    '\nUSAGE partnerctl <command>',
+    '\nCOMMANDS OF PARTNERS, which speak to the service with a key\n',
+    ...commandsIn(ofPartners),
+    '\nCOMMANDS OF ADMINISTRATORS, which open the database (MONGODB_URL or DATA_DIR)\n',
+    ...commandsIn(ofAdministrators),
+    '\nUse partnerctl <command> --help for more information about a command.',
+  ].join('\n')
+}
+
+/** The lines between the heading of the commands, with an empty one after it, and the next empty line. */
+function commandsIn(lines: string[]): string[] {
+  const first = lines.findIndex((line) => line.includes('COMMANDS')) + 2
+  return lines.slice(first, lines.indexOf('', first)).map((line) => line.trimEnd())
 }

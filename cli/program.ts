@@ -5,7 +5,10 @@ import packageJson from '../package.json' with { type: 'json' }
 type AnyCommand = CommandDef<any>
 
 /** What each command is for, and where it is: loaded only when it is run. */
-const commands: Record<string, { description: string; load: () => Promise<AnyCommand> }> = {
+type Commands = Record<string, { description: string; load: () => Promise<AnyCommand> }>
+
+/** Commands that speak to the service over HTTPS, with a key. */
+const partnerCommands: Commands = {
   login: {
     description:
       'Check a key and store it in a profile; the key is prompted for, or read from standard input',
@@ -55,56 +58,60 @@ const commands: Record<string, { description: string; load: () => Promise<AnyCom
     description: 'Draw how many units of a listing are left on each night',
     load: () => import('./commands/partner/nights.ts').then((file) => file.nights),
   },
+}
+
+/** Commands that open the database. */
+const adminCommands: Commands = {
   bookings: {
-    description: 'Confirm and cancel bookings (administrator)',
+    description: 'Confirm and cancel bookings',
     load: () => import('./commands/admin/bookings.ts').then((file) => file.bookings),
   },
   conversations: {
-    description: 'Close and reopen conversations, reply as the guest (administrator)',
+    description: 'Close and reopen conversations, reply as the guest',
     load: () => import('./commands/admin/conversations.ts').then((file) => file.conversations),
   },
   consumers: {
-    description: 'See how far the consumers of the feeds are behind (administrator)',
+    description: 'See how far the consumers of the feeds are behind',
     load: () => import('./commands/admin/consumers.ts').then((file) => file.consumers),
   },
   webhooks: {
-    description: 'See the webhooks of all hosts, turn them off and on (administrator)',
+    description: 'See the webhooks of all hosts, turn them off and on',
     load: () => import('./commands/admin/webhooks.ts').then((file) => file.webhooks),
   },
   hosts: {
-    description: 'Manage host accounts (administrator)',
+    description: 'Manage host accounts',
     load: () => import('./commands/admin/hosts.ts').then((file) => file.hosts),
   },
   listings: {
-    description: 'Move listings between statuses (administrator)',
+    description: 'Move listings between statuses',
     load: () => import('./commands/admin/listings.ts').then((file) => file.listings),
   },
   keys: {
-    description: 'Mint and manage API keys (administrator)',
+    description: 'Mint and manage API keys',
     load: () => import('./commands/admin/keys.ts').then((file) => file.keys),
   },
   jobs: {
-    description: 'See, retry and drop background jobs (administrator)',
+    description: 'See, retry and drop background jobs',
     load: () => import('./commands/admin/jobs.ts').then((file) => file.jobs),
   },
   sandbox: {
-    description: 'Clear all sandboxes (administrator)',
+    description: 'Clear all sandboxes',
     load: () => import('./commands/admin/sandbox.ts').then((file) => file.sandbox),
   },
   db: {
-    description: 'Check, migrate, back up and restore the database (administrator)',
+    description: 'Check, migrate, back up and restore the database',
     load: () => import('./commands/admin/db.ts').then((file) => file.db),
   },
   audit: {
-    description: 'See the audit log (administrator)',
+    description: 'See the audit log',
     load: () => import('./commands/admin/audit.ts').then((file) => file.audit),
   },
   secrets: {
-    description: 'Rotate the secret that provider keys are encrypted under (administrator)',
+    description: 'Rotate the secret that provider keys are encrypted under',
     load: () => import('./commands/admin/secrets.ts').then((file) => file.secrets),
   },
   seed: {
-    description: 'Create a demo host with a key, a user and a listing (administrator)',
+    description: 'Create a demo host with a key, a user and a listing',
     load: () => import('./commands/admin/seed.ts').then((file) => file.seed),
   },
 }
@@ -119,7 +126,7 @@ const meta = {
 export const main: AnyCommand = defineCommand({
   meta,
   subCommands: Object.fromEntries(
-    Object.entries(commands).map(([name, { description, load }]) => [
+    Object.entries({ ...partnerCommands, ...adminCommands }).map(([name, { description, load }]) => [
       name,
       async () => Object.assign(await load(), { meta: { name, description } }),
     ]),
@@ -127,12 +134,17 @@ export const main: AnyCommand = defineCommand({
 })
 
 /** The same for a list of commands, which loads none of them. */
-export const summary: AnyCommand = defineCommand({
-  meta,
-  subCommands: Object.fromEntries(
-    Object.entries(commands).map(([name, { description }]) => [
-      name,
-      defineCommand({ meta: { name, description } }),
-    ]),
-  ),
-})
+function summaryOf(commands: Commands): AnyCommand {
+  return defineCommand({
+    meta,
+    subCommands: Object.fromEntries(
+      Object.entries(commands).map(([name, { description }]) => [
+        name,
+        defineCommand({ meta: { name, description } }),
+      ]),
+    ),
+  })
+}
+
+export const partnerSummary = summaryOf(partnerCommands)
+export const adminSummary = summaryOf(adminCommands)

@@ -169,11 +169,23 @@ const helpFor = async (path: string[]) => stripVTControlCharacters(`${await help
 
 /** Every command that can be run, as found through the help. */
 async function commandsBelow(path: string[] = []): Promise<string[]> {
-  const commands = /COMMANDS\n\n([\s\S]*?)\n\n/.exec(await helpFor(path))?.[1]
-  if (!commands) return [path.join(' ')]
-  const names = commands.split('\n').map((line) => line.trim().split(/\s+/)[0] as string)
+  const lists = [...(await helpFor(path)).matchAll(/COMMANDS.*\n\n([\s\S]*?)\n\n/g)].map(([, list]) => list)
+  if (lists.length === 0) return [path.join(' ')]
+  const names = lists
+    .join('\n')
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/)[0] as string)
   return (await Promise.all(names.map((name) => commandsBelow([...path, name])))).flat()
 }
+
+test('partnerctl --help has the commands of partners apart from those of administrators', async () => {
+  const help = await helpFor([])
+  const [partners = '', administrators = ''] = help.split('COMMANDS OF ADMINISTRATORS')
+  expect([partners, administrators].map((part) => [/^ +feed /m.test(part), /^ +keys /m.test(part)])).toEqual([
+    [true, false],
+    [false, true],
+  ])
+})
 
 test('partnerctl <command> --help shows examples of every command', async () => {
   const commands = await commandsBelow()
