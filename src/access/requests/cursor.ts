@@ -12,7 +12,7 @@ export function writeCursor(keyId: number, entryId: string): string {
  */
 export function readCursor(keyId: number, cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const [, key, id] = /^(\d{1,15})\.([0-9a-z]{25})$/.exec(text) ?? []
+  const [, key, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
   if (Number(key) !== keyId || id === undefined)
     throw invalidField('cursor', '"cursor" must be the "next_cursor" of a page of this key')
   return id

@@ -13,7 +13,7 @@ import {
 import type { KindCounts } from './kinds.ts'
 
 const requestFields = {
-  /** Made when the request was noted, so that it is stored once however often that is tried; see `entry-id.ts`. */
+  /** Made when the request was noted, so that it is stored once however often that is tried; sorts by arrival. */
   _id: text,
   host_id: number,
   key_id: number,

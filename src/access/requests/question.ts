@@ -1,5 +1,3 @@
-import { momentPart } from './entry-id.ts'
-
 /** Which requests are looked for; what is left out does not limit. */
 export interface RequestQuestion {
   host_id?: number
@@ -26,8 +24,8 @@ export function requestFilter(question: RequestQuestion, weekAgo: Date) {
     ...(ranges ? { $or: ranges } : {}),
   }
   const before = after === undefined ? {} : { $lt: after }
-  const from = momentPart(since ?? new Date(0))
-  const fromWeekAgo = momentPart(since && since > weekAgo ? since : weekAgo)
+  const from = lowestId(since ?? new Date(0))
+  const fromWeekAgo = lowestId(since && since > weekAgo ? since : weekAgo)
   return {
     $or: [
       { ...common, failed: false, _id: { ...before, $gte: from } },
@@ -39,4 +37,10 @@ export function requestFilter(question: RequestQuestion, weekAgo: Date) {
 /** The statuses that `422` or `4xx` stands for. */
 function rangeOf(status: string): { $gte: number; $lte: number } {
   return { $gte: Number(status.replace('xx', '00')), $lte: Number(status.replace('xx', '99')) }
+}
+
+/** No id of a request that arrived at this moment is lower: ids are UUIDs of version 7, which begin with the time. */
+function lowestId(at: Date): string {
+  const milliseconds = at.getTime().toString(16).padStart(12, '0')
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`
 }

@@ -1,7 +1,6 @@
 import type { RequestEntry } from '../../http/request-entry.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
-import { entryId } from './entry-id.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 import { type RequestQuestion, requestFilter } from './question.ts'
 
@@ -24,7 +23,7 @@ export function toStoredRequest(key: { id: number; hostId: number }, entry: Requ
   const failed = entry.status >= 400
   const kept = failed ? failureMilliseconds : otherMilliseconds
   return {
-    ...{ _id: entryId(entry.at), host_id: key.hostId, key_id: key.id, failed },
+    ...{ _id: Bun.randomUUIDv7('hex', entry.at), host_id: key.hostId, key_id: key.id, failed },
     ...entry,
     expires_at: new Date(entry.at.getTime() + kept),
   }
