@@ -1,6 +1,5 @@
 import type { AppContext } from '../../http/context.ts'
 import type { Watch } from '../../versions/watch.ts'
-import { attempt, hasFailedTooLong, isSuccess, type TryContext, turnOff } from './attempt.ts'
 import { collectHints } from './collect.ts'
 import {
   beginTry,
@@ -14,6 +13,7 @@ import { InFlight } from './in-flight.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import { hasUsableKey } from './owner.ts'
 import { findWebhookIfAny, type WebhookId } from './store.ts'
+import { hasFailedTooLong, isSuccess, type TryContext, tryDelivery, turnOff } from './try-delivery.ts'
 
 /** What sending hints needs. */
 export type LaneContext = TryContext & Pick<AppContext, 'changes' | 'liveDb' | 'log' | 'metrics'>
@@ -143,7 +143,7 @@ export class Lane {
     this.hasHeldBack = busyBookings.length > 0
     const waiting = await findWaiting(this.app.db, webhook, busyBookings, room + 1)
     const due = waiting.filter(({ next_attempt_at }) => next_attempt_at <= now)
-    for (const delivery of due.slice(0, room)) this.start(webhook, delivery)
+    for (const delivery of due.slice(0, room)) this.tryDue(webhook, delivery)
     this.hasBacklog = due.length > room
     this.nextDue = waiting[due.length]?.next_attempt_at.getTime() ?? Number.POSITIVE_INFINITY
     if (waiting.length === 0 && this.inFlight.size === 0 && hasFailedTooLong(webhook, now))
@@ -167,7 +167,7 @@ export class Lane {
       lostAt: this.lostAt(),
     }
     const { begun, hasOthers, hasMore } = await collectHints(this.app, webhook, atOnce)
-    for (const delivery of begun) this.send(webhook, delivery)
+    for (const delivery of begun) this.tryBegun(webhook, delivery)
     if (hasOthers) this.mayBeDue = true
     if (hasMore) this.mayHaveNew = true
   }
@@ -191,25 +191,25 @@ export class Lane {
   }
 
   /** Begins a try of a delivery that waits, unless its booking is busy or another process has begun one. */
-  private start(webhook: Webhook, delivery: WaitingDelivery): void {
+  private tryDue(webhook: Webhook, delivery: WaitingDelivery): void {
     const { booking_id } = delivery
     if (this.inFlight.has(String(delivery._id))) return
     if (booking_id !== null && this.inFlight.busyBookings().includes(booking_id)) {
       this.mayBeDue = true
       return
     }
-    this.track(delivery, async () => {
+    this.hold(delivery, async () => {
       const begun = await beginTry(this.app.db, delivery, this.lostAt())
-      return begun !== null && (await this.try(webhook, begun))
+      return begun !== null && (await this.tryOnce(webhook, begun))
     })
   }
 
-  private send(webhook: Webhook, begun: WebhookDelivery): void {
-    this.track(begun, () => this.try(webhook, begun))
+  private tryBegun(webhook: Webhook, begun: WebhookDelivery): void {
+    this.hold(begun, () => this.tryOnce(webhook, begun))
   }
 
   /** @param work a try; true when the hint was delivered */
-  private track({ _id, booking_id }: WebhookDelivery, work: () => Promise<boolean>): void {
+  private hold({ _id, booking_id }: WebhookDelivery, work: () => Promise<boolean>): void {
     const name = String(_id)
     const end = (isDelivered: boolean) => {
       this.inFlight.delete(name)
@@ -224,10 +224,10 @@ export class Lane {
     this.inFlight.add(name, booking_id, done)
   }
 
-  private async try(webhook: Webhook, begun: WebhookDelivery): Promise<boolean> {
+  private async tryOnce(webhook: Webhook, begun: WebhookDelivery): Promise<boolean> {
     // Asked once the response is there: other tries end meanwhile.
     const mayBeFailing = () => webhook.failing_since !== null || this.hasFailed
-    const isDelivered = isSuccess(await attempt(this.app, webhook, begun, mayBeFailing))
+    const isDelivered = isSuccess(await tryDelivery(this.app, webhook, begun, mayBeFailing))
     this.hasFailed = !isDelivered
     this.app.metrics.countHint(isDelivered)
     this.tries += 1

@@ -18,8 +18,8 @@ import {
   wordOrNull,
 } from '../../platform/mongo/fields.ts'
 import type { Hint, WebhookEvent } from './hint.ts'
+import type { PostFailure } from './post.ts'
 import type { DisabledReason } from './reasons.ts'
-import type { SendFailure } from './send.ts'
 
 const secretFields = { secret_id: text, sealed: text, ends_at: momentOrNull }
 const gapFields = { bookings_after: moment, messages_after: moment }
@@ -91,7 +91,7 @@ const deliveryFields = {
   in_flight: flag,
   response_status: numberOrNull,
   milliseconds: numberOrNull,
-  error: wordOrNull<SendFailure>(),
+  error: wordOrNull<PostFailure>(),
   /** While a try is made, when it is given up for lost. */
   next_attempt_at: momentOrNull,
   created_at: moment,

@@ -1,11 +1,11 @@
 import { DomainError } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
-import { isSuccess, postDelivery } from './attempt.ts'
 import { insertDelivery, newDelivery, resendDelivery, trimDeliveries } from './deliveries-store.ts'
 import type { WebhookDelivery } from './model.ts'
 import { findOwnWebhook, hasUsableKey } from './owner.ts'
 import { beginTest, changeWebhook, endTest } from './store.ts'
+import { isSuccess, signAndPost } from './try-delivery.ts'
 
 type Context = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks'>
 
@@ -31,7 +31,7 @@ export async function testWebhook(
     throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
   const payload = { type: 'webhook.test', timestamp: `${now.toISOString().slice(0, 19)}Z`, data: {} } as const
   const delivery = newDelivery(webhook, payload, now)
-  const result = await postDelivery(app, webhook, delivery)
+  const result = await signAndPost(app, webhook, delivery)
   const done: WebhookDelivery = {
     ...delivery,
     status: isSuccess(result) ? 'delivered' : 'failed',

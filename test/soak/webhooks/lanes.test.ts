@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { webhookModel } from '../../../src/changes/webhooks/model.ts'
-import { sendHint } from '../../../src/changes/webhooks/send.ts'
+import { postHint } from '../../../src/changes/webhooks/post.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { hostClockModel } from '../../../src/versions/model.ts'
 import { mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
@@ -49,7 +49,7 @@ test.concurrent('a server that never responds is given up after 15 s, and nothin
   }
   const named = late.url.replace('127.0.0.1', 'late.example')
   const send = (to: string) =>
-    sendHint({ url: new URL(to), headers: {}, body: '{}', allowsPrivate: true, lookup })
+    postHint({ url: new URL(to), headers: {}, body: '{}', allowsPrivate: true, lookup })
   for (const sent of await Promise.all([send(url), send(named)])) {
     expect(sent).toMatchObject({ status: null, failure: 'timeout' })
     expect(sent.milliseconds).toBeGreaterThan(14_000)

@@ -3,8 +3,8 @@ import type { AppContext } from '../../http/context.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { deliveryId, endDelivered, endFailed } from './deliveries-store.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
+import { type PostResult, postHint } from './post.ts'
 import { failingMilliseconds, retryAt } from './schedule.ts'
-import { type SendResult, sendHint } from './send.ts'
 import { signatureHeaders } from './signature.ts'
 import { noteFailing, noteWorking } from './store.ts'
 import { switchWebhook, undeliveredFrom } from './switch.ts'
@@ -21,11 +21,11 @@ function signingSecrets(secrets: SecretBox, webhook: Webhook, now: Date): string
 }
 
 /** Posts a delivery to its endpoint, once. */
-export function postDelivery(
+export function signAndPost(
   { clock, config, secrets }: SendContext,
   webhook: Webhook,
   delivery: Pick<WebhookDelivery, '_id' | 'payload'>,
-): Promise<SendResult> {
+): Promise<PostResult> {
   const now = clock()
   const body = JSON.stringify(delivery.payload)
   const headers = {
@@ -33,11 +33,11 @@ export function postDelivery(
     'user-agent': 'partner-interface',
     ...signatureHeaders({ id: deliveryId(delivery), at: now, body }, signingSecrets(secrets, webhook, now)),
   }
-  return sendHint({ url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate })
+  return postHint({ url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate })
 }
 
 /** True for a response that took the hint. */
-export function isSuccess({ status }: SendResult): boolean {
+export function isSuccess({ status }: PostResult): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
@@ -47,13 +47,13 @@ export function isSuccess({ status }: SendResult): boolean {
  *
  * @param mayBeFailing a failure may have been noted that a success ends
  */
-export async function attempt(
+export async function tryDelivery(
   app: TryContext,
   webhook: Webhook,
   delivery: WebhookDelivery,
   mayBeFailing: () => boolean,
-): Promise<SendResult> {
-  const result = await postDelivery(app, webhook, delivery)
+): Promise<PostResult> {
+  const result = await signAndPost(app, webhook, delivery)
   const { status: response_status, milliseconds, failure: error } = result
   const seen = { response_status, milliseconds, error }
   if (isSuccess(result)) {
@@ -76,7 +76,7 @@ export async function attempt(
 /** A test is never tried again. */
 function nextTry(
   { event, attempts }: WebhookDelivery,
-  { retryAfterSeconds }: SendResult,
+  { retryAfterSeconds }: PostResult,
   now: Date,
 ): Date | null {
   return event === 'webhook.test' ? null : retryAt(now, attempts, retryAfterSeconds)

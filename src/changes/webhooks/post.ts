@@ -5,13 +5,13 @@ import { parseRetryAfter } from '../../http/retry-after.ts'
 import { isPublicAddress, literalAddress } from './address.ts'
 
 /** Why there was no response. */
-export type SendFailure = 'timeout' | 'connection' | 'address'
+export type PostFailure = 'timeout' | 'connection' | 'address'
 
 /** What became of one try. */
-export interface SendResult {
+export interface PostResult {
   /** Null where there was no response. */
   status: number | null
-  failure: SendFailure | null
+  failure: PostFailure | null
   milliseconds: number
   /** What the response asks to wait; null for nothing. */
   retryAfterSeconds: number | null
@@ -21,7 +21,7 @@ export interface SendResult {
 export type Lookup = (hostname: string) => Promise<string[]>
 
 /** How a request is sent. */
-export interface Sending {
+export interface Posting {
   url: URL
   headers: Record<string, string>
   body: string
@@ -50,9 +50,9 @@ const systemLookup: Lookup = async (hostname) =>
  * was: so no name can move between check and use. Redirects are not followed, proxies not asked, and of the response only
  * its head is read, up to 64 KiB.
  */
-export async function sendHint(sending: Sending): Promise<SendResult> {
+export async function postHint(sending: Posting): Promise<PostResult> {
   const start = performance.now()
-  const done = (more: Partial<SendResult>): SendResult => ({
+  const done = (more: Partial<PostResult>): PostResult => ({
     ...{ status: null, failure: null, retryAfterSeconds: null },
     ...more,
     milliseconds: Math.round(performance.now() - start),
@@ -77,7 +77,7 @@ export async function sendHint(sending: Sending): Promise<SendResult> {
  *
  * @throws AddressError for a name of which any address is private
  */
-async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Sending): Promise<string[]> {
+async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Posting): Promise<string[]> {
   const literal = literalAddress(url)
   const found = literal === null ? await lookup(url.hostname) : [literal]
   if (!allowsPrivate && !found.every(isPublicAddress)) throw new AddressError('The address is private')
@@ -85,13 +85,13 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Sendin
   return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, maxAddresses)
 }
 
-type Response = Pick<SendResult, 'status' | 'retryAfterSeconds'>
+type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
 
 /** An address took no connection, so that nothing was sent to it. */
 class ConnectError extends Error {}
 
 /** Posts to the first address that takes a connection. */
-async function exchange(sending: Sending, over: AbortSignal): Promise<Response> {
+async function exchange(sending: Posting, over: AbortSignal): Promise<Response> {
   const hosts = await addressesOf(sending)
   for (const [index, host] of hosts.entries()) {
     over.throwIfAborted()
@@ -107,7 +107,7 @@ async function exchange(sending: Sending, over: AbortSignal): Promise<Response> 
 
 /** @throws ConnectError where the address took no connection within a time */
 function post(
-  { url, headers, body, ca }: Sending,
+  { url, headers, body, ca }: Posting,
   host: string,
   over: AbortSignal,
   connectWithin: number,

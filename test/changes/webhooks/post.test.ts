@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { decode, encode } from 'dns-packet'
 import { afterAll, expect, type TestContext, test } from 'vitest'
-import { type Sending, sendHint } from '../../../src/changes/webhooks/send.ts'
+import { type Posting, postHint } from '../../../src/changes/webhooks/post.ts'
 import { makeCertificates } from '../../support/certificates.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'partner-send-'))
@@ -37,11 +37,11 @@ async function serve(end: Ending, answer: (socket: Socket, request: string) => v
   return { port: (server.address() as { port: number }).port, requests }
 }
 
-const send = (url: string, more: Partial<Sending> = {}) =>
-  sendHint({ url: new URL(url), headers: { 'x-one': '1' }, body: '{"ä":1}', allowsPrivate: true, ...more })
+const send = (url: string, more: Partial<Posting> = {}) =>
+  postHint({ url: new URL(url), headers: { 'x-one': '1' }, body: '{"ä":1}', allowsPrivate: true, ...more })
 const reply = (text: string) => (socket: Socket) => socket.write(text)
 
-test.concurrent('sendHint() posts the whole body and reads the status', async ({ onTestFinished }) => {
+test.concurrent('postHint() posts the whole body and reads the status', async ({ onTestFinished }) => {
   const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 204 No Content\r\n\r\n'))
   expect(await send(`http://127.0.0.1:${port}/a%20b?c=d#e`)).toMatchObject({ status: 204, failure: null })
   const [request = ''] = requests
@@ -50,7 +50,7 @@ test.concurrent('sendHint() posts the whole body and reads the status', async ({
   expect(request).toMatch(/\r\nx-one: 1\r\n\r\n/)
 })
 
-test.concurrent('sendHint() over TLS goes on only with a certificate that is valid for the host', async ({
+test.concurrent('postHint() over TLS goes on only with a certificate that is valid for the host', async ({
   onTestFinished,
 }) => {
   const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'), true)
@@ -138,7 +138,7 @@ test.concurrent('an address that takes no connection is followed by the next', a
   expect(requests).toHaveLength(1)
 })
 
-test.concurrent('sendHint() follows no redirect, and ignores what proxies the environment names', async ({
+test.concurrent('postHint() follows no redirect, and ignores what proxies the environment names', async ({
   onTestFinished,
 }) => {
   const inner = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
