@@ -4,7 +4,7 @@ import { PartnerError } from './client/client.ts'
 import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'
 
-/** What a failed command prints on standard error, and its exit code (decisions §15). */
+/** The message of a failed command on standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
   if (error instanceof UsageError || isParseError(error)) {
     return {

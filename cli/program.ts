@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' }
 // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
 type AnyCommand = CommandDef<any>
 
-/** What each command is for, and where it is: loaded only when it is run. */
+/** Commands with their descriptions, each loaded only when it is run. */
 type Commands = Record<string, { description: string; load: () => Promise<AnyCommand> }>
 
 /** Commands that speak to the service over HTTPS, with a key. */

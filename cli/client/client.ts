@@ -75,7 +75,7 @@ export interface SendOptions {
   query?: Record<string, string | number | string[] | undefined>
   body?: string
   headers?: Record<string, string>
-  /** What `data` must satisfy at least, where the command relies on it. */
+  /** The schema of `data`, as far as the command relies on it. */
   expects?: TSchema
   /** Seconds by which the response may take longer, because the service waits for something. */
   longerSeconds?: number | undefined

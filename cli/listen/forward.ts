@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
 import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 
-/** What became of a hint. */
+/** The outcome of a hint. */
 export interface Delivery {
   id: string
   event: WebhookEvent

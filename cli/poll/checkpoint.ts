@@ -17,7 +17,7 @@ export interface Checkpoint {
   close(): Promise<void>
 }
 
-/** What a checkpoint belongs to: with another address, account or filter it would skip changes. */
+/** The owner of a checkpoint: with another address, account or filter it would skip changes. */
 export interface CheckpointScope {
   /** The feed, unless it is that of the bookings: their files have always been without. */
   feed?: 'messages' | undefined

@@ -3,7 +3,7 @@ import type { FeedItem } from '../../src/changes/feed/schema.ts'
 import { supportedProvider } from '../../src/http/provider.ts'
 import type { MessageItem } from '../../src/stays/messages/schema.ts'
 
-/** What the poll needs of any item. */
+/** The parts of an item that the poll needs. */
 export interface Item {
   /** Its position in the feed. */
   version: string
@@ -14,12 +14,12 @@ export interface Feed<T extends Item> {
   name: 'bookings' | 'messages'
   /** Below the versioned root. */
   path: string
-  /** What the poll relies on in `data`; whatever else a later version sends is passed on as it is. */
+  /** The parts of `data` that the poll relies on; whatever else a later version sends is passed on as it is. */
   data: TSchema
   itemsOf(data: unknown): T[]
   /** Columns of a table, with their widths; the last one is as wide as it is. */
   columns: [name: keyof T & string, width: number][]
-  /** What a handler finds in its environment. */
+  /** The environment of a handler. */
   environmentOf(item: T): Record<string, string>
   /** An item in an error message. */
   describe(item: T): string

@@ -7,7 +7,7 @@ import { pauseFor } from './pace.ts'
 import { type StopSignal, withRetries } from './patience.ts'
 import type { Progress } from './progress.ts'
 
-/** What happens when nothing new is left. */
+/** The end of a poll, when nothing new is left. */
 export type AtTheEnd =
   | { end: 'stop' }
   /** Ask again after a pause. */

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { isVersion } from '../../src/http/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
-/** What a state file says: whose changes a poll follows, and the version of the last one handled. */
+/** The content of a state file: whose changes a poll follows, and the version of the last one handled. */
 export interface State {
   /** Absent for the bookings. */
   feed?: 'messages' | undefined

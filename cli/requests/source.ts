@@ -19,7 +19,7 @@ export type RequestSource = (search: RequestSearch, limit: number) => Promise<Re
 /** The most rows that one request to the service returns. */
 export const perPage = 100
 
-/** What the commands rely on. */
+/** The parts of a response that the commands rely on. */
 const Requests = Type.Array(
   Type.Object({
     ...{ id: Type.String(), at: Type.String(), method: Type.String(), path: Type.String() },

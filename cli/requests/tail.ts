@@ -11,7 +11,7 @@ const pauseSeconds = 2
 /** The service answers 60 such requests a minute; a third of them is left to others with the same key. */
 const secondsPerPage = 1.5
 const shownFirst = 10
-/** What one round reads at most. */
+/** The most entries that one round reads. */
 const perRound = 1000
 /** Before anything was shown, the clock of this machine says where to begin: it may differ from the service's. */
 const clockToleranceSeconds = 600
@@ -56,7 +56,7 @@ function ago(moment: number, seconds: number): string {
   return new Date(moment - seconds * 1000).toISOString()
 }
 
-/** What is older than any round looks back is not seen again. */
+/** Entries older than any round looks back are not seen again. */
 function forget(shown: Map<string, number>): void {
   if (shown.size === 0) return
   const oldest = Math.max(...shown.values()) - heldLookBackSeconds * 1000

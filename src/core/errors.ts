@@ -16,7 +16,7 @@ export interface Problem {
   message: string
 }
 
-/** What went wrong, in domain terms; only `http/error-response.ts` knows the HTTP status of each. */
+/** The kinds of errors, in domain terms; only `http/error-response.ts` knows the HTTP status of each. */
 export type ErrorKind =
   | 'validation'
   | 'invalid_ids'

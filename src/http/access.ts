@@ -3,13 +3,13 @@ import type { RateWindow } from './context.ts'
 import type { Deprecation } from './deprecation.ts'
 import type { Permission } from './permissions.ts'
 
-/** What a route requires of a request before its handler runs. */
+/** The requirements of a route, checked before its handler runs. */
 export interface Access {
   /** Permission that the key must have; `any` for none. */
   permission: Permission | 'any'
   /** The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`. */
   body?: 'json' | 'bulk' | 'optional'
-  /** What is wrong with a part of the path that is no id; reported together with the problems of the body. */
+  /** Problems with a part of the path that is not an id; reported together with those of the body. */
   checkPath?: (params: Record<string, string | undefined>) => Problem[]
   /** The path names an integration provider. */
   provider?: true

@@ -71,7 +71,7 @@ function tooMany(): DomainError {
   return new DomainError('conflict', 'Too many large bodies are being sent at once; try again', [], 1)
 }
 
-/** Whoever has waited longest comes first, as far as there is room. */
+/** The longest waiting comes first, as far as there is room. */
 function beginWaiting(): void {
   for (const waiting of queue) {
     if (!fits(waiting.keyId, waiting.bytes)) continue

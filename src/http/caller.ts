@@ -5,7 +5,7 @@ export interface Caller {
   readonly keyId: number
   /** The host account, or the sandbox, that every query of this request is limited to. */
   readonly hostId: number
-  /** What retries and page ends belong to: the key or, in the sandbox, the key's current sandbox. */
+  /** The owner of retries and page ends: the key or, in the sandbox, the key's current sandbox. */
   readonly scope: number
   readonly isSandbox: boolean
   readonly permissions: readonly Permission[]
@@ -14,7 +14,7 @@ export interface Caller {
   readonly host: { name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
 }
 
-/** What a request brought along, beside its path and query. */
+/** The input of a request, beside its path and query. */
 export interface RequestInput {
   readonly idempotencyKey: string | undefined
   /** The JSON body as sent, unknown fields included; undefined for a request without one. */

@@ -24,7 +24,7 @@ export function clientAddress(socketAddress: string, headers: Headers, trusted: 
   return client
 }
 
-/** What counts as one client: an IPv4 address, or the /64 network of an IPv6 address, which one client owns as a whole. */
+/** The network of one client: an IPv4 address, or the /64 network of an IPv6 address, which one client owns as a whole. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')

@@ -73,7 +73,7 @@ export interface Authorization extends RateDecision {
   window: RateWindow
 }
 
-/** What the rate limit headers say. */
+/** The values of the rate limit headers. */
 export type LimitState = Pick<Authorization, 'window' | 'limit' | 'remaining' | 'waitMilliseconds'>
 
 /** Recognizes API keys and counts their requests. */

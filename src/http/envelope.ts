@@ -33,7 +33,7 @@ export const metaFields = {
   sandbox: Type.Optional(Type.Literal(true, { description: 'Present and true in the sandbox' })),
 }
 
-/** What the documentation says of every `meta`. */
+/** The documented fields of every `meta`. */
 export const aboutMeta = 'About the response'
 
 /** Schema of the success envelope around `data`, with further fields of `meta`. */

@@ -23,7 +23,7 @@ const responses: Record<ErrorKind, { status: number; type: string }> = {
   rate_limit: { status: 429, type: 'rate_limit_error' },
 }
 
-/** What a failure of our own reports, whatever its cause. */
+/** The response to a failure of our own, whatever its cause. */
 export const unexpected = {
   status: 500,
   type: 'internal_error',

@@ -107,7 +107,7 @@ function toCaller({ key, host }: Authorization, address: string, isSandbox: bool
   }
 }
 
-/** What a write to a sandbox asks before, and notes after it was carried out. */
+/** Asks for room before a write to a sandbox, and notes it after it was carried out. */
 const sandboxHooks = {
   async beforeHandle(raw: unknown) {
     const { request, sandbox } = raw as GuardContext

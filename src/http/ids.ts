@@ -1,7 +1,7 @@
 import { nextIds as nextIdsOf } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 
-/** What ids are given out for, each from a sequence of its own. */
+/** The kinds of ids, each with a sequence of its own. */
 export const sequenceNames = [
   'host',
   'key',

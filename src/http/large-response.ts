@@ -1,7 +1,7 @@
 import { collectGarbageOccasionally } from './garbage.ts'
 import { pacedStream, takeUnsent } from './unsent.ts'
 
-/** What the operating system takes at once: a response up to this size is sent and forgotten. */
+/** The operating system takes this many bytes at once: a smaller response is sent and forgotten. */
 const smallBytes = 64 * 1024
 const pieceBytes = 64 * 1024
 

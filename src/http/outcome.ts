@@ -5,7 +5,7 @@ export interface Failure {
   errors: { path: string; code: string; message: string }[]
 }
 
-/** What becomes known of a request while it is handled, for those who record it afterwards. */
+/** Facts about a request that become known while it is handled, for those who record it afterwards. */
 export interface Outcome {
   /** `performance.now()` of its arrival. */
   readonly startedAt: number
@@ -32,7 +32,7 @@ export interface Outcome {
 
 const outcomes = new WeakMap<Request, Outcome>()
 
-/** What is known of a request so far. */
+/** The outcome of a request so far. */
 export function outcomeOf(request: Request): Outcome {
   const known = outcomes.get(request)
   if (known) return known

@@ -18,7 +18,7 @@ const ifNoneMatch = {
   schema: { type: 'string' as const },
 }
 
-/** What the OpenAPI document says of a route because of its `access`. */
+/** The parts of a route's documentation that follow from its `access`. */
 export function documentAccess(access: Access) {
   const parameters = [
     ...(access.idempotent ? [idempotencyKey] : []),

@@ -23,7 +23,7 @@ export function takeUnsent(keyId: number, bytes: number): () => void {
 
 const retryMilliseconds = 5000
 
-/** What a stream is made of: the next bytes, or null at the end. */
+/** Produces the next bytes of a stream, or null at its end. */
 type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
 
 /**

@@ -3,7 +3,7 @@ import { MemorySlots, type Slots } from './slots.ts'
 /** The length of the window that API keys and client addresses are counted in. */
 export const minuteMilliseconds = 60_000
 
-/** What is left of a rate limit. */
+/** The rest of a rate limit. */
 export interface RateState {
   /** Hits left in the window. */
   remaining: number
@@ -29,7 +29,7 @@ export interface RateLimiter {
    * @param record the name whose version is returned, as raised by {@link invalidate}; by default the window's own
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
-  /** What is left of a window; uses nothing. */
+  /** The rest of a window; uses nothing. */
   look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
   /** Tells every process that the record behind `name` has changed, by raising its version. */
   invalidate(name: string): Promise<void>

@@ -12,7 +12,7 @@ export interface Distance {
   ids: number
 }
 
-/** What the database that is replaced has given out. */
+/** The highest ids and versions that a database has given out. */
 export interface HighWaterMarks {
   /** The latest version of any host. */
   version: Date
@@ -20,12 +20,12 @@ export interface HighWaterMarks {
   ids: Record<string, number>
 }
 
-/** What a database has given out so far. */
+/** Reads the highest ids and versions that a database has given out. */
 export async function readHighWaterMarks(db: Db): Promise<HighWaterMarks> {
   return { version: await readLatestVersion(db), ids: await readSequences(db) }
 }
 
-/** What was moved ahead. */
+/** The result of skipping ahead. */
 export interface SkippedPast {
   /** Hosts whose versions continue later. */
   clocks: number

@@ -65,12 +65,12 @@ function memberFinding({ members }: Members): Finding {
   return { check: 'replica set', state: isHealthy ? 'ok' : 'failed', detail }
 }
 
-/** What a router answers to `listShards`; 1 is a shard that has been added completely. */
+/** Response of a router to `listShards`; state 1 is a shard that has been added completely. */
 export interface Shards {
   shards: { _id: string; host: string; state: number; draining?: boolean }[]
 }
 
-/** What `db check` says of a sharded cluster. */
+/** The finding of `db check` for a sharded cluster. */
 export function shardFinding({ shards }: Shards): Finding {
   const isWell = shards.length > 0 && shards.every(({ state, draining }) => state === 1 && !draining)
   const detail = shards

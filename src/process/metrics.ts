@@ -11,7 +11,7 @@ import { withTimeoutOrNull } from '../platform/timeout.ts'
 import { readLatestVersion } from '../versions/store.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
-/** What the process counts while it works; everything else is read at each scrape. */
+/** Counts of the process while it works; everything else is read at each scrape. */
 export class Metrics implements RequestMetrics {
   private readonly registry = new Registry()
   private readonly requests = new Histogram({
@@ -67,7 +67,7 @@ export class Metrics implements RequestMetrics {
     await this.workers?.leave()
   }
 
-  /** What was counted, by this process or by all workers. */
+  /** The counts of this process, or of all workers. */
   async total(): Promise<Registry> {
     return AggregatorRegistry.aggregate((await this.workers?.gather()) ?? [await this.own()])
   }

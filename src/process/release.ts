@@ -66,7 +66,7 @@ export const models = [
   webhookModel,
 ]
 
-/** What this release stores. */
+/** The collections and migrations of this release. */
 export const release: Release = { models, migrations }
 
 /** All topics of the outbox, as the features declare them. */

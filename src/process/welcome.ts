@@ -1,6 +1,6 @@
 import type { Demo } from './demo.ts'
 
-/** What the service prints on standard output once it is up; the demo's key only at the very first start. */
+/** The greeting on standard output once the service is up; with the demo's key only at the very first start. */
 export function welcome(address: string, demo: Demo | null): string {
   const lines = [`The partner interface is up at ${address} (documentation: ${address}/docs)`]
   if (demo)

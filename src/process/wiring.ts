@@ -17,7 +17,7 @@ import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
 import { models, outboxTopics } from './release.ts'
 
-/** What a service process runs on: live data and, beside it, the sandbox. */
+/** The contexts that a service process runs on: live data and, beside it, the sandbox. */
 export interface OpenContext {
   live: AppContext
   sandbox: AppContext
@@ -25,7 +25,7 @@ export interface OpenContext {
   close(): Promise<void>
 }
 
-/** What a service process takes for granted, and a test does not. */
+/** Defaults of a service process that tests replace. */
 export interface Surroundings {
   /** Dates what is written. */
   clock?: Clock | undefined
@@ -57,7 +57,7 @@ export async function compose(
   }
 }
 
-/** What is opened first, and closed last. */
+/** Opened first, and closed last. */
 interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimiter'> {
   database: OpenDatabase
 }

@@ -5,12 +5,12 @@ import { AggregatorRegistry, type MetricObject } from 'prom-client'
  * counts of all workers.
  */
 
-/** What one worker counted, as its registry exports it. */
+/** The counts of one worker, as its registry exports them. */
 export type Counts = MetricObject[]
 
-/** What a worker sends to its supervisor; a report for round 0 is its last. */
+/** Message of a worker to its supervisor; a report for round 0 is its last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
-/** What a supervisor sends to a worker, which retires when its successor is listening. */
+/** Message of a supervisor to a worker, which retires when its successor is listening. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
 
 /** A worker that messages can be sent to. */

@@ -9,7 +9,7 @@ type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 /** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
 
-/** What a sandbox holds at most (decisions §13). */
+/** Limits of a sandbox (decisions §13). */
 const maxDocuments = 5000
 const maxBytes = 64 * 1024 * 1024
 
@@ -37,7 +37,7 @@ export async function openFilled(db: Db, scope: number, now: Date): Promise<void
   await sandboxModel(db).updateOne({ _id: scope, state: 'filling' }, { $set: opened })
 }
 
-/** What a write has put into a sandbox, at most. */
+/** The most that a write can have put into a sandbox. */
 export interface Growth {
   documents: number
   bytes: number

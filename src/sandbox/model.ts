@@ -43,7 +43,7 @@ const keyFields = {
   last_message_version: { ...number, default: 0 },
 }
 
-/** What goes on from one sandbox of a key to the next. */
+/** State that outlives a key's sandboxes. */
 export type SandboxKey = Stored<typeof keyFields>
 
 const keySchema = schemaOf(keyFields)

@@ -15,7 +15,7 @@ const fields = {
 /** The clock of one host, which orders its changes. */
 export type HostClock = Stored<typeof fields>
 
-/** What has versions, by the field of the clock that holds the last one. */
+/** The kinds of versions, by the field of the clock that holds the last one. */
 export type Counter = 'last' | 'messages_last'
 
 const schema = schemaOf(fields)

@@ -1,6 +1,6 @@
 import type { Counter } from './model.ts'
 
-/** What a watcher is told: something was written, or the host is gone, as a sandbox that was cleared. */
+/** The news for a watcher: something was written, or the host is gone, as a sandbox that was cleared. */
 export type Movement = 'moved' | 'gone'
 
 /** Watches one counter of one host's clock. */

@@ -10,7 +10,7 @@ import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { type OpenOptions, openDatabase } from '../../../src/process/open.ts'
 
-/** What an administrator's command works on. */
+/** The resources of an administrator's command. */
 export interface Administration {
   db: Db
   clock: Clock
@@ -57,7 +57,7 @@ export interface Recording {
   record?: 'wrap' | 'caller' | 'upfront'
 }
 
-/** What a command that changes something works on. */
+/** The resources of a command that changes something. */
 export interface Act extends Administration {
   /** Writes the audit entry of an action on a host's data in the action's own transaction. */
   record(session: Session, hostId: number): Promise<void>

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
-/** What is noted of an action. */
+/** An action to be noted. */
 export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
   /** Whose data it concerns; null for hosts and keys themselves, and for what concerns several hosts. */
   host_id: number | null

@@ -6,7 +6,7 @@ import { inspectKey } from './authorizer.ts'
 import { KeyView } from './schema.ts'
 import { serializeKey } from './serialize.ts'
 
-/** What a key can see of itself (decisions §18). */
+/** The key's own record, for its holder (decisions §18). */
 export function keyRoutes(app: AppContext) {
   return new Elysia({ tags: ['Key'] }).use(guard(app)).get(
     '/key',

@@ -177,7 +177,7 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
   return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
 }
 
-/** What one process counted for a key since its last flush. */
+/** The use of a key that one process counted since its last flush. */
 export interface KeyUsage {
   count: number
   lastUsedAt: Date

@@ -16,7 +16,7 @@ export const maxUnwrittenOfKey = 1200
 
 type Key = { id: number; hostId: number }
 
-/** What was noted of one key. */
+/** The requests and counts noted of one key. */
 interface Noted {
   key: Key
   failures: StoredRequest[]
@@ -24,7 +24,7 @@ interface Noted {
   counts: MinuteCounts
 }
 
-/** What is written together. It stays the same until it is: the database knows what it has already. */
+/** Requests and counts that are written together. A batch stays the same until it is: the database knows what it has already. */
 interface Batch {
   number: number
   counted: { key: Key; counts: MinuteCounts }[]
@@ -134,7 +134,7 @@ export class RequestJournal implements Journal {
     await this.trim(requests)
   }
 
-  /** What is not trimmed now is so the next time. */
+  /** Series that are not trimmed now are so the next time. */
   private async trim(written: StoredRequest[]): Promise<void> {
     for (const [name, added] of Map.groupBy(written, ({ key_id, failed }) => `${key_id}:${failed}`)) {
       const untrimmed = (this.untrimmed.get(name) ?? trimEvery) + added.length

@@ -17,7 +17,7 @@ import {
 } from './schema.ts'
 import { serializeCount, serializeRequest } from './serialize.ts'
 
-/** What was done with a key (decisions §18). */
+/** The requests of a key (decisions §18). */
 export function requestRoutes(app: AppContext) {
   const access: Access = { permission: 'any', window: 'insight', opensSandbox: false, looksAtKey: true }
   const { liveDb, clock } = app

@@ -9,7 +9,7 @@ export const keptEntries = { failures: 9900, others: 1000 } as const
 const dayMilliseconds = 86_400_000
 /** How long failures are kept. */
 export const failureMilliseconds = 7 * dayMilliseconds
-/** What nobody adds to any more is not kept for ever. */
+/** Entries of keys that are no longer used are not kept for ever. */
 const otherMilliseconds = 90 * dayMilliseconds
 
 /** Entries written at once, so that other requests are served in between. */

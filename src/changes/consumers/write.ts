@@ -52,7 +52,7 @@ export async function putConsumer(
   }
 }
 
-/** What is wrong with the name of a consumer, which is reported together with its body. */
+/** Problems with the name of a consumer, reported together with those of its body. */
 export function nameProblems({ name = '' }: Record<string, string | undefined>): Problem[] {
   if (name.length > maxName)
     return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]

@@ -67,7 +67,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   }
 }
 
-/** What ends the quiet: a movement, the time, or that nobody waits any more, client or process. */
+/** The end of the quiet: a movement, the time, or that nobody waits any more, client or process. */
 type HeldEvent = Movement | 'late' | 'abandoned'
 
 async function readUntil<Row>(

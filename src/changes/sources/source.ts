@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Counter } from '../../versions/model.ts'
 
-/** What a feed lists: documents of a host, each with a version that its host's clock gave it. */
+/** The source of a feed: documents of a host, each with a version that its host's clock gave it. */
 export interface FeedSource<Row, Filter extends { host_id: number }> {
   /** Name of the feed; a cursor and the ends of pages belong to one feed. */
   name: 'bookings' | 'messages'
@@ -27,6 +27,6 @@ export interface FeedQuestion<Filter> {
   /** As sent; strict. */
   updated_after?: string | undefined
   cursor?: string | undefined
-  /** What tells this question from others of the same key: the ends of its pages are stored under it. */
+  /** Distinguishes this question from others of the same key: the ends of its pages are stored under it. */
   identity: unknown[]
 }

@@ -24,7 +24,7 @@ export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook>
   return webhook
 }
 
-/** What operators watch. */
+/** Figures for operators. */
 export interface WebhookState {
   off: number
   /** Age of the oldest hint that was not delivered yet; 0 when there is none. */

@@ -12,7 +12,7 @@ import { webhookQueue } from './switch.ts'
 /** Changes that become hints in one transaction. */
 const batchSize = 100
 
-/** What became of the changes that were looked for. */
+/** The result of collecting. */
 export interface Collected {
   /** The deliveries whose first try has begun. */
   begun: WebhookDelivery[]

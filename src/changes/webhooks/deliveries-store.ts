@@ -72,7 +72,7 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
   await webhookDeliveryModel(db).create(delivery)
 }
 
-/** What is being tried of an endpoint, by whichever process; what is given up for lost is not. */
+/** The deliveries of an endpoint that are being tried, by whichever process; not those given up for lost. */
 export function findInFlight(
   db: Db,
   webhook: WebhookId,
@@ -117,7 +117,7 @@ export function beginTry(
     .lean()
 }
 
-/** What a try came to. */
+/** The result of a try. */
 export type Seen = Pick<WebhookDelivery, 'response_status' | 'milliseconds' | 'error'>
 
 /** Stores that a delivery was taken. */

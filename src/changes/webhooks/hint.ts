@@ -1,4 +1,4 @@
-/** What a hint can be of. */
+/** The events that a hint can tell of. */
 export const webhookEvents = ['booking.changed', 'message.created'] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 

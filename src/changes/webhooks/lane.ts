@@ -15,7 +15,7 @@ import { hasUsableKey } from './owner.ts'
 import { findWebhookIfAny, type WebhookId } from './store.ts'
 import { hasFailedTooLong, isSuccess, type TryContext, tryDelivery, turnOff } from './try-delivery.ts'
 
-/** What sending hints needs. */
+/** The context of a lane. */
 export type LaneContext = TryContext & Pick<AppContext, 'changes' | 'liveDb' | 'log' | 'metrics'>
 
 /** Why a lane ended, as far as the next one needs to know. */
@@ -49,7 +49,7 @@ export class Lane {
   private mayBeDue = true
   /** More is due than can be tried at once. */
   private hasBacklog = false
-  /** What waited behind a booking that was being tried was not looked at. */
+  /** Deliveries behind a booking that was being tried were not looked at. */
   private hasHeldBack = false
   private nextDue = Number.POSITIVE_INFINITY
   /** The last try that ended has failed. */
@@ -115,7 +115,7 @@ export class Lane {
     return { nudgedAt: this.nudgedAt, dueAt: this.dueAt() }
   }
 
-  /** What ended in the middle of something is to be looked at again. */
+  /** The time of the next look: at once if the lane ended in the middle of something. */
   private dueAt(): Date | null {
     if (this.stopped || this.mayHaveNew || this.mayBeDue || this.inFlight.isBusy) return this.app.clock()
     return Number.isFinite(this.nextDue) ? new Date(this.nextDue) : null
@@ -150,7 +150,7 @@ export class Lane {
       await turnOff(this.app, webhook, 'failing')
   }
 
-  /** What the process that held the endpoint before is still trying counts like this one's own tries. */
+  /** Tries of the process that held the endpoint before count like this one's own. */
   private async lookAtInherited(webhook: Webhook): Promise<void> {
     if (!this.inFlight.mayInherit) return
     this.inFlight.inherit(await findInFlight(this.app.db, webhook, this.app.clock()))

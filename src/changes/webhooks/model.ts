@@ -52,7 +52,7 @@ const fields = {
   failing_since: momentOrNull,
   /** From where on hints may be missing: while it fails, or is off. */
   undelivered_since: objectOrNull(gapFields),
-  /** What was undelivered when it was off the last time. */
+  /** The undelivered versions of the last time when it was off. */
   last_outage: objectOrNull(gapFields),
   /** Until when a test may be on its way: one at a time. */
   testing_until: moment,

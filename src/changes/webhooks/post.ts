@@ -7,13 +7,13 @@ import { isPublicAddress, literalAddress } from './address.ts'
 /** Why there was no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
 
-/** What became of one try. */
+/** The outcome of one post. */
 export interface PostResult {
   /** Null where there was no response. */
   status: number | null
   failure: PostFailure | null
   milliseconds: number
-  /** What the response asks to wait; null for nothing. */
+  /** The pause that the response asks for; null for none. */
   retryAfterSeconds: number | null
 }
 

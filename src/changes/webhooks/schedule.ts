@@ -1,4 +1,4 @@
-/** What is paused after each try that failed, in seconds (decisions §21). */
+/** Pauses after each failed try, in seconds (decisions §21). */
 const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
 const maxRetryAfterSeconds = 3600
 /** An endpoint that has failed for so long is turned off. */

@@ -51,7 +51,7 @@ const checkUrl =
   ({ url: sent }, isValidAt) =>
     sent !== undefined && isValidAt('url') ? urlProblems(sent, allowsPrivate) : []
 
-/** What is wrong with where hints are to be posted (decisions §21). */
+/** Problems with the address that hints are to be posted to (decisions §21). */
 function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]

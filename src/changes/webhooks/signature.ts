@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** What every secret of a webhook begins with. */
+/** The prefix of every secret of a webhook. */
 const prefix = 'whsec_'
 /** Standard Webhooks: a secret has from 24 to 64 bytes; ours have 32. */
 const secretBytes = { made: 32, minimum: 24, maximum: 64 } as const

@@ -42,7 +42,7 @@ export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap
   }
 }
 
-/** What an endpoint becomes when it is turned off. */
+/** The fields of an endpoint that is turned off. */
 async function turnedOff(
   db: Db,
   webhook: Webhook,
@@ -53,7 +53,7 @@ async function turnedOff(
   return { enabled: false, disabled_at, disabled_reason, failing_since: null, undelivered_since }
 }
 
-/** What an endpoint becomes when it is turned on: hints begin with what comes next. */
+/** The fields of an endpoint that is turned on: hints begin with what comes next. */
 async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promise<Partial<Webhook>> {
   const on = {
     enabled: true,

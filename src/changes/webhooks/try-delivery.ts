@@ -10,7 +10,7 @@ import { noteFailing, noteWorking } from './store.ts'
 import { switchWebhook, undeliveredFrom } from './switch.ts'
 
 type SendContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'>
-/** What a try needs. */
+/** The context of a try. */
 export type TryContext = SendContext & { environment: Pick<AppContext['environment'], 'name'> }
 
 /** The secrets that sign at a moment: after a rotation two, until the one of before ends. */

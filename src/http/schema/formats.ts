@@ -1,7 +1,7 @@
 import currencyCodes from 'currency-codes'
 import { isCalendarDate, parseMoment } from '../../core/clock.ts'
 
-/** What strings of one format look like: for the check, the error message and the OpenAPI document. */
+/** A format of strings: its check, its error message and its place in the OpenAPI document. */
 export interface Format {
   accepts(text: string): boolean
   /** Completes the sentence `"path" must be …`. */

@@ -2,7 +2,7 @@ import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import type { ProblemCode } from '../../core/errors.ts'
 import { type FormatName, formats } from './formats.ts'
 
-/** What a string of a request must be. Lengths count code points, as in JSON Schema. */
+/** Rules for a string of a request. Lengths count code points, as in JSON Schema. */
 export interface TextOptions {
   format?: FormatName
   minLength?: number
@@ -11,7 +11,7 @@ export interface TextOptions {
   example?: string
   /** Surrounding white space does not count and is not stored. */
   trims?: true
-  /** What a string of only white space means: nothing sent (the default), or a problem with this code. */
+  /** The meaning of a string of only white space: nothing sent (the default), or a problem with this code. */
   whenBlank?: 'required' | 'min' | 'invalid'
   /** The code for anything but a string, if other than `invalid`. */
   errorCode?: 'required'

@@ -8,7 +8,7 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 /** Ranges that one room type has room for: daily ones for 27 years. */
 const roomForRows = 10_000
 
-/** What a write can lead to may be more, so that one of 1,000 items is never refused within that room. */
+/** The bound for a write, higher so that one of 1,000 items is never refused within that room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
 /** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import type { Topics } from '../../platform/outbox/outbox.ts'
 import { compactAvailabilityTopic, compactRoomType } from './compaction.ts'
 
-/** What the outbox runs for availability. */
+/** The outbox topics of availability. */
 export function availabilityJobs({ db }: { db: Db }): Topics {
   return {
     [compactAvailabilityTopic]: {

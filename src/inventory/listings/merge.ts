@@ -8,7 +8,7 @@ import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
  * and their `rooms` by id, every other array is replaced, null clears a scalar.
  */
 
-/** What a string id means: `partner` on POST; on PATCH a string of digits is one of ours. */
+/** The meaning of a string id: `partner` on POST; on PATCH a string of digits is one of ours. */
 export type IdReading = 'partner' | 'internal'
 
 /** Returns the next id for a new room type or room. */

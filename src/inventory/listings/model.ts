@@ -15,7 +15,7 @@ export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   rooms: StoredRoom[]
 }
 
-/** What partners sent about a listing; fields that were never sent are absent. */
+/** The content of a listing as partners sent it; fields that were never sent are absent. */
 export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
   name: string
   room_types: StoredRoomType[]

@@ -109,7 +109,7 @@ export async function findMatch(
   return bestMatch(sent, candidates, (listing) => listing.content)
 }
 
-/** What every write to a listing has: its transaction, and its sequence number among those of the host's listings. */
+/** The turn of a write: its transaction, and its sequence number among all writes to the host's listings. */
 export interface ListingTurn {
   session: Session
   sequence: number

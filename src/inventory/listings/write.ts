@@ -20,7 +20,7 @@ import {
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
-/** What a create or update did. */
+/** The result of a create or update. */
 export interface ListingWrite {
   action: 'created' | 'updated'
   listing: StoredListing
@@ -99,7 +99,7 @@ async function update(
   return { action: 'updated', listing: { ...listing, content } }
 }
 
-/** What is merged into a listing, and the ids for what is new in it. */
+/** The fields to be merged into a listing, and ids for what is new in them. */
 interface Change {
   sent: ListingPatch
   reading: IdReading

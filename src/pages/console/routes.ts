@@ -5,7 +5,7 @@ import { notFound } from '../../core/errors.ts'
 import { type CachedContent, cachedContent } from '../../http/cached-content.ts'
 import { strictPagePolicy } from '../../http/security-headers.ts'
 
-/** What is served below `/console`, by path. */
+/** The content below `/console`, by path. */
 type Files = Record<string, CachedContent>
 
 /** The page on which a partner sees what its key does (decisions §18); it speaks to the routes of `/v1` alone. */

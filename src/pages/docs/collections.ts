@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { roots } from '../../http/roots.ts'
 import type { Json } from './schemas.ts'
 
-/** What a partner can import into a client of theirs, by file name. */
+/** Collections for HTTP clients of partners, by file name. */
 export type Collections = Record<(typeof collectionNames)[number], string>
 export const collectionNames = [
   'partner-interface.postman_collection.json',

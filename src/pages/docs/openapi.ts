@@ -104,7 +104,7 @@ function inSandbox(operationId: string): string {
   return `sandbox${operationId[0]?.toUpperCase()}${operationId.slice(1)}`
 }
 
-/** What a route declares, what follows from its query, and our own failure. */
+/** The errors that a route declares, that follow from its query, and our own failure. */
 function errorsOf(declared: FailureKind[], takesQuery: boolean): FailureKind[] {
   return [...declared, ...(takesQuery ? (['validation'] as const) : []), 'internal']
 }

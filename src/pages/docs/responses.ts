@@ -41,7 +41,7 @@ export const headers = headerSchemas
 
 const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
-/** What a route does beyond responding. */
+/** Effects of a route beyond its response. */
 interface Extras {
   isIdempotent: boolean
   isConditional: boolean

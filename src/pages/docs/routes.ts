@@ -7,7 +7,7 @@ import { notFound } from '../../core/errors.ts'
 import { type CachedContent, cachedContent, forGood } from '../../http/cached-content.ts'
 import { pagePolicy } from '../../http/security-headers.ts'
 
-/** What is served below `/docs`, by path, and the OpenAPI document; made when it is first asked for. */
+/** The content below `/docs`, by path, and the OpenAPI document; made when it is first asked for. */
 type Documentation = Record<string, CachedContent>
 
 const html = 'text/html; charset=utf-8'

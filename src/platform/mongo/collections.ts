@@ -87,7 +87,7 @@ export async function indexesOf(collection: Collection) {
   })
 }
 
-/** What two definitions of an index have in common when they are the same; the order of the keys counts. */
+/** The traits by which two index definitions are compared; the order of the keys counts. */
 function traitsOf(key: object, { unique, expireAfterSeconds, partialFilterExpression }: IndexTraits) {
   return { keys: Object.entries(key), unique: Boolean(unique), expireAfterSeconds, partialFilterExpression }
 }

@@ -6,7 +6,7 @@ import type { Db } from './connection.ts'
 import { restoringFolder } from './embedded.ts'
 import { withoutWrites } from './write-lock.ts'
 
-/** What is known of a backup, in `backup.json` beside the data. */
+/** Description of a backup, in `backup.json` beside the data. */
 export interface BackupRecord {
   /** When the copy was complete: everything acknowledged before that is in it. */
   completed_at: string
@@ -16,7 +16,7 @@ export interface BackupRecord {
   files: Record<string, number>
 }
 
-/** What the server makes anew. */
+/** Files that the server recreates. */
 const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**

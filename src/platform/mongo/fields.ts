@@ -26,12 +26,12 @@ export const word = <T extends string>() => required<T>(String)
 export const wordOrNull = <T extends string>() => nullable<T>(String)
 /** A number of which only some are stored. */
 export const code = <T extends number>() => required<T>(Number)
-/** What the database does not look into. */
+/** Any value; the database does not look into it. */
 export const mixed = <T>() => required<T>(Schema.Types.Mixed)
 /** A list, which may be empty. */
 export const list = <T>(of: unknown) => ({ type: [of], default: [] }) as Field<T[]>
 
-/** What a document with such fields holds. */
+/** The type of a document with such fields. */
 export type Stored<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
 const partOf = (fields: object) => new Schema(fields as never, { _id: false })

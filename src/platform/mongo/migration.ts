@@ -4,7 +4,7 @@ import type { Db } from './connection.ts'
 export interface Migration {
   /** The version afterwards: one more than before. */
   version: number
-  /** What it does, for example `Add the host to stored responses`. */
+  /** A description, for example `Add the host to stored responses`. */
   name: string
   /** How many documents it still has to change. */
   remaining(db: Db): Promise<number>

@@ -83,7 +83,7 @@ export async function repairIndexes(db: Db, { models }: Release): Promise<void> 
     }
 }
 
-/** What {@link migrate} would do, and with `finish` {@link finishMigrations} after it. */
+/** The steps of {@link migrate}, and with `finish` of {@link finishMigrations} after it. */
 export async function planMigration(db: Db, release: Release, finish: boolean): Promise<PlannedStep[]> {
   const { version, oldest } = await readSchemaState(db, release)
   const models = release.models.map((of) => of(db))

@@ -80,7 +80,7 @@ export async function findJob(db: Db, id: string): Promise<Job> {
   return job
 }
 
-/** What identifies a job: with its host, so that one shard is asked. */
+/** Identifies a job: with its host, so that one shard is asked. */
 type JobId = Pick<Job, '_id' | 'host_id'>
 
 /**

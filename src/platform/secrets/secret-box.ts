@@ -35,7 +35,7 @@ export class SecretBox {
     return this.ids.includes(secret_id)
   }
 
-  /** What the secrets are told apart by, in stored values. */
+  /** Ids of the secrets, as stored values name them. */
   get ids(): string[] {
     return this.all.map(({ id }) => id)
   }

@@ -56,7 +56,7 @@ export async function prepareBooking(
   }
 }
 
-/** What a booking refers to. */
+/** The guest, listing and room type of a booking. */
 interface Parts {
   guest: StoredUser
   listing: BookableListing

@@ -1,7 +1,7 @@
 import { addDays } from '../../core/clock.ts'
 import { months } from '../../inventory/listings/fields.ts'
 
-/** What the price of a stay is based on: a room type's monthly prices in major units, and its discounts in percent. */
+/** The basis of a stay's price: a room type's monthly prices in major units, and its discounts in percent. */
 export interface Tariff {
   base_price?: number | null
   [month: `price_${string}`]: number | null | undefined

@@ -26,12 +26,12 @@ export function requireLegalTransition(from: StatusWord, to: StatusWord): void {
   throw new DomainError('conflict', `The booking is ${from}: ${hint}`)
 }
 
-/** What a transition changes, and who makes it. */
+/** A transition, and its author. */
 export interface Transition {
   to: 'confirmed' | 'cancelled'
   /** Stored with a cancelled booking. */
   reason?: string | null
-  /** What is written along with it, in its transaction. */
+  /** Written along with it, in its transaction. */
   also?: (session: Session) => Promise<void>
 }
 
@@ -61,7 +61,7 @@ export function prepareTransition(
   }
 }
 
-/** What the audit log names of a transition. */
+/** A transition as the audit log names it. */
 export function transitionTarget(bookingId: number, reason: string | null): string {
   return reason ? `booking ${bookingId}: ${reason}` : `booking ${bookingId}`
 }

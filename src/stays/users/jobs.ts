@@ -4,7 +4,7 @@ import type { JobHandler, Topics } from '../../platform/outbox/outbox.ts'
 /** Topic of the event that creating a user fires (contract, Events). */
 export const userCreated = 'UserCreated'
 
-/** What the outbox runs for users. */
+/** The outbox topics of users. */
 export function userJobs({ config }: Pick<AppContext, 'config'>): Topics {
   return { [userCreated]: { run: tagManagerTracking(config.tagManagerUrl) } }
 }

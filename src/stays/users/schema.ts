@@ -12,7 +12,7 @@ import {
   word,
 } from '../../http/schema/fields.ts'
 
-/** What a field means, in the request as in the response. */
+/** Descriptions of fields, in the request as in the response. */
 const about = {
   email: 'E-mail address, trimmed and in lower case; unique among the users of the host',
   first_name: 'First name; title-cased if it is all in upper or all in lower case',

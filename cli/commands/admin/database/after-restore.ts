@@ -25,7 +25,7 @@ const maxSeconds = 365 * 86_400
 /** Ids stay far below 2^53, however often a database is restored. */
 const maxIds = 1_000_000_000
 
-/** What was done to a restored database. */
+/** The changes made to a restored database. */
 export interface MadeSafe extends SkippedPast {
   webhooksOff: number
   overlapsEnded: number
@@ -55,7 +55,7 @@ async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<num
   return all.length
 }
 
-/** What is shown of it. */
+/** The changes as they are shown. */
 export function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: MadeSafe) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
   return {
@@ -64,7 +64,7 @@ export function toRecord({ clocks, versions_after, sequences, webhooksOff, overl
   }
 }
 
-/** What the database cannot know, and the operator must look after. */
+/** Reminds the operator of what the database cannot know. */
 export function adviseOperator(): void {
   note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
   note('Keys that were rotated since are valid with their secrets of before: rotate again what was rotated')

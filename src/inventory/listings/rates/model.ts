@@ -9,7 +9,7 @@ const fields = {
   expires_at: moment,
 }
 
-/** What became of one rates write: it is applied with the transaction that accepts it. */
+/** The job of one rates write: applied with the transaction that accepts it. */
 export type RateJob = Stored<typeof fields>
 
 const schema = schemaOf(fields)

@@ -38,7 +38,7 @@ export const RatesAccepted = Envelope(Confirmation, {
   job_id: shown.integer('Id of the job that applies the rates', 'id'),
 })
 
-/** What became of a rates write (decisions §20). */
+/** The job of a rates write (decisions §20). */
 export const RateJobView = named(
   'RateJob',
   responseObject({

@@ -15,12 +15,12 @@ export class ApiError extends Error {
   }
 }
 
-/** What is shown of anything that was thrown. */
+/** The text that is shown of anything that was thrown. */
 export function toApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('The page could not read the response', null)
 }
 
-/** What the page relies on in an envelope. */
+/** The parts of an envelope that the page relies on. */
 export interface Envelope<T> {
   data: T
   meta: { pagination?: { next_cursor?: string | null; last_page?: number } }

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, toApiError } from './api.ts'
 import { sleep } from './gate.ts'
 
-/** Whether somebody can see the page: while nobody can, it asks for nothing. */
+/** True while somebody can see the page: while nobody can, it asks for nothing. */
 export function useVisible(): boolean {
   const [isVisible, setVisible] = useState(!document.hidden)
   useEffect(() => {
@@ -16,7 +16,7 @@ export function useVisible(): boolean {
 /** How a load asks: what was loaded before is only refreshed, and can wait. */
 export type Turn = { signal: AbortSignal; isBackground: boolean }
 
-/** What a panel shows: the data, also while newer data could not be had. */
+/** The data of a panel, also while newer data could not be had. */
 export interface Loaded<T> {
   data: T | null
   error: ApiError | null

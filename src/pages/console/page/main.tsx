@@ -86,7 +86,7 @@ function useData<T>(api: Api, path: string) {
   return useCallback(async (turn: Turn) => (await api.get<T>(path, turn)).data, [api, path])
 }
 
-/** What only a key that may read bookings can ask for. */
+/** Panels for keys that may read bookings. */
 function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
   if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
   if (key === null) return <Loading />

@@ -22,7 +22,7 @@ interface PanelProps {
   children: ComponentChildren
 }
 
-/** What is shown of data that is loading, failed, or there. */
+/** Shows data that is loading, failed, or there. */
 export function Shown<T>({ loaded, retry, children }: ShownProps<T>) {
   const { data, error } = loaded
   return (
@@ -65,7 +65,7 @@ function explain(status: number | null, message: string): string {
 
 const longMilliseconds = 2000
 
-/** What is shown until there is something; where that takes long, with the reason. */
+/** Shown until there is something; where that takes long, with the reason. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
@@ -88,7 +88,7 @@ export function DocsLink({ to = '/docs', children }: { to?: string; children: Co
   )
 }
 
-/** What is said where there is nothing to show. */
+/** The text where there is nothing to show. */
 export function Nothing({ children }: { children: ComponentChildren }) {
   return <p class="nothing">{children}</p>
 }

@@ -136,7 +136,7 @@ function DeliveryTable({ rows }: { rows: DeliveryView[] }) {
   )
 }
 
-/** What the last try came to. */
+/** The result of the last try. */
 function responseOf({ response_status, error, milliseconds }: DeliveryView): string {
   if (milliseconds === null) return 'not tried yet'
   return `${response_status ?? error} after ${showCount(milliseconds)} ms`
