@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { sequenceNames } from '../http/ids.ts'
 import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { moveClocksAhead, readLatestVersion } from '../versions/store.ts'
+import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store.ts'
 
 /** How far a restored database is moved ahead. */
 export interface Distance {

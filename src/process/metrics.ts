@@ -8,7 +8,7 @@ import { notFound } from '../core/errors.ts'
 import type { AppContext, RequestMetrics } from '../http/context.ts'
 import { outboxState } from '../platform/outbox/outbox.ts'
 import { withTimeoutOrNull } from '../platform/timeout.ts'
-import { readLatestVersion } from '../versions/store.ts'
+import { readLatestVersion } from '../versions/host-clock-store.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
 /** Counts of the process while it works; everything else is read at each scrape. */

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/mongo/connection.ts'
 import { isDuplicate } from '../platform/mongo/errors.ts'
-import type { ClockStart } from '../versions/store.ts'
+import type { ClockStart } from '../versions/host-clock-store.ts'
 import { sandboxKeyModel } from './model.ts'
 
 /** How often the sandbox of a key is filled at most, and in which time (decisions §13). */

@@ -15,7 +15,7 @@ import { transitionBooking } from '../stays/bookings/transitions.ts'
 import { setConversationClosed } from '../stays/messages/conversation.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
-import { type ClockStart, startHostClock } from '../versions/store.ts'
+import { type ClockStart, startHostClock } from '../versions/host-clock-store.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 

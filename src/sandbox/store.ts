@@ -4,7 +4,7 @@ import { sequenceNames } from '../http/ids.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
 import type { Preparable } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { readHostClock } from '../versions/store.ts'
+import { readHostClock } from '../versions/host-clock-store.ts'
 import { keepVersions, sweepKeys } from './key-store.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 

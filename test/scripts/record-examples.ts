@@ -13,13 +13,19 @@ import { readFixture } from '../support/fixtures.ts'
 
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox:
- * `bin/bun test/scripts/record-examples.ts`. The clock stands still and request ids are numbered, so that a run changes
- * only what the service changed.
+ * `bin/bun test/scripts/record-examples.ts`. The clock stands still, ids are numbered and the use of keys is not counted,
+ * so that a run changes only what the service changed.
  */
+let uuids = 0
+crypto.randomUUID = () => {
+  uuids += 1
+  return `00000000-0000-4000-8000-${String(uuids).padStart(12, '0')}`
+}
 const now = new Date('2027-01-04T09:30:00Z')
 const dataDir = await mkdtemp(join(tmpdir(), 'partner-examples-'))
 const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), { clock: () => now })
 const { live } = context
+live.usage.track = () => {}
 const app = createApp(context)
 const host = await createHost(live.db, live.clock, { name: 'Casa Gràcia', email: 'host@example.com' })
 const { key } = await mintKey(live.db, live.clock, {
@@ -185,6 +191,7 @@ try {
   const folder = new URL('../../fixtures/examples/', import.meta.url)
   await writeFile(new URL('requests.json', folder), `${JSON.stringify(requests, null, 2)}\n`)
   await writeFile(new URL('responses.json', folder), `${JSON.stringify(responses, null, 2)}\n`)
+  await Bun.$`${process.execPath} x biome format --write ${folder.pathname}`.quiet()
 } finally {
   await context.close()
   await rm(dataDir, { recursive: true, force: true })

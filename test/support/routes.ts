@@ -61,7 +61,8 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
 /** The path with all of its ids filled in. */
 export function fillOwn(path: string, own: OwnIds): string {
   return path.replace(':provider', 'provider_one').replace(/(\w+)\/:\w+/g, (_, kind: string) => {
-    if (own[kind] === undefined) throw new Error(`There is no id for "${kind}" in ${path}`)
+    if (own[kind] === undefined)
+      throw new Error(`There is no id for "${kind}" in ${path}: add one in makeOwnIds()`)
     return `${kind}/${own[kind]}`
   })
 }

@@ -1,7 +1,7 @@
 import { defineCommand } from 'citty'
 import { consumersByLag, type Lagging } from '../../../src/changes/consumers/lag.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
-import { toVersion } from '../../../src/versions/version.ts'
+import { toVersion } from '../../../src/versions/format.ts'
 import { command } from '../../command.ts'
 import { print, table } from '../../output.ts'
 import { cutToLimit, limitArgument, parseLimit } from '../../values.ts'

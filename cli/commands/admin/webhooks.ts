@@ -5,7 +5,7 @@ import type { Webhook, WebhookDelivery } from '../../../src/changes/webhooks/mod
 import { serializeDelivery, serializeWebhook } from '../../../src/changes/webhooks/serialize.ts'
 import { switchWebhook } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../../src/core/clock.ts'
-import { toVersion } from '../../../src/versions/version.ts'
+import { toVersion } from '../../../src/versions/format.ts'
 import { command } from '../../command.ts'
 import { print, record, table } from '../../output.ts'
 import { cutToLimit, limitArgument, parseId, parseLimit } from '../../values.ts'

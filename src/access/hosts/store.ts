@@ -3,7 +3,7 @@ import { invalidField, notFound } from '../../core/errors.ts'
 import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
-import { startHostClock } from '../../versions/store.ts'
+import { startHostClock } from '../../versions/host-clock-store.ts'
 import { type Host, hostModel } from './model.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { toTimestampOrNull } from '../../core/clock.ts'
-import { toVersion } from '../../versions/version.ts'
+import { toVersion } from '../../versions/format.ts'
 import type { Consumer } from './model.ts'
 import type { Progress } from './progress.ts'
 import type { ConsumerView } from './schema.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AppContext } from '../../http/context.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
-import { parseFeedTime } from '../../versions/version.ts'
+import { parseFeedTime } from '../../versions/format.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { PageEnds } from './page-ends.ts'

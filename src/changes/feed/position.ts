@@ -1,7 +1,7 @@
 import type { Problem } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { toVersion } from '../../versions/version.ts'
+import { toVersion } from '../../versions/format.ts'
 import type { ConsumedFeed } from '../consumers/feeds.ts'
 import { findConsumer, ownerOf } from '../consumers/store.ts'
 import { type FeedName, readCursor } from './cursor.ts'

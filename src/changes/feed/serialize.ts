@@ -1,6 +1,6 @@
 import { toStatusWord } from '../../stays/bookings/status.ts'
 import type { BookingChange } from '../../stays/bookings/store.ts'
-import { toVersion } from '../../versions/version.ts'
+import { toVersion } from '../../versions/format.ts'
 import type { FeedItem } from './schema.ts'
 
 /** A booking as an item of the feed. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/mongo/connection.ts'
-import { readHostClock } from '../../versions/store.ts'
+import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
 /** How many rows a feed query matches, at a state of the host's clock. */

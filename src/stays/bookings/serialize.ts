@@ -1,5 +1,5 @@
 import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
-import { toVersion } from '../../versions/version.ts'
+import { toVersion } from '../../versions/format.ts'
 import type { StoredUser } from '../users/model.ts'
 import { toCountryCode } from './country.ts'
 import type { StoredBooking } from './model.ts'

@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { advanceHostClock, type Tick } from '../../versions/store.ts'
+import { advanceHostClock, type Tick } from '../../versions/host-clock-store.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
 import type { Nights, Stay } from './units.ts'

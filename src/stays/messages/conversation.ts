@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
-import { hostQueue, nextMessageVersion } from '../../versions/store.ts'
+import { hostQueue, nextMessageVersion } from '../../versions/host-clock-store.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {

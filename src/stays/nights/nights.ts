@@ -3,8 +3,8 @@ import { invalidField } from '../../core/errors.ts'
 import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { UnitNight } from '../bookings/units.ts'
+import { readNights } from './read-nights.ts'
 import type { NightsQuery } from './schema.ts'
-import { readNights } from './units.ts'
 
 /** The most nights over all room types of one request (decisions §20). */
 const maxNights = 20_000

@@ -8,7 +8,7 @@ import {
   responseObject,
   shown,
 } from '../../http/schema/fields.ts'
-import { nightsProblems } from './problems.ts'
+import { nightsProblems } from './query-problems.ts'
 
 /** Query of `GET …/availability/nights` (decisions §20). */
 export const NightsQuery = requestObject(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
 import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
-import { readHostClock } from '../../../src/versions/store.ts'
+import { readHostClock } from '../../../src/versions/host-clock-store.ts'
 import { mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
 
 let offset = 0

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, inject, test } from 'vitest'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
-import { readHostClock } from '../../../src/versions/store.ts'
+import { readHostClock } from '../../../src/versions/host-clock-store.ts'
 import { testApp } from '../../support/app.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 

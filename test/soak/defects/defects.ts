@@ -87,7 +87,7 @@ const rows: Row[] = [
   ],
   [
     'a night too many',
-    'stays/nights/problems.ts',
+    'stays/nights/query-problems.ts',
     'daysBetween(start, end) < maxNights',
     'daysBetween(start, end) <= maxNights',
     'nights',
@@ -192,7 +192,7 @@ const rows: Row[] = [
   ],
   [
     'two changes in one second',
-    'versions/store.ts',
+    'versions/host-clock-store.ts',
     '$inc: { ...fill(ahead, 1), ...(sequence',
     '$inc: { ...fill(ahead, 0), ...(sequence',
     'bookings feed',

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
-import { toVersion } from '../../../src/versions/version.ts'
+import { toVersion } from '../../../src/versions/format.ts'
 import { type Actor, mongodbUrlOf, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { makeNextRelease, type Replacement } from '../../support/next-release.ts'

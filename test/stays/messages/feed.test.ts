@@ -3,7 +3,7 @@ import { toMessageFeedQuery } from '../../../src/changes/feed/messages.ts'
 import { readFeedPage } from '../../../src/changes/feed/page.ts'
 import { messageFeed } from '../../../src/changes/sources/messages.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { advanceHostClock } from '../../../src/versions/store.ts'
+import { advanceHostClock } from '../../../src/versions/host-clock-store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 
 const service = await testApp()
