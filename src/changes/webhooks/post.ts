@@ -128,11 +128,12 @@ function post(
       isConnected = true
     })
   })
-  request.on('response', (response) => {
-    const { statusCode, headers } = response
+  const end = ({ statusCode, headers, socket }: http.IncomingMessage) => {
     resolve({ status: statusCode ?? null, retryAfterSeconds: parseRetryAfter(headers['retry-after']) })
-    response.destroy()
-  })
+    socket.destroy()
+  }
+  request.on('response', end)
+  request.on('upgrade', end)
   request.on('error', (error) => reject(isConnected ? error : new ConnectError(error.message)))
   request.on('close', () => clearTimeout(timer))
   request.end(body)

@@ -35,8 +35,8 @@ export interface StoredListing {
   original_url_key: string | null
   /** Without the prices of its room types, which `prices-store.ts` keeps. */
   content: ListingContent
-  /** Sequence number of the last write of prices; absent before the first. */
-  prices_sequence?: number
+  /** Sequence number of the last write of each room type's prices; absent before the first. */
+  price_sequences?: Record<string, number>
   created_at: Date
   updated_at: Date
 }
@@ -54,7 +54,7 @@ const schema = new Schema<StoredListing>({
   original_id_key: { type: String, default: null },
   original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
-  prices_sequence: Number,
+  price_sequences: Schema.Types.Mixed,
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })

@@ -1,4 +1,5 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { busy } from '../../platform/mongo/errors.ts'
 import { listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { pricesModel, type StoredPrices } from './prices-model.ts'
 
@@ -6,7 +7,7 @@ import { pricesModel, type StoredPrices } from './prices-model.ts'
 export type PriceChange = Pick<StoredPrices, 'listing_id' | 'room_type_id' | 'values'>
 
 /** The part of a listing that its prices belong to. */
-export type Priced = Pick<StoredListing, 'prices_sequence'> & {
+export type Priced = Pick<StoredListing, 'price_sequences'> & {
   content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
@@ -23,11 +24,15 @@ export function findPrices(
     .toArray()
 }
 
+/** So often the two are read again; a host that writes all the time has its turn between any two of them. */
+const maxReads = 50
+
 /**
- * A listing together with its prices, outside of a transaction: both as one and the same write left them, so that no
- * price is read beside the currency of another moment.
+ * A listing together with its prices, outside of a transaction: all as they were at one moment, so that no price is read
+ * beside the currency, or other prices, of another. The listing names the last write of each.
  *
  * @param find finds the listing, or null
+ * @throws DomainError `conflict` with a retry time while both are written all the time
  */
 export async function findWithPrices<L extends Priced>(
   db: Db,
@@ -35,12 +40,17 @@ export async function findWithPrices<L extends Priced>(
   listingId: number,
   find: () => Promise<L | null>,
 ): Promise<L | null> {
-  for (;;) {
+  for (let read = 0; read < maxReads; read += 1) {
     const [listing, prices] = await Promise.all([find(), findPrices(db, hostId, listingId)])
     if (!listing) return null
-    const last = Math.max(0, ...prices.map(({ sequence }) => sequence))
-    if (last === (listing.prices_sequence ?? 0)) return withPrices(listing, prices)
+    if (areOfOneMoment(listing, prices)) return withPrices(listing, prices)
   }
+  throw busy()
+}
+
+function areOfOneMoment({ price_sequences = {} }: Priced, prices: StoredPrices[]): boolean {
+  const isNamed = ({ room_type_id, sequence }: StoredPrices) => price_sequences[room_type_id] === sequence
+  return prices.length === Object.keys(price_sequences).length && prices.every(isNamed)
 }
 
 /** The listing with its prices in it. */
@@ -74,9 +84,12 @@ export async function savePrices(
     },
   }))
   await pricesModel(db).collection.bulkWrite(writes as never[], { session, ordered: false })
-  const listings = { host_id, id: { $in: [...new Set(changes.map(({ listing_id }) => listing_id))] } }
-  const moved = { $set: { prices_sequence: sequence, updated_at } }
-  await listingModel(db).collection.updateMany(listings, moved, { session })
+  const moves = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => {
+    const named = ofListing.map(({ room_type_id }) => [`price_sequences.${room_type_id}`, sequence])
+    const update = { $set: { ...Object.fromEntries(named), updated_at } }
+    return { updateOne: { filter: { host_id, id }, update } }
+  })
+  await listingModel(db).collection.bulkWrite(moves as never[], { session, ordered: false })
 }
 
 function fieldsOf(values: StoredPrices['values']): Record<string, unknown> {

@@ -41,13 +41,13 @@ const bookableColumns = {
   id: 1,
   host_id: 1,
   listing_status: 1,
-  prices_sequence: 1,
+  price_sequences: 1,
   'content.prices': 1,
   'content.room_types.id': 1,
 } as const
 
 /** The part of a listing that a booking needs. */
-export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'prices_sequence'> & {
+export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'price_sequences'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 

@@ -1,6 +1,6 @@
 import { modelOf } from './collections.ts'
 import type { Db, Session } from './connection.ts'
-import { retryDuplicate } from './errors.ts'
+import { busy, retryDuplicate } from './errors.ts'
 import { number, type Stored, schemaOf, text } from './fields.ts'
 
 const fields = {
@@ -45,7 +45,7 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
  * one snapshot, so the second starts over and sees what the first wrote. Take it first, before anything is read.
  *
  * @returns the position of the transaction among all that took this lock
- * @throws Error unless {@link ensureLock} was called
+ * @throws DomainError `conflict` with a retry time where there is none, see {@link ensureLock}
  */
 export async function takeLock(
   db: Db,
@@ -55,6 +55,10 @@ export async function takeLock(
   const lock = { _id, host_id } as never
   const options = { returnDocument: 'after', session } as const
   const taken = await lockModel(db).collection.findOneAndUpdate(lock, { $inc: { taken: 1 } }, options)
-  if (!taken) throw new Error(`There is no lock "${_id}"`)
+  // It went with all of its host, as a sandbox does that is cleared in the middle of a request.
+  if (!taken) {
+    ensured.get(db)?.delete(_id)
+    throw busy()
+  }
   return taken.taken
 }

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { mongo } from 'mongoose'
 import { isAlive } from '../process.ts'
@@ -12,15 +12,27 @@ import { withServer } from './mongod.ts'
  */
 export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: () => Promise<T>): Promise<T> {
   await releaseAbandonedLock(dataDir, admin)
-  await writeFile(holderPath(dataDir), String(process.pid), { flag: 'wx' }).catch(() => {
-    throw new Error('Another backup is being made')
-  })
+  await claim(dataDir)
   try {
     await admin.command({ fsync: 1, lock: true })
     return await work()
   } finally {
     await unlock(admin)
     await rm(holderPath(dataDir), { force: true })
+  }
+}
+
+/** @throws Error while another process holds writes back */
+async function claim(dataDir: string): Promise<void> {
+  // Linked when it is complete: no kill leaves a claim that names nobody.
+  const draft = `${holderPath(dataDir)}.${process.pid}`
+  await writeFile(draft, String(process.pid))
+  try {
+    await link(draft, holderPath(dataDir))
+  } catch {
+    throw new Error('Another backup is being made')
+  } finally {
+    await rm(draft, { force: true })
   }
 }
 

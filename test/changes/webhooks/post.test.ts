@@ -183,6 +183,8 @@ test.concurrent.for([
   ['HTTP/1.1 503 No\r\nRetry-After: 2099-01-01T00:00:00Z\r\n\r\n', { status: 503, retryAfterSeconds: null }],
   ['HTTP/1.1 503 No\r\nretry-after: soon\r\n\r\n', { status: 503, retryAfterSeconds: null }],
   ['HTTP/1.1 200\r\n\r\n', { status: 200 }],
+  ['HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', { status: 101 }],
+  ['HTTP/1.1 101 Switching Protocols\r\n\r\n', { status: 101 }],
   ['SSH-2.0-OpenSSH_9.2\r\n\r\n', { status: null, failure: 'connection' }],
   ['HTTP/1.1 20x OK\r\n\r\n', { status: null, failure: 'connection' }],
 ] as const)('%j is read as %j', async ([text, expected], { onTestFinished }) => {

@@ -1,4 +1,5 @@
 import { beforeAll, expect, inject, test } from 'vitest'
+import { pricesModel } from '../../../../src/inventory/listings/prices-model.ts'
 import { findWithPrices } from '../../../../src/inventory/listings/prices-store.ts'
 import { findListing } from '../../../../src/inventory/listings/store.ts'
 import { jobModel } from '../../../../src/platform/outbox/outbox.ts'
@@ -162,6 +163,34 @@ test('findWithPrices() gives a listing and its prices of one moment, whatever is
     listing?.content.prices?.currency,
     listing?.content.room_types[0]?.prices?.base_price,
   ]).toEqual([2, 'HUF', 40_000])
+})
+
+test('prices that are not the ones that the listing names are never read beside the others', async () => {
+  const owner = await service.actor()
+  const room_types = Array.from({ length: 150 }, (_, index) => ({
+    name: `T${index}`,
+    prices: { base_price: 1 },
+  }))
+  const { body } = await owner.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
+  const path = `/v1/listings/${body.data.id}`
+  const ids = (await owner.send('GET', path)).body.data.room_types.map(({ id }: { id: number }) => id)
+  await write(
+    [ids[0], ids[149]].map((room_type_id) => ({ listing_id: body.data.id, room_type_id, base_price: 2 })),
+    owner,
+  )
+  // As a reader finds it that reads the first before the write, and the last after it.
+  const first = { host_id: owner.hostId, listing_id: body.data.id, room_type_id: ids[0] }
+  const { collection } = pricesModel(service.live.db)
+  const { sequence } = (await collection.findOne(first)) as unknown as { sequence: number }
+  await collection.updateOne(first, { $set: { sequence: sequence - 1 } })
+  const torn = await owner.send('GET', path, { asIs: true })
+  expect([torn.status, torn.body.error.type, torn.headers.has('retry-after')]).toEqual([
+    409,
+    'conflict',
+    true,
+  ])
+  await collection.updateOne(first, { $set: { sequence } })
+  expect((await owner.send('GET', path)).status).toBe(200)
 })
 
 test('a parked job appears in /metrics and in partnerctl jobs list, and partnerctl jobs retry runs it', async () => {

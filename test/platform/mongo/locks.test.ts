@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { ensureLock, lockModel, takeLock } from '../../../src/platform/mongo/locks.ts'
+import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { testApp } from '../../support/app.ts'
+
+const { live } = await testApp()
+
+test('takeLock() of a lock that went with its host is a conflict to be tried again, and then there is one', async () => {
+  const hostId = await live.ids('host')
+  const lock = { hostId, name: `listings/${hostId}` }
+  const take = () => inTransaction(live.db, lock.name, (session) => takeLock(live.db, session, lock))
+  await ensureLock(live.db, lock)
+  expect(await take()).toBe(1)
+  await lockModel(live.db).deleteOne({ _id: lock.name })
+  await expect(take()).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: expect.any(Number) })
+  await ensureLock(live.db, lock)
+  expect(await take()).toBe(1)
+})
