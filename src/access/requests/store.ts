@@ -1,4 +1,5 @@
 import type { RequestEntry } from '../../http/request-entry.ts'
+import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
 import { requestModel, type StoredRequest } from './model.ts'
@@ -40,14 +41,8 @@ export async function insertRequests(db: Db, requests: StoredRequest[]): Promise
 
 /** Removes the oldest entries of a series beyond those that are kept. */
 export async function trimSeries(db: Db, { host_id, key_id, failed }: RequestSeries): Promise<void> {
-  const series = { host_id, key_id, failed }
-  const [last] = await requestModel(db)
-    .find(series, { _id: 1 })
-    .sort({ _id: -1 })
-    .skip(failed ? keptEntries.failures : keptEntries.others)
-    .limit(1)
-    .lean()
-  if (last) await requestModel(db).deleteMany({ ...series, _id: { $lte: last._id } })
+  const count = failed ? keptEntries.failures : keptEntries.others
+  await keepNewest(requestModel(db), { host_id, key_id, failed }, count)
 }
 
 /** An entry with its opaque id, and whose it is. */

@@ -1,5 +1,6 @@
 import { Types } from 'mongoose'
 import { DomainError, notFound } from '../../core/errors.ts'
+import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type WebhookEvent, webhookEvents } from './hint.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
@@ -154,18 +155,8 @@ export function listDeliveries(db: Db, webhook: WebhookId): Promise<WebhookDeliv
 
 /** Removes what is not shown any more, as far as it does not wait. */
 export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
-  const [last] = await webhookDeliveryModel(db)
-    .find({ ...ofWebhook(webhook), status: { $ne: 'waiting' } }, { _id: 1 })
-    .sort({ _id: -1 })
-    .skip(shownDeliveries)
-    .limit(1)
-    .lean()
-  if (last)
-    await webhookDeliveryModel(db).deleteMany({
-      ...ofWebhook(webhook),
-      status: { $ne: 'waiting' },
-      _id: { $lte: last._id },
-    })
+  const ended = { ...ofWebhook(webhook), status: { $ne: 'waiting' } }
+  await keepNewest(webhookDeliveryModel(db), ended, shownDeliveries)
 }
 
 /**

@@ -97,6 +97,17 @@ type IndexTraits = Pick<
   'unique' | 'expireAfterSeconds' | 'partialFilterExpression'
 >
 
+/** Removes the documents that match, but for the newest ones by `_id`. */
+export async function keepNewest(
+  { collection }: Pick<Preparable, 'collection'>,
+  filter: object,
+  count: number,
+): Promise<void> {
+  const options = { projection: { _id: 1 }, sort: { _id: -1 }, skip: count } as const
+  const last = await collection.findOne(filter, options)
+  if (last) await collection.deleteMany({ ...filter, _id: { $lte: last._id } })
+}
+
 /** Drops an index, unless another process was faster. */
 export async function dropIndex(collection: Collection, name: string): Promise<void> {
   await collection.dropIndex(name).catch((error) => {

@@ -54,8 +54,8 @@ export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a bulk of upserts that leave alone what has their batch already: where a document has it, the upsert tries to
- * insert another with the same id, and that it fails is all there is to know.
+ * Runs a bulk of inserts, or of upserts that leave alone what has their batch already: what is stored already fails as
+ * another document with the same id, and that is all there is to know.
  *
  * @throws the error itself unless all single failures are of this kind
  */
