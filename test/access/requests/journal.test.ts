@@ -95,7 +95,8 @@ test('of a key the last 10,000 failures and the last 1,000 others stay', async (
 })
 
 test('failures of a week ago are over, and the database removes them by itself', async () => {
-  const then = Date.now() - failureMilliseconds - 60_000
+  // Not a week ago in truth: the database would be free to remove them at any time.
+  const then = Date.now()
   const { journal } = openJournal()
   const key = newKey()
   journal.record(key, entry(404, new Date(then)), listed)
@@ -104,7 +105,7 @@ test('failures of a week ago are over, and the database removes them by itself',
   const seenAt = async (now: number) =>
     (await findRequests(db, { key_id: key.id }, 10, new Date(now))).map(({ status }) => status)
   expect((await seenAt(then)).sort()).toEqual([200, 404])
-  expect(await seenAt(Date.now())).toEqual([200])
+  expect(await seenAt(then + failureMilliseconds + 60_000)).toEqual([200])
   const [stored] = await db.collection('requests').find({ key_id: key.id, failed: true }).toArray()
   expect(stored?.expires_at.getTime()).toBe(then + failureMilliseconds)
   const indexes = await db.collection('requests').indexes()
