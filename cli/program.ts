@@ -54,6 +54,18 @@ const partnerCommands: Commands = {
     description: 'Deliver signed hints of changes to a program on this machine',
     load: () => import('./commands/partner/listen.ts').then((file) => file.listen),
   },
+  trigger: {
+    description: 'Play a scenario in the sandbox: guests who book, write and cancel',
+    load: () => import('./commands/partner/trigger.ts').then((file) => file.trigger),
+  },
+  faults: {
+    description: 'Have the sandbox play faults: lost responses, rate limits, forged hints',
+    load: () => import('./commands/partner/faults.ts').then((file) => file.faults),
+  },
+  clock: {
+    description: 'Read the clock of the sandbox, or move it forward',
+    load: () => import('./commands/partner/clock.ts').then((file) => file.clock),
+  },
   nights: {
     description: 'Draw how many units of a listing are left on each night',
     load: () => import('./commands/partner/nights.ts').then((file) => file.nights),

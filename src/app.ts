@@ -9,6 +9,7 @@ import { webhookRoutes } from './changes/webhooks/routes.ts'
 import { isBodyToRefuse } from './http/body.ts'
 import type { AppContext } from './http/context.ts'
 import { toErrorResponse } from './http/error-response.ts'
+import { operationsOf } from './http/operations.ts'
 import { chooseRequestId } from './http/request-id.ts'
 import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
@@ -21,7 +22,10 @@ import { docsRoutes } from './pages/docs/routes.ts'
 import { healthRoutes } from './process/health.ts'
 import { metricsRoutes } from './process/metrics.ts'
 import type { OpenContext } from './process/wiring.ts'
+import { clockRoutes } from './sandbox/clock/routes.ts'
+import { faultRoutes } from './sandbox/faults/routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
+import { scenarioRoutes } from './sandbox/scenarios/routes.ts'
 import { bookingRoutes } from './stays/bookings/routes.ts'
 import { findBooking } from './stays/bookings/store.ts'
 import { messageRoutes } from './stays/messages/routes.ts'
@@ -53,7 +57,15 @@ export function createApp(
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
     .group(roots.live, (v1) => v1.use(v1Routes(live)))
-    .group(roots.sandbox, (environment) => environment.use(v1Routes(sandbox)).use(sandboxRoutes(sandbox)))
+    .group(roots.sandbox, (environment) =>
+      environment
+        .use(v1Routes(sandbox))
+        .use(sandboxRoutes(sandbox))
+        .use(scenarioRoutes(sandbox))
+        .use(clockRoutes(sandbox))
+        .use(faultRoutes(sandbox, () => operations)),
+    )
+  const operations = operationsOf(app.routes)
   return app.use(consoleRoutes()).use(docsRoutes(config, () => app))
 }
 

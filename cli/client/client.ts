@@ -20,6 +20,10 @@ export const clientArgs = {
   sandbox: { type: 'boolean', description: 'Use the sandbox instead of live data' },
 } as const satisfies ArgsDef
 
+const { sandbox: _, ...alwaysSandbox } = clientArgs
+/** Arguments of commands that are for the sandbox alone. */
+export const sandboxArgs = alwaysSandbox
+
 interface ClientOptions {
   'base-url'?: string | undefined
   'key-file'?: string | undefined
@@ -104,6 +108,11 @@ export async function openClient(options: ClientOptions): Promise<PartnerClient>
   const base = elsewhere ?? profile?.base_url ?? defaultBaseUrl
   const isSandbox = options.sandbox ?? profile?.sandbox ?? false
   return clientFor(base, isSandbox, key.text, profile?.name)
+}
+
+/** {@link openClient} for the sandbox, whatever the profile says. */
+export function openSandboxClient(options: Omit<ClientOptions, 'sandbox'>): Promise<PartnerClient> {
+  return openClient({ ...options, sandbox: true })
 }
 
 /**

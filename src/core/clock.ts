@@ -1,5 +1,10 @@
-/** Returns the current time; a dependency, so that tests can move it. */
-export type Clock = () => Date
+/**
+ * Returns the current time; a dependency, so that tests can move it.
+ *
+ * @param hostId whose data is dated, or asked for its age: a sandbox's clock may be ahead (decisions §22). Without one it is
+ * the time that processes need for their own work.
+ */
+export type Clock = (hostId?: number) => Date
 
 export const systemClock: Clock = () => new Date()
 

@@ -23,7 +23,9 @@ export interface Access {
   looksAtKey?: true
   /** The route will be taken away: announced in every response and in the documentation. */
   deprecated?: Deprecation
-  /** False for a route that works without an open sandbox. */
+  /** The route steers the sandbox: no fault of it is met there. */
+  steers?: true
+  /** False for a route that works without an open sandbox; no fault is met there. */
   opensSandbox?: false
   /** Errors specific to this route, for the documentation; those implied by the fields above are added. */
   errors?: ErrorKind[]

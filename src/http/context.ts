@@ -7,6 +7,7 @@ import type { OutboxWorker } from '../platform/outbox/worker.ts'
 import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import type { Changes } from '../versions/watch.ts'
+import type { Fault, FaultRule } from './fault-rule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
 import type { Permission } from './permissions.ts'
@@ -45,16 +46,44 @@ export interface Webhooks {
 /** Live data, or the sandbox of the calling key. */
 export interface Environment {
   name: EnvironmentName
+  /** Finds a key's sandbox, null where it has none yet; absent on live data. */
+  findSandbox?(keyId: number): Promise<SandboxInUse | null>
   /** Gives a key's sandbox; absent on live data. */
   openSandbox?(keyId: number): Promise<SandboxInUse>
   /** Clears a key's sandbox; absent on live data. */
   clearSandbox?(keyId: number): Promise<void>
+  /** Moves a sandbox's clock forward; false where it would be too far ahead. Absent on live data. */
+  advanceClock?(scope: number, seconds: number): Promise<boolean>
+  /**
+   * Runs what plays in a sandbox while nothing else does; absent on live data.
+   *
+   * @param work told of a way to ask for room for so many documents: throws DomainError `conflict` where there is none
+   */
+  inTurn?<T>(
+    scope: number,
+    work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
+  ): Promise<T>
+  /** The rules of a sandbox's faults; absent on live data. */
+  faults?: {
+    read(scope: number): Promise<FaultRule[]>
+    replace(scope: number, rules: FaultRule[]): Promise<void>
+    /** The fault that the first try of a hint meets, or null. */
+    ofHint(scope: number, event: string): Promise<Fault | null>
+  }
+  /** Learns how far the clocks of sandboxes are ahead, for what works in the background. Absent on live data. */
+  refreshClocks?(): Promise<void>
 }
 
 /** The sandbox that a request uses. */
 export interface SandboxInUse {
   /** Takes the place of the host id. */
   scope: number
+  /**
+   * The fault that the next request to a route meets, or null: counts it. Absent where there are no rules.
+   *
+   * @param route with its method, for example `POST /sandbox/bookings`
+   */
+  faultOf?(route: string): Promise<Fault | null>
   /** @throws DomainError `conflict` when it is full */
   requireRoom(): Promise<void>
   /** Notes a write that was carried out, by the most that it can have added: it lengthens the life of the sandbox. */

@@ -4,6 +4,7 @@ import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
 import { dropBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { FaultResponse, PlayedFailure } from './fault.ts'
 import { outcomeOf } from './outcome.ts'
 import { maxProblems } from './schema/problems.ts'
 
@@ -47,8 +48,11 @@ interface FailureContext {
  */
 export function toErrorResponse(context: FailureContext, log: Logger): Response {
   dropBody(context.request)
+  const { error: thrown } = context
+  if (thrown instanceof FaultResponse)
+    return thrown.make({ ...context.set.headers } as Record<string, string>)
   const known = toDomainError(context)
-  if (!known) {
+  if (!known && !(thrown instanceof PlayedFailure)) {
     const { method, url } = context.request
     log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
   }

@@ -5,8 +5,9 @@ import { authorize, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
 import type { Caller, RequestInput } from './caller.ts'
 import { clientAddress } from './client-address.ts'
-import type { AppContext, Authorization, SandboxInUse } from './context.ts'
+import type { AppContext, Authorization, LimitState, SandboxInUse } from './context.ts'
 import { deprecationHeaders } from './deprecation.ts'
+import { meetFault, sendInSandbox } from './fault.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
 import { sendLarge } from './large-response.ts'
 import { outcomeOf } from './outcome.ts'
@@ -19,6 +20,7 @@ import { reportWith } from './schema/fields.ts'
 /** The part of the request context that the guard reads and fills in. */
 interface GuardContext {
   request: Request
+  route: string
   params: Record<string, string> | undefined
   query: unknown
   body: unknown
@@ -45,8 +47,8 @@ export function guard(app: AppContext) {
         parse: () => unread,
         detail: documentAccess(access),
         transform: async (context: unknown) => guardRequest(app, access, context as GuardContext),
-        ...(app.environment.openSandbox ? sandboxHooks : {}),
         mapResponse: (context: unknown) => sendLarge(context as Parameters<typeof sendLarge>[0]),
+        ...(app.environment.openSandbox ? sandboxHooks : {}),
       }),
     })
 }
@@ -67,13 +69,13 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   context.caller = toCaller(authorization, address, app.environment.name === 'sandbox')
   Object.assign(set.headers, rateLimitHeaders(authorization))
   if (!authorization.allowed) throw rateLimited(authorization.waitMilliseconds)
+  await findSandbox(app, access, context, authorization)
   requirePermission(access.permission, authorization.key.permissions)
   if (isWrite(request)) app.clockWatch.requireSound()
   if (access.provider) requireProvider(context.params?.provider)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
   if (app.environment.openSandbox && access.opensSandbox !== false) {
-    const { keyId } = context.caller
-    context.sandbox = await app.environment.openSandbox(keyId)
+    context.sandbox ??= await app.environment.openSandbox(context.caller.keyId)
     const { scope } = context.sandbox
     context.caller = { ...context.caller, scope, hostId: scope }
   }
@@ -84,6 +86,22 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   context.sent = { idempotencyKey, body }
   if (body) context.body = body
   context.query = readQuery(request.url)
+}
+
+/** The sandbox of the key, if there is one; of its faults, the request meets the one whose turn it is. */
+async function findSandbox(
+  app: AppContext,
+  access: Access,
+  context: GuardContext,
+  limits: LimitState,
+): Promise<void> {
+  if (!app.environment.findSandbox || access.opensSandbox === false) return
+  const sandbox = await app.environment.findSandbox(context.caller.keyId)
+  if (!sandbox) return
+  context.sandbox = sandbox
+  if (access.steers) return
+  const fault = await sandbox.faultOf?.(`${context.request.method} ${context.route}`)
+  if (fault) await meetFault(app, fault, context, limits)
 }
 
 function addressOf({ config }: AppContext, { request, server }: GuardContext): string {
@@ -107,7 +125,7 @@ function toCaller({ key, host }: Authorization, address: string, isSandbox: bool
   }
 }
 
-/** Asks for room before a write to a sandbox, and notes it after it was carried out. */
+/** Asks for room before a write to a sandbox, notes it after it was carried out, and does what faults do to responses. */
 const sandboxHooks = {
   async beforeHandle(raw: unknown) {
     const { request, sandbox } = raw as GuardContext
@@ -118,6 +136,7 @@ const sandboxHooks = {
     if (!isWrite(request) || outcomeOf(request).isReplayed) return
     await sandbox?.noteWrite(growthOf(sent.body))
   },
+  mapResponse: async (raw: unknown) => sendInSandbox(raw as Parameters<typeof sendInSandbox>[0]),
 }
 
 /** Documents that a write adds for each item, at most: a booking comes with message, conversation and stored response. */

@@ -1,8 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import type { Slot, Slots } from '../platform/slots.ts'
 
-/** How many requests of one key are held at once, over all processes (decisions §16). */
-const heldPerKey = 5
+/** How many requests of one key are held at once, over all processes (decisions §16), and delayed by a fault (§22). */
+const heldPerKey = { wait: 5, slow: 20 }
+/** Names of the slots. */
+const names = { wait: 'key', slow: 'slow' }
 /** Longer than any request is held: the slot of a process that died is free after this. */
 const slotMilliseconds = 35_000
 
@@ -30,10 +32,10 @@ export class HeldRequests {
   }
 
   /** A slot for a request of a key, or null where it cannot be held: the key has enough of them, or the process has. */
-  async take(keyId: number): Promise<Slot | null> {
+  async take(keyId: number, why: keyof typeof heldPerKey = 'wait'): Promise<Slot | null> {
     if (this.ending.aborted || this.held >= this.maximum) return null
     this.held += 1
-    const slot = await this.slots.take(`key:${keyId}`, heldPerKey, slotMilliseconds)
+    const slot = await this.slots.take(`${names[why]}:${keyId}`, heldPerKey[why], slotMilliseconds)
     if (!slot) this.held -= 1
     return (
       slot &&

@@ -1,5 +1,6 @@
+import { isIdText } from './path-id.ts'
 import { supportedProvider } from './provider.ts'
-import { isIdText, isSlug } from './schema/formats.ts'
+import { isSlug } from './schema/formats.ts'
 
 /** The proper form of each path parameter that is not an id. */
 const forms: Record<string, (value: string) => boolean> = {

@@ -26,6 +26,8 @@ export interface Outcome {
   /** It was answered with the stored response of an earlier one. */
   isReplayed?: boolean
   failure?: Failure
+  /** The fault of the sandbox that it met. */
+  fault?: string
   /** Gives back what the request holds of bounds that are shared, once it has been answered. */
   giveBack?: () => void
 }

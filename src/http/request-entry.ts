@@ -17,6 +17,8 @@ export interface RequestEntry {
   replayed: boolean
   sandbox: boolean
   address: string
+  /** The fault of the sandbox that it met. */
+  fault: string | null
 }
 
 /** Of an error, the log keeps so many problems, with so many characters of each message. */
@@ -37,7 +39,7 @@ export interface Answered {
 /** The entry of a request that was answered. */
 export function toEntry(answered: Answered, outcome: Outcome): RequestEntry {
   const { request, route, path, status, requestId, milliseconds, isSandbox } = answered
-  const { at = new Date(), failure, address = '', isReplayed = false } = outcome
+  const { at = new Date(), failure, address = '', isReplayed = false, fault = null } = outcome
   return {
     at,
     request_id: requestId ?? null,
@@ -49,6 +51,7 @@ export function toEntry(answered: Answered, outcome: Outcome): RequestEntry {
     replayed: isReplayed,
     sandbox: isSandbox,
     address,
+    fault,
   }
 }
 

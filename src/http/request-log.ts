@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { dropBody } from './body.ts'
 import type { Caller } from './caller.ts'
 import type { AppContext } from './context.ts'
-import { outcomeOf } from './outcome.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
 import { toEntry } from './request-entry.ts'
 import { splitRoot } from './roots.ts'
 
@@ -39,9 +39,8 @@ export function requestLog({
       const context = raw as unknown as LoggedContext
       const { request, set, caller, path } = context
       dropBody(request)
-      const response = context.responseValue ?? context.response
-      const status = response instanceof Response ? response.status : Number(set.status ?? 200)
       const outcome = outcomeOf(request)
+      const status = statusOf(context, outcome)
       outcome.giveBack?.()
       const held = outcome.heldMilliseconds
       const taken = (outcome.answeredAt ?? performance.now()) - outcome.startedAt - held
@@ -68,4 +67,11 @@ export function requestLog({
         isCounted: outcome.isLimited ?? false,
       })
     })
+}
+
+/** What was sent, or would have been: of what a fault touched, the response is not the one that was made. */
+function statusOf({ responseValue, response, set }: LoggedContext, { fault }: Outcome): number {
+  if (fault === 'lost_request') return 0
+  const sent = responseValue ?? response
+  return sent instanceof Response ? sent.status : Number(set.status ?? 200)
 }

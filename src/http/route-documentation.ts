@@ -28,6 +28,7 @@ export function documentAccess(access: Access) {
     'x-permission': access.permission,
     'x-errors': errorsOf(access),
     'x-body-required': access.body !== 'optional',
+    'x-steers': access.steers ?? false,
     ...(access.deprecated ? { deprecated: true, 'x-sunset': access.deprecated.sunset.toISOString() } : {}),
     security: [{ apiKey: [] }, { bearer: [] }],
     ...(parameters.length > 0 ? { parameters } : {}),

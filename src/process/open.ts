@@ -40,8 +40,11 @@ export async function openDatabase(
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
     const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
-    const changedIndexes = skipMigrations ? [] : await prepareDatabase(url)
-    const db = await openMongo(url, noTimeouts)
+    // An index may take longer to build than a request waits.
+    const unlimited = await openMongo(url, true)
+    const changedIndexes = skipMigrations ? [] : await prepareDatabase(unlimited)
+    if (!noTimeouts) await unlimited.close()
+    const db = noTimeouts ? unlimited : await openMongo(url)
     return {
       db,
       changedIndexes,
@@ -56,12 +59,13 @@ export async function openDatabase(
   }
 }
 
-async function prepareDatabase(url: string): Promise<string[]> {
-  const db = await openMongo(url, true)
+/** Closes the database if it cannot be served. */
+async function prepareDatabase(db: Db): Promise<string[]> {
   try {
     return [...(await migrate(db, release)), ...(await migrate(sandboxDatabase(db), release))]
-  } finally {
+  } catch (error) {
     await db.close()
+    throw error
   }
 }
 

@@ -10,14 +10,15 @@ import type { AppContext } from '../http/context.ts'
 import { storedResponseModel } from '../http/idempotency/model.ts'
 import { availabilityJobs } from '../inventory/availability/jobs.ts'
 import {
+  availabilityBlockModel,
   availabilityCompactedModel,
-  availabilityRowModel,
   availabilityWrittenModel,
 } from '../inventory/availability/model.ts'
 import { listingModel } from '../inventory/listings/model.ts'
 import { pricesModel } from '../inventory/listings/prices-model.ts'
 import { rateJobModel } from '../inventory/listings/rates/model.ts'
 import { sequenceModel } from '../platform/ids/sequences.ts'
+import { leaseModel } from '../platform/mongo/lease.ts'
 import { lockModel } from '../platform/mongo/locks.ts'
 import { type Release, schemaVersionModel } from '../platform/mongo/schema-version.ts'
 import { jobModel, type Topics } from '../platform/outbox/outbox.ts'
@@ -34,8 +35,8 @@ import { migrations } from './migrations.ts'
 /** All collections, so that they and their indexes exist before the first transaction. */
 export const models = [
   auditModel,
+  availabilityBlockModel,
   availabilityCompactedModel,
-  availabilityRowModel,
   availabilityWrittenModel,
   bookingModel,
   consumerModel,
@@ -46,6 +47,7 @@ export const models = [
   hostModel,
   jobModel,
   keyModel,
+  leaseModel,
   listingModel,
   lockModel,
   messageModel,

@@ -1,7 +1,7 @@
 import { KeyAuthorizer } from '../access/keys/authorizer.ts'
 import { UsageTracker } from '../access/keys/usage.ts'
 import { RequestJournal } from '../access/requests/journal.ts'
-import { WebhookLanes } from '../changes/webhooks/lanes.ts'
+import { WebhookWorker } from '../changes/webhooks/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Config } from '../core/config.ts'
 import type { AppContext } from '../http/context.ts'
@@ -82,7 +82,7 @@ async function composeOn(
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics }
-  const webhooks = new WebhookLanes({ ...shared, environment: { name: 'live' } })
+  const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
   const live: AppContext = {
     config,
     clock,

@@ -1,12 +1,18 @@
-import { WebhookLanes } from '../changes/webhooks/lanes.ts'
-import type { AppContext } from '../http/context.ts'
+import { makeAllDue } from '../changes/webhooks/due-store.ts'
+import { WebhookWorker } from '../changes/webhooks/worker.ts'
+import type { AppContext, Environment, SandboxInUse } from '../http/context.ts'
+import type { FaultRule } from '../http/fault-rule.ts'
 import { sequenceIds } from '../http/ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { HostChanges } from '../versions/changes.ts'
-import { openSandbox } from './fill.ts'
-import { noteWrite, requireRoom } from './life-store.ts'
+import { maxAheadSeconds } from './clock/schema.ts'
+import { SandboxClocks } from './clocks.ts'
+import { findSandbox, openSandbox } from './fill.ts'
+import { moveAhead, noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
+import { findRules, replaceRules, takeRule } from './rules-store.ts'
 import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
+import { inTurn } from './turns.ts'
 
 const sweepEveryMilliseconds = 60_000
 
@@ -22,15 +28,29 @@ export async function openSandboxEnvironment(
   models: ScopedModel[],
   topicsOf: (context: Pick<AppContext, 'db' | 'clock' | 'config'>) => Topics,
 ): Promise<{ context: AppContext; close(): Promise<void> }> {
-  const { clock, log, config } = live
+  const { log, config } = live
   const db = sandboxDatabase(live.db)
+  const clocks = new SandboxClocks(db, live.clock)
+  const { clock } = clocks
   await prepareSandbox(db)
   // The tag manager is not told of sandbox users.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
   const outbox = new OutboxWorker(db, topics, clock, log, () => live.clockWatch.isSound())
   outbox.start()
+  const faults: NonNullable<Environment['faults']> = {
+    read: async (scope) => (await findRules(db, scope))?.rules ?? [],
+    replace: (scope, rules) => replaceRules(db, scope, rules),
+    async ofHint(scope, event) {
+      const isOfHint = (rule: FaultRule) => rule.isOfHints && (rule.event === null || rule.event === event)
+      return takeRule(db, await findRules(db, scope), isOfHint)
+    },
+  }
   const changes = new HostChanges(db, log)
-  const webhooks = new WebhookLanes({ ...live, db, changes, environment: { name: 'sandbox' } })
+  const webhooks = new WebhookWorker({
+    ...live,
+    ...{ db, clock, changes },
+    environment: { name: 'sandbox', faults, refreshClocks: () => clocks.refresh() },
+  })
   webhooks.start()
   const store = { db, clock, clockWatch: live.clockWatch, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
@@ -38,24 +58,43 @@ export async function openSandboxEnvironment(
     if (!live.clockWatch.isSound()) return
     sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
   }, sweepEveryMilliseconds)
+  const inUse = (sandbox: OpenSandbox): SandboxInUse => {
+    const { _id: scope, ahead_seconds, rules = [] } = sandbox
+    clocks.note(scope, ahead_seconds)
+    const isOf = (route: string) => (rule: FaultRule) =>
+      !rule.isOfHints && (rule.route === null || rule.route === route)
+    return {
+      scope,
+      ...(rules.length > 0 ? { faultOf: (route: string) => takeRule(db, sandbox, isOf(route)) } : {}),
+      requireRoom: () => requireRoom(store, sandbox),
+      noteWrite: (growth) => noteWrite(store, scope, growth),
+    }
+  }
   const context: AppContext = {
     ...live,
     db,
+    clock,
     ids: store.ids,
     outbox,
     changes,
     webhooks,
     environment: {
       name: 'sandbox',
-      async openSandbox(keyId) {
-        const sandbox = await openSandbox(store, keyId)
-        return {
-          scope: sandbox._id,
-          requireRoom: () => requireRoom(store, sandbox),
-          noteWrite: (growth) => noteWrite(store, sandbox._id, growth),
-        }
+      async findSandbox(keyId) {
+        const found = await findSandbox(store, keyId)
+        return found && inUse(found)
       },
+      openSandbox: async (keyId) => inUse(await openSandbox(store, keyId)),
+      faults,
+      inTurn: (scope, work) => inTurn(store, scope, work),
       clearSandbox: (keyId) => clearSandbox(store, keyId),
+      async advanceClock(scope, seconds) {
+        const moved = await moveAhead(db, scope, seconds, maxAheadSeconds)
+        if (!moved) return false
+        clocks.note(scope, moved.ahead_seconds)
+        await makeAllDue(db, scope, clock())
+        return true
+      },
     },
   }
   return {

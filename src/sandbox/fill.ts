@@ -16,6 +16,14 @@ const claimMilliseconds = 30_000
 const maxWaitMilliseconds = 10_000
 const lookEveryMilliseconds = 50
 
+/** The sandbox of a key, if it has one. By a clock that is wrong nothing ends. */
+export function findSandbox(
+  { db, clock, clockWatch }: Pick<Context, 'db' | 'clock' | 'clockWatch'>,
+  keyId: number,
+): Promise<OpenSandbox | null> {
+  return findOpen(db, keyId, clockWatch.isSound() ? clock() : null)
+}
+
 /**
  * A key's sandbox; filled from `sandbox/data` on first use, an hour after its last write, and after it was cleared. An
  * old scope is out of reach from then on, and its documents are deleted. By a clock that is wrong nothing ends.
@@ -24,11 +32,10 @@ const lookEveryMilliseconds = 50
  * time when it has been filled too often
  */
 export async function openSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
-  const { db, clock, clockWatch } = store
-  const isSound = clockWatch.isSound()
-  const found = await findOpen(db, keyId, isSound ? clock() : null)
+  const { db, clockWatch } = store
+  const found = await findSandbox(store, keyId)
   if (found) return found
-  if (!isSound) clockWatch.requireSound()
+  clockWatch.requireSound()
   const name = `${db.name}/${keyId}`
   const filling = fills.get(name) ?? fillOnce(store, keyId).finally(() => fills.delete(name))
   fills.set(name, filling)
@@ -76,8 +83,8 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
   const { db, clock, ids } = store
   const scope = await ids('host')
   const due_at = new Date(clock().getTime() + maxFillMilliseconds)
-  const sandbox = { _id: scope, documents: 0, bytes: 0 }
-  await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
+  const sandbox = { _id: scope, documents: 0, bytes: 0, ahead_seconds: 0, rules: [], rules_id: null }
+  await insertFilling(db, { ...sandbox, key_id: keyId, due_at, turn_until: null, turn_of: null })
   await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))
   try {
     await openFilled(db, scope, clock())

@@ -14,7 +14,10 @@ const maxDocuments = 5000
 const maxBytes = 64 * 1024 * 1024
 
 /** A sandbox as a request finds it. */
-export type OpenSandbox = Pick<Sandbox, '_id' | 'documents' | 'bytes'>
+export type OpenSandbox = Pick<
+  Sandbox,
+  '_id' | 'documents' | 'bytes' | 'ahead_seconds' | 'rules' | 'rules_id'
+>
 
 function endAfter(now: Date): Date {
   return new Date(now.getTime() + lifetimeMilliseconds)
@@ -22,8 +25,9 @@ function endAfter(now: Date): Date {
 
 /** The sandbox of a key that requests use, or null. @param now null where no clock tells whether it has ended */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
-  const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) } as const
-  return sandboxModel(db).findOne(filter, { documents: 1, bytes: 1 }).lean()
+  const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
+  const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1 }
+  return sandboxModel(db).collection.findOne(filter, { projection }) as Promise<OpenSandbox | null>
 }
 
 /** Stores a sandbox before anything is put into it. */
@@ -55,6 +59,46 @@ export async function noteWrite(
   )
 }
 
+/** True while requests find a sandbox. */
+export async function isOpen(db: Db, scope: number): Promise<boolean> {
+  return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
+}
+
+/** Takes the turn of a sandbox; false while another has it. */
+export async function takeTurn(
+  db: Db,
+  scope: number,
+  owner: string,
+  now: Date,
+  until: Date,
+): Promise<boolean> {
+  // One from before there were turns has none.
+  const free = { _id: scope, state: 'open', turn_until: { $not: { $gt: now } } } as const
+  const { modifiedCount } = await sandboxModel(db).updateOne(free, {
+    $set: { turn_until: until, turn_of: owner },
+  })
+  return modifiedCount === 1
+}
+
+/** Ends a turn, and notes by how many documents the sandbox has grown at most. */
+export async function endTurn(db: Db, scope: number, owner: string, documents: number): Promise<void> {
+  const ended = { $set: { turn_until: null, turn_of: null }, $inc: { documents } }
+  await sandboxModel(db).updateOne({ _id: scope, turn_of: owner }, ended)
+}
+
+/**
+ * Refuses to add so many documents to a sandbox that they may not fit.
+ *
+ * @throws DomainError `conflict`
+ */
+export async function requireRoomFor(
+  context: Pick<Context, 'db' | 'models'>,
+  scope: number,
+  documents: number,
+): Promise<void> {
+  if ((await countDocuments(context, scope)) + documents > maxDocuments) throw full()
+}
+
 /**
  * Refuses a write to a sandbox that is full. How many documents there are is counted only where there may be too many.
  *
@@ -84,4 +128,26 @@ async function countDocuments(
     if (counted < maxDocuments)
       counted += await db.collection(collection).countDocuments(filter, { limit: maxDocuments - counted })
   return counted
+}
+
+type Ahead = Pick<Sandbox, '_id' | 'ahead_seconds'>
+
+/** The open sandboxes of which the clock was moved. */
+export function findAhead(db: Db): Promise<Ahead[]> {
+  return sandboxModel(db)
+    .find({ state: 'open', ahead_seconds: { $gt: 0 } }, { ahead_seconds: 1 })
+    .lean()
+}
+
+/** Moves a sandbox's clock; null where it would be further ahead than `maximum` then, or the sandbox is gone. */
+export function moveAhead(db: Db, scope: number, seconds: number, maximum: number): Promise<Ahead | null> {
+  // One from before there were clocks has none.
+  const mayMove = { _id: scope, state: 'open', ahead_seconds: { $not: { $gt: maximum - seconds } } } as const
+  return sandboxModel(db)
+    .findOneAndUpdate(
+      mayMove,
+      { $inc: { ahead_seconds: seconds } },
+      { new: true, projection: { ahead_seconds: 1 } },
+    )
+    .lean()
 }

@@ -1,5 +1,15 @@
+import type { FaultRule } from '../http/fault-rule.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
-import { list, moment, momentOrNull, number, type Stored, schemaOf, word } from '../platform/mongo/fields.ts'
+import {
+  list,
+  moment,
+  momentOrNull,
+  number,
+  type Stored,
+  schemaOf,
+  textOrNull,
+  word,
+} from '../platform/mongo/fields.ts'
 
 const fields = {
   /** The scope: takes the place of a host id, and everything in this sandbox belongs to it. */
@@ -13,6 +23,15 @@ const fields = {
   documents: number,
   /** Bytes of the bodies that were written to it. */
   bytes: number,
+  /** How far its clock was moved ahead, in seconds. */
+  ahead_seconds: { ...number, default: 0 },
+  /** Until when a scenario has its turn, and which; null for none. */
+  turn_until: momentOrNull,
+  turn_of: textOrNull,
+  /** By which requests and hints meet faults. */
+  rules: list<FaultRule>(Object),
+  /** Differs for all rules that it ever had. */
+  rules_id: textOrNull,
 }
 
 /**
@@ -27,6 +46,10 @@ schema.index(
   { unique: true, name: 'sandbox_open', partialFilterExpression: { state: 'open' } },
 )
 schema.index({ due_at: 1 }, { name: 'sandbox_due' })
+schema.index(
+  { ahead_seconds: 1 },
+  { name: 'sandbox_ahead', partialFilterExpression: { ahead_seconds: { $gt: 0 } } },
+)
 
 export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 

@@ -1,6 +1,6 @@
 import { addDays, toDay } from '../core/clock.ts'
 import type { AppContext } from '../http/context.ts'
-import type { IdSource, SequenceName } from '../http/ids.ts'
+import { withIds } from '../http/ids.ts'
 import { normalize } from '../http/schema/normalize.ts'
 import type { RateItem } from '../inventory/listings/rates/schema.ts'
 import { prepareRates } from '../inventory/listings/rates/write.ts'
@@ -104,11 +104,6 @@ async function seedBooking(store: Store, scope: number, data: BookingData): Prom
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
   const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
   await carryOut(store.db, await prepareRates(context, scope, data))
-}
-
-/** An id source that gives out these ids first. */
-function withIds(ids: IdSource, given: Partial<Record<SequenceName, number>>): IdSource {
-  return async (name, amount) => given[name] ?? ids(name, amount)
 }
 
 async function readData<T>(name: string): Promise<T[]> {

@@ -7,8 +7,9 @@ import { openDatabase } from '../../src/process/open.ts'
 import { makeActor, seedBooking, sender } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
-import { withDataDir } from './measure.ts'
-import type { Row } from './table.ts'
+import { burst, type Target, until } from './load.ts'
+import { median, withDataDir } from './measure.ts'
+import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
 /** One host's endpoints: some are well, some respond 500 to 30 % of hints, some hang. */
@@ -47,6 +48,30 @@ function startReceiver() {
     },
   })
   return { came, taken, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+}
+
+interface Surroundings {
+  settings: Record<string, string>
+  db: Db
+  receiver: ReturnType<typeof startReceiver>
+}
+
+/** Starts a database, Redis and a receiver on loopback, and stops them after `work`. */
+function withReceiver<T>(work: (surroundings: Surroundings) => Promise<T>): Promise<T> {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const settings = {
+      ...{ MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url, LOG_LEVEL: 'fatal' },
+      WEBHOOKS_ALLOW_PRIVATE: 'on',
+    }
+    const { db, close } = await openDatabase(readConfig(settings))
+    const receiver = startReceiver()
+    const result = await work({ settings, db, receiver })
+    receiver.stop()
+    await close()
+    await Promise.all([mongod.close(), redis.stop()])
+    return result
+  })
 }
 
 /** Two processes that serve and send. */
@@ -142,14 +167,7 @@ async function waitingPlaces(db: Db): Promise<Set<string>> {
 
 /** What became of the hints of one round. */
 async function measure({ kinds, changes, killEverySeconds }: Round) {
-  return withDataDir(async (dataDir) => {
-    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
-    const settings = {
-      ...{ MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url, LOG_LEVEL: 'fatal' },
-      WEBHOOKS_ALLOW_PRIVATE: 'on',
-    }
-    const { db, close } = await openDatabase(readConfig(settings))
-    const receiver = startReceiver()
+  return withReceiver(async ({ settings, db, receiver }) => {
     const senders = await startSenders(settings)
     const partners = await Promise.all(
       Array.from({ length: hosts }, (_, host) => makePartner(db, senders.url(), host, kinds, receiver.url)),
@@ -185,9 +203,6 @@ async function measure({ kinds, changes, killEverySeconds }: Round) {
       lag: (share: number) => lags[Math.floor(lags.length * share)] ?? Number.NaN,
     }
     await senders.stop()
-    receiver.stop()
-    await close()
-    await Promise.all([mongod.close(), redis.stop()])
     return outcome
   })
 }
@@ -212,6 +227,46 @@ function rowsOf(name: string, { well, missing, sick, lost, doubled, came, lag }:
   ]
 }
 
+const hookedHosts = 8
+const burstMilliseconds = 4000
+
+/** Bookings of hosts with five endpoints each, against those of hosts without any. */
+async function besideEndpoints(): Promise<Row> {
+  return withReceiver(async ({ settings, db, receiver }) => {
+    const service = await startService(settings)
+    const partnersWith = (kinds: string[], first: number) =>
+      Promise.all(
+        Array.from({ length: hookedHosts }, (_, host) =>
+          makePartner(db, service.url, first + host, kinds, receiver.url),
+        ),
+      )
+    const targetOf = (partners: Partner[]): Target => ({
+      url: `${service.url}/v1/bookings`,
+      init: (count) => {
+        const { key, stay } = partners[count % partners.length] as Partner
+        const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+        return { method: 'POST', headers, body: JSON.stringify(stay) }
+      },
+      pids: [service.pid],
+      stores: [],
+    })
+    const [without, beside] = [
+      targetOf(await partnersWith([], 0)),
+      targetOf(await partnersWith(allWell, hookedHosts)),
+    ]
+    const perSecond = { without: [] as number[], beside: [] as number[] }
+    for (let round = 0; round < 4; round += 1) {
+      // What was to be hinted has been, before others are measured.
+      await Bun.sleep(burstMilliseconds)
+      perSecond.without.push((await burst(without, until(burstMilliseconds))).perSecond)
+      perSecond.beside.push((await burst(beside, until(burstMilliseconds))).perSecond)
+    }
+    await service.stop()
+    const ratio = median(perSecond.beside) / median(perSecond.without)
+    return atLeast('bookings of hosts with five endpoints', ratio, 0.7, 'those of hosts without')
+  })
+}
+
 /** Changes to 50 endpoints: all well; some sick beside them; and the senders killed every few seconds. */
 export async function hints(): Promise<Row[]> {
   const changes = Number(process.env.CHANGES ?? 10_000)
@@ -222,7 +277,7 @@ export async function hints(): Promise<Row[]> {
     [`${few}, sick beside well`, { kinds: sickBesideWell, changes: few, killEverySeconds: 0 }],
     [`${changes}, senders killed`, { kinds: sickBesideWell, changes, killEverySeconds }],
   ]
-  const rows: Row[] = []
+  const rows = [await besideEndpoints()]
   for (const [name, round] of rounds) rows.push(...rowsOf(name, await measure(round)))
   return rows
 }

@@ -90,13 +90,13 @@ export async function burst(
 const warmUpMilliseconds = 3000
 const warm = new Set<string>()
 
-async function warmUp(target: Target): Promise<void> {
+async function warmUp(target: Target, connections: number): Promise<void> {
   if (warm.has(target.url)) return
   warm.add(target.url)
-  await burst(target, until(warmUpMilliseconds))
+  await burst(target, until(warmUpMilliseconds), connections)
 }
 
-function until(milliseconds: number): () => boolean {
+export function until(milliseconds: number): () => boolean {
   const end = performance.now() + milliseconds
   return () => performance.now() < end
 }
@@ -109,7 +109,7 @@ export async function compare<Name extends string>(
 ): Promise<Record<Name, Load>> {
   const names = Object.keys(targets) as Name[]
   const all = new Map(names.map((name): [Name, Burst[]] => [name, []]))
-  for (const name of names) await warmUp(targets[name])
+  for (const name of names) await warmUp(targets[name], connections)
   for (let round = 0; round < rounds; round += 1) {
     for (const name of names) {
       all.get(name)?.push(await burst(targets[name], until(1000), connections))

@@ -1,5 +1,6 @@
 import { costs } from './costs.ts'
 import { hints } from './hints.ts'
+import { idle } from './idle.ts'
 import { machines } from './machines.ts'
 import { reads } from './reads.ts'
 import { scale } from './scale.ts'
@@ -17,6 +18,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   walks: () => withServers(walks),
   help,
   hints,
+  idle,
   costs: () => withServers(costs),
   machines,
   scale,

@@ -9,7 +9,13 @@ const provider = '/v1/integrations/provider_one'
 
 /** Requests that write, beside a server that writes the least with the same durability. */
 export async function writes(servers: BenchServers): Promise<Row[]> {
-  return [...(await creates(servers)), ...(await rename(servers)), ...(await availability(servers))]
+  return [
+    ...(await creates(servers)),
+    await replays(servers),
+    ...(await rename(servers)),
+    ...(await availability(servers)),
+    ...(await rates(servers)),
+  ]
 }
 
 /** A keyed booking with a message. */
@@ -50,6 +56,17 @@ async function creates({ service, references, creators, large }: BenchServers): 
       line(oneHost, manyConnections),
     ),
   ]
+}
+
+/** The same keyed booking again and again, against new ones. */
+async function replays({ service, creators }: BenchServers): Promise<Row> {
+  const fresh = booking(creators)
+  const [of] = creators as [Creator]
+  const again = { ...booking([of])(0) }
+  const targets = { first: service('/v1/bookings', fresh), replay: service('/v1/bookings', () => again) }
+  const { first, replay } = (await compare(targets, rounds, 1)) as Record<'first' | 'replay', Load>
+  const line = { server: 'partner', connections: 1, load: replay }
+  return atMost('replay of a keyed booking', replay.p50 / first.p50, 0.25, 'the p50 of the first', line)
 }
 
 /** A booking of each host in turn, each with an `Idempotency-Key` of its own. */
@@ -109,6 +126,27 @@ async function availability({ service, references, large }: BenchServers): Promi
   const load = await compare(targets, rounds, 1)
   const work = 'availability, 1,000 items'
   return oneByOne(work, load, (of) => of.cpu, 1.5, 'the CPU of bare')
+}
+
+/** 1,000 room types of a large host, against a bulk of as many replacements. */
+async function rates({ service, references, large }: BenchServers): Promise<Row[]> {
+  const pages = await Promise.all(
+    Array.from({ length: 10 }, (_, page) => large.send('GET', `/v1/listings?per_page=100&page=${page + 1}`)),
+  )
+  const listings: { id: number; room_types: { id: number }[] }[] = pages.flatMap(({ body }) => body.data)
+  const data = (count: number) =>
+    listings.map(({ id, room_types }) => ({
+      listing_id: id,
+      room_type_id: room_types[0]?.id,
+      base_price: 500 + (count % 100),
+      currency: 'EUR',
+    }))
+  const post = (count: number) => sending(large.key, { data: data(count) })
+  const nights = data(0).map((item) => ({ ...item, available: 1, start_date: '2031-01-01' }))
+  const bare = references.bare('/availability', () => sending(large.key, { data: nights }))
+  const load = await compare({ bare, partner: service(`${provider}/rates`, post) }, rounds, 1)
+  const work = `rates of ${listings.length} room types`
+  return oneByOne(work, load as Record<'bare' | 'partner', Load>, (of) => of.cpu, 2.5, 'the CPU of bare')
 }
 
 /** Two lines for one connection, the second one with its result. */

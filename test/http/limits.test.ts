@@ -12,16 +12,19 @@ test('the 61st request of a key within a minute is 429 with Retry-After', async 
 })
 
 test('two processes on one Redis share the rate limit exactly', async () => {
-  const actor = await service.actor({ rateLimit: null })
   const processes = sharedServices()
-  const responses = await Promise.all(
-    Array.from({ length: 80 }, async (_, index) => {
-      const send = sender(fetch, processes[index % 2]?.url)
-      return (await send('GET', '/v1/me', { key: actor.key })).status
-    }),
-  )
-  expect(responses.filter((status) => status === 200)).toHaveLength(60)
-  expect(responses.filter((status) => status === 429)).toHaveLength(20)
+  const admitted = async () => {
+    const actor = await service.actor({ rateLimit: null })
+    const responses = await Promise.all(
+      Array.from({ length: 80 }, async (_, index) => {
+        const send = sender(fetch, processes[index % 2]?.url)
+        return (await send('GET', '/v1/me', { key: actor.key })).status
+      }),
+    )
+    return [200, 429].map((status) => responses.filter((one) => one === status).length)
+  }
+  // A process that waits longer than 50 ms for Redis decides alone: on a busy machine another key has to show it.
+  await expect.poll(admitted).toEqual([60, 20])
 })
 
 test('failed authentications are limited per client address', async () => {

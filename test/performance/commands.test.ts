@@ -36,7 +36,7 @@ await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message
 /** What the service does in the background is not the request's. */
 const background = new Set([
   ...['outbox', 'keys', 'sandboxes', 'requests', 'request_counts'],
-  ...['webhooks', 'webhook_deliveries'],
+  ...['webhooks', 'webhook_deliveries', 'leases'],
 ])
 
 function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {
@@ -64,6 +64,18 @@ const booking = (more: object = {}) => ({ body: { ...stay, ...more } })
 const item = { listing_id: stay.listing_id, room_type_id: stay.room_type_id }
 const availability = { ...item, available: 9, start_date: '2035-01-01', end_date: '2035-01-31' }
 
+const replayed = key()
+const again = () => actor.send('POST', '/v1/bookings', { ...booking(), headers: replayed })
+await again()
+const prices = { ...item, base_price: 900, currency: 'EUR' }
+const listingBody = (await readFixture('demo/listing')) as object
+const consumer = `${provider}/bookings/consumers/one`
+await actor.send('PUT', consumer, { body: { acknowledged: '2020-01-01 00:00:00' } })
+const newUser = () => ({ email: `${crypto.randomUUID()}@example.com`, first_name: 'A', last_name: 'B' })
+const pending = async () => (await actor.send('POST', '/v1/bookings', booking())).body.data.booking_id
+const toConfirm = [await pending(), await pending(), await pending()]
+const nights = `listing_id=${stay.listing_id}&start_date=2031-01-01&end_date=2031-01-31`
+
 /** Name, number of commands, request. */
 const requests: [string, number, () => Promise<{ status: number }>][] = [
   ['GET /v1/me', 0, () => actor.send('GET', '/v1/me')],
@@ -80,7 +92,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
   ],
   [
     'PATCH /v1/listings/{id} of a name',
-    5,
+    3,
     () => actor.send('PATCH', `/v1/listings/${stay.listing_id}`, { body: { name: 'Another name' } }),
   ],
   ['the first page of the feed, read again', 2, () => actor.send('GET', `${provider}/bookings?per_page=2`)],
@@ -113,6 +125,29 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
     9,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
   ],
+  ['the replay of a keyed POST /v1/bookings', 4, again],
+  ['POST of rates', 6, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
+  ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
+  ['POST /v1/users', 3, () => actor.send('POST', '/v1/users', { body: newUser() })],
+  [
+    'POST /v1/listings of a new one',
+    9,
+    () => actor.send('POST', '/v1/listings', { body: { ...listingBody, original_id: crypto.randomUUID() } }),
+  ],
+  ['GET /v1/listings/{id}', 2, () => actor.send('GET', `/v1/listings/${stay.listing_id}`)],
+  ['GET /v1/listings', 2, () => actor.send('GET', '/v1/listings')],
+  ['detail of a booking', 3, () => actor.send('GET', `${provider}/bookings/${bookingId}`)],
+  ['messages of a booking', 3, () => actor.send('GET', `/v1/bookings/${bookingId}/messages`)],
+  ['the message feed', 1, () => actor.send('GET', `${provider}/messages`)],
+  ['the feed for a consumer', 2, () => actor.send('GET', `${provider}/bookings?consumer=one`)],
+  [
+    'acknowledging as a consumer',
+    6,
+    () => actor.send('PUT', consumer, { body: { acknowledged: '2020-01-02 00:00:00', seek: true } }),
+  ],
+  ['nights left', 6, () => actor.send('GET', `${provider}/availability/nights?${nights}`)],
+  ['GET of availability', 7, () => actor.send('GET', `${provider}/availability`)],
+  ['GET /v1/key', 0, () => actor.send('GET', '/v1/key')],
 ]
 
 test.each(requests)('%s sends %i commands to the database', async (_, amount, send) => {

@@ -26,10 +26,15 @@ async function given(of: RedisRateLimiter, name: string): Promise<number> {
 }
 
 test('slots of a name are limited over two processes, and free at once when they are freed', async () => {
-  const held = await Promise.all([take(limiter, 'a'), take(limiter, 'a'), take(other, 'a'), take(other, 'a')])
-  expect(await given(limiter, 'a')).toBe(1)
-  for (const slot of held) slot?.free()
-  expect(await given(other, 'a')).toBe(5)
+  const counts = async () => {
+    const name = crypto.randomUUID()
+    const held = await Promise.all([limiter, limiter, other, other].map((of) => take(of, name)))
+    const left = await given(limiter, name)
+    for (const slot of held) slot?.free()
+    return [left, await given(other, name)]
+  }
+  // A process that waits longer than 50 ms for Redis decides alone: on a busy machine another name has to show it.
+  await expect.poll(counts).toEqual([1, 5])
 })
 
 test('a slot taken while Redis stood still is not left behind when it goes on', async () => {

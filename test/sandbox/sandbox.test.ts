@@ -17,13 +17,19 @@ const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + 
 const feed = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
 
-test('the sandbox has every route of /v1, and two of its own', () => {
+test('the sandbox has every route of /v1, and some of its own', () => {
   const of = (prefix: Prefix) =>
     guardedRoutes(service, prefix).map(
       ({ method, path, permission }) => `${method} ${path.slice(prefix.length)} ${permission}`,
     )
   expect(of('/sandbox').sort()).toEqual(
-    [...of('/v1'), 'DELETE  any', 'POST /bookings/:booking_id/messages/guest bookings.write'].sort(),
+    [
+      ...of('/v1'),
+      ...['DELETE  any', 'POST /bookings/:booking_id/messages/guest bookings.write'],
+      ...['GET /clock any', 'POST /clock any'],
+      ...['GET /scenarios any', 'POST /scenarios/:name any'],
+      ...['GET /faults any', 'PUT /faults any', 'DELETE /faults any'],
+    ].sort(),
   )
 })
 
@@ -361,8 +367,8 @@ test('a full sandbox refuses writes, says how to clear it, and is read as before
   expect((await user('counted@example.com')).status).toBe(201)
   const { _id, documents } = await sandboxModel(service.sandbox.db).findOne(open).lean().orFail()
   expect(documents).toBeLessThan(200)
-  const rows = Array.from({ length: 5000 }, (_, id) => ({ host_id: _id, room_type_id: id, available: 1 }))
-  await service.sandbox.db.collection('availability_rows').insertMany(rows)
+  const rows = Array.from({ length: 5000 }, (_, id) => ({ host_id: _id, room_type_id: id, rows: [] }))
+  await service.sandbox.db.collection('availability_blocks').insertMany(rows)
   await sandboxModel(service.sandbox.db).updateOne(open, { documents: 5000 })
   expect((await user('many@example.com')).status).toBe(409)
   expect((await actor.send('GET', '/sandbox/listings')).status).toBe(200)

@@ -66,6 +66,9 @@ const requests: Record<string, unknown> = {
   'PATCH /webhooks/{id}': { events: ['booking.changed'] },
   [`PUT ${integrations}/bookings/consumers/{name}`]: { acknowledged: null },
   [`PUT ${integrations}/messages/consumers/{name}`]: { acknowledged: null },
+  'POST /scenarios/{name}': { listing_id: 2001, count: 1 },
+  'PUT /faults': { rules: [{ fault: 'lost_response', operation: 'createBooking' }] },
+  'POST /clock': { advance_seconds: 90_000 },
   [`POST ${integrations}/rates`]: {
     data: [{ ...unit, base_price: 640, currency: 'EUR', price_jul: 740, price_aug: 740 }],
   },
@@ -99,6 +102,13 @@ const others = [
   'DELETE /webhooks/{id}',
   'POST /bookings/{booking_id}/confirm',
   'POST /bookings/{booking_id}/cancel',
+  'GET /scenarios',
+  'POST /scenarios/{name}',
+  'PUT /faults',
+  'GET /faults',
+  'DELETE /faults',
+  'GET /clock',
+  'POST /clock',
   'DELETE ',
 ]
 

@@ -27,9 +27,7 @@ async function stateOf(hostId: number): Promise<string> {
     names.map((name) => db.collection(name).find({ host_id: hostId }).sort({ _id: 1 }).toArray()),
   )
   return JSON.stringify(documents, (key, value) =>
-    ['usage_count', 'last_used_at', 'addresses', 'lane_owner', 'lane_until', 'due_at'].includes(key)
-      ? undefined
-      : value,
+    ['usage_count', 'last_used_at', 'addresses', 'due_at'].includes(key) ? undefined : value,
   )
 }
 

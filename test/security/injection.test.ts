@@ -128,7 +128,7 @@ test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () =>
   for (const [name, { path }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
     // A move needs no body.
-    const wrong = /\/(confirm|cancel)$/.test(path) ? broken.filter(Boolean) : broken
+    const wrong = /\/(confirm|cancel|scenarios\/[^/]+)$/.test(path) ? broken.filter(Boolean) : broken
     for (const body of wrong) expect((await attack(method, path, body)).status).toBe(422)
     const response = await fetch(process.url + path, {
       method,

@@ -1,11 +1,12 @@
 import { addDays } from '../../src/core/clock.ts'
 import { sequenceIds } from '../../src/http/ids.ts'
 import {
+  availabilityBlockModel,
   availabilityCompactedModel,
-  availabilityRowModel,
   availabilityWrittenModel,
   type StoredRow,
 } from '../../src/inventory/availability/model.ts'
+import { blocksOf } from '../../src/inventory/availability/store.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { hostClockModel } from '../../src/versions/model.ts'
 import type { Actor } from './app.ts'
@@ -33,7 +34,7 @@ export async function fillRows(
   const updated_at = new Date('2026-11-20T12:00:00Z')
   let rows: StoredRow[] = []
   const flush = async () => {
-    await availabilityRowModel(db).collection.insertMany(rows, {
+    await availabilityBlockModel(db).collection.insertMany(blocksOf(hostId, rows), {
       ordered: false,
       writeConcern: { w: 1 },
     })
@@ -44,20 +45,26 @@ export async function fillRows(
       const date = addDays(from, day)
       const range = { available: day % 5, start_date: date, end_date: date }
       const place = { id, split_id: 0, updated_at, sequence, order: 0 }
-      rows.push({ host_id: hostId, ...pair, ...range, ...place })
+      rows.push({ ...pair, ...range, ...place })
       id += 1
     }
     if (rows.length >= batch) await flush()
   }
   if (rows.length > 0) await flush()
   const written = roomTypes.map(({ room_type_id }) => {
-    return { host_id: hostId, room_type_id, rows: days, growth: days, asked_at: 0, sequence }
+    return { host_id: hostId, room_type_id, rows: days, asked_at: 0, sequence }
   })
   const compacted = roomTypes.map(({ room_type_id }) => {
-    return { host_id: hostId, room_type_id, rows: days, growth: days, in_force: days }
+    return { host_id: hostId, room_type_id, rows: days, in_force: days }
   })
   await availabilityWrittenModel(db).collection.insertMany(written)
   await availabilityCompactedModel(db).collection.insertMany(compacted)
+}
+
+/** The rows that are stored, in force or not. */
+export async function storedRows(db: Db, filter: { host_id: number; room_type_id?: number }) {
+  const blocks = await availabilityBlockModel(db).find(filter).sort({ _id: 1 }).lean()
+  return blocks.flatMap(({ room_type_id, rows }) => rows.map((row) => ({ ...row, room_type_id })))
 }
 
 /** A host with 200 room types, each with a row for every day of two years. */

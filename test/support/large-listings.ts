@@ -25,6 +25,7 @@ export async function fillListings(
         listing_status: 'draft',
         status_rank: 0,
         ...indexFieldsOf(content),
+        revision: 1,
         price_sequences: { [roomType.id]: 0 },
         created_at: at,
         updated_at: at,

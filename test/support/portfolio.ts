@@ -29,6 +29,7 @@ function listing(hostId: number, id: number): StoredListing {
     status_rank: rank,
     ...indexFieldsOf(content),
     content,
+    revision: 1,
     created_at: at,
     updated_at: at,
   }

@@ -47,6 +47,12 @@ export async function validBodies(
             path: `${prefix}/bookings/${booking_id}/messages/guest`,
             body: () => ({ message: { text: 'Hi' } }),
           },
+          [`POST ${prefix}/scenarios/:name`]: {
+            path: `${prefix}/scenarios/guest-books`,
+            body: () => ({ listing_id: 2002, count: 1, checkin_at: '2033-01-01' }),
+          },
+          [`POST ${prefix}/clock`]: { path: `${prefix}/clock`, body: () => ({ advance_seconds: 1 }) },
+          [`PUT ${prefix}/faults`]: { path: `${prefix}/faults`, body: () => ({ rules: [] }) },
         }
       : {}),
     ...Object.fromEntries(

@@ -48,7 +48,9 @@ const list = command({
 })
 
 function toDeliveryRecord(delivery: WebhookDelivery) {
-  return { ...serializeDelivery(delivery), created_at: toTimestamp(delivery.created_at) }
+  // Live deliveries meet no faults.
+  const { fault: _, ...shown } = serializeDelivery(delivery)
+  return { ...shown, created_at: toTimestamp(delivery.created_at) }
 }
 
 const deliveries = command({
@@ -57,8 +59,9 @@ const deliveries = command({
   args: { id: { type: 'positional', required: true, description: 'Id of the webhook' } },
   async run({ args }) {
     const id = parseId(args.id)
-    await withDatabase(async ({ db }) => {
-      const rows = (await listDeliveries(db, await findWebhookOfAnyHost(db, id))).map(toDeliveryRecord)
+    await withDatabase(async ({ db, clock }) => {
+      const found = await findWebhookOfAnyHost(db, id)
+      const rows = (await listDeliveries(db, found, clock())).map(toDeliveryRecord)
       print(args, rows, () =>
         table(
           ['ID', 'EVENT', 'STATUS', 'TRIES', 'RESPONSE', 'MS', 'ERROR', 'NEXT TRY', 'MADE'],

@@ -52,7 +52,7 @@ async function tryToStore(
   const values = {
     ...secrets.seal(key),
     fingerprint: secrets.fingerprint(fingerprinted),
-    updated_at: clock(),
+    updated_at: clock(owner.host_id),
   }
   try {
     if (!own) {
@@ -85,7 +85,11 @@ export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: Secre
   for await (const stored of providerKeyModel(db).find().lean().cursor()) {
     if (secrets.isCurrent(stored)) continue
     const key = secrets.open(stored)
-    const values = { ...secrets.seal(key), fingerprint: secrets.fingerprint(key), updated_at: clock() }
+    const values = {
+      ...secrets.seal(key),
+      fingerprint: secrets.fingerprint(key),
+      updated_at: clock(),
+    }
     // Only what was read: a key stored meanwhile is already under the current secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
       { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },

@@ -1,8 +1,22 @@
-import { invalidField } from '../../core/errors.ts'
+import { invalidField, type Problem } from '../../core/errors.ts'
 
 /** After which entry a page continues, as an opaque string that only its key can use. */
 export function writeCursor(keyId: number, entryId: string): string {
   return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
+}
+
+const notOfThisKey = '"cursor" must be the "next_cursor" of a page of this key'
+
+function partsOf(cursor: string): { key: number; id: string } | null {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, key, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
+  return id === undefined ? null : { key: Number(key), id }
+}
+
+/** The problem of a query whose cursor is none, whosever it would be: reported together with all others (decisions §1). */
+export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
+  if (cursor === undefined || partsOf(cursor)) return []
+  return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]
 }
 
 /**
@@ -11,9 +25,7 @@ export function writeCursor(keyId: number, entryId: string): string {
  * @throws DomainError `validation` for anything that is not a cursor of this key
  */
 export function readCursor(keyId: number, cursor: string): string {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  const [, key, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
-  if (Number(key) !== keyId || id === undefined)
-    throw invalidField('cursor', '"cursor" must be the "next_cursor" of a page of this key')
-  return id
+  const parts = partsOf(cursor)
+  if (parts?.key !== keyId) throw invalidField('cursor', notOfThisKey)
+  return parts.id
 }

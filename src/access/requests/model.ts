@@ -28,6 +28,7 @@ const requestFields = {
   replayed: flag,
   sandbox: flag,
   address: text,
+  fault: textOrNull,
   expires_at: moment,
 }
 

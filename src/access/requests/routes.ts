@@ -6,6 +6,7 @@ import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
 import { readCounts } from './counts.ts'
+import { cursorProblems } from './cursor.ts'
 import { readRequestPage } from './page.ts'
 import {
   CursorPagination,
@@ -34,7 +35,9 @@ export function requestRoutes(app: AppContext) {
       },
       {
         access,
-        query: requestObject(requestFilters),
+        query: requestObject(requestFilters, (query, isValidAt) =>
+          isValidAt('cursor') ? cursorProblems(query) : [],
+        ),
         response: {
           200: PageEnvelope(
             shown.list('The requests of this page, newest first', RequestView),

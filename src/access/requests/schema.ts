@@ -66,6 +66,7 @@ export const RequestView = named(
     replayed: shown.boolean('True for the replay of an earlier response with the same `Idempotency-Key`'),
     sandbox: shown.boolean('True for a request to the sandbox'),
     address: shown.text('Address that the request came from'),
+    fault: shown.textOrNull('The fault of the sandbox that the request met; null for none'),
   }),
 )
 export type RequestView = Static<typeof RequestView>

@@ -10,9 +10,10 @@ export function serializeRequest({
   at,
   host_id: _,
   key_id: __,
+  fault = null,
   ...entry
 }: LoggedRequest): RequestView {
-  return { id, request_id, at: toTimestamp(at), ...entry }
+  return { id, request_id, at: toTimestamp(at), ...entry, fault }
 }
 
 /** The counts of one minute. */

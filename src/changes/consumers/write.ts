@@ -39,7 +39,7 @@ export async function putConsumer(
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.hostId, feed, version)
   const owner = ownerOf(caller, feed)
-  const position = { acknowledged: version, acknowledged_at: version && clock() }
+  const position = { acknowledged: version, acknowledged_at: version && clock(caller.hostId) }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
       await moveConsumer(db, owner, name, position, seek)

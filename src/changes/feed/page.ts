@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AppContext } from '../../http/context.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
 import { readCursor, writeCursor } from './cursor.ts'
@@ -11,9 +12,9 @@ import { expectTotal, lastReadClock, totalOf } from './total.ts'
  * Why no change can be lost (decisions §9).
  *
  * 1. Every change of a booking, and every message, takes in its own transaction the next version of its host's clock
- *    (`bookings/store.ts`, `messages/store.ts`, `host-clock/store.ts`): unique per host, and in the order in which changes
- *    become visible. A reader that has seen version `v` can see everything up to `v`; what it cannot see yet
- *    will have a greater version. So "after `v`" never skips a change, whatever commits meanwhile.
+ *    (`versions/host-clock-store.ts`): unique per host, and in the order in which changes become visible. A reader
+ *    that has seen version `v` can see everything up to `v`; what it cannot see yet will have a greater version. So
+ *    "after `v`" never skips a change, whatever commits meanwhile.
  * 2. A changed booking only ever moves to the end. A reader that continues after the last row it was given
  *    (by cursor, or by the stored end of the page before) meets every row either where it was or, moved,
  *    later on. Counting rows from the start instead would skip as many rows as moved away before it.
@@ -46,10 +47,10 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const hostId = filter.host_id
   const clockBefore = lastReadClock(db, source, hostId)
   const name = () => pagesName([hostId, scope, ...identity, page.perPage])
-  const ends = new PageEnds(db, hostId, name, clock())
+  const ends = new PageEnds(db, hostId, name, clock(hostId))
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
-    : await startOf(ends, page, updatedAfter)
+    : await startOf(ends, page, updatedAfter, (skip) => fromEnd(db, source, filter, updatedAfter, skip))
   // One row more than asked for tells whether there is a next page.
   const found = await source.find(db, filter, version, { skip, limit: page.perPage + 1 })
   const rows = found.slice(0, page.perPage)
@@ -76,10 +77,28 @@ async function startOf(
   ends: PageEnds,
   page: PageRequest,
   updatedAfter: Date | null,
+  countFromEnd: (skip: number) => Promise<Date | null>,
 ): Promise<{ version: Date | null; skip: number }> {
   if (page.page === 1) return { version: updatedAfter, skip: 0 }
-  const end = await ends.before(page.page)
-  return end === undefined ? { version: updatedAfter, skip: skipOf(page) } : { version: end, skip: 0 }
+  const skip = skipOf(page)
+  const end = (await ends.before(page.page)) ?? (await countFromEnd(skip))
+  return end === null ? { version: updatedAfter, skip } : { version: end, skip: 0 }
+}
+
+/**
+ * The version of the last of the rows that a page skips, where it is nearer to the end: whoever jumps to the last page
+ * does not wait for all others. Rows that move away meanwhile make it earlier: a row may come twice, none is skipped.
+ */
+async function fromEnd<Filter extends { host_id: number }>(
+  db: Db,
+  source: Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count' | 'versionFromEnd'>,
+  filter: Filter,
+  after: Date | null,
+  skip: number,
+): Promise<Date | null> {
+  const { total, version } = await totalOf(db, source, filter, after)
+  if (skip <= total / 2 || skip > total) return null
+  return source.versionFromEnd(db, filter, { after, until: new Date(version) }, total - skip)
 }
 
 /** The name under which page ends are stored: one for each key and query. */

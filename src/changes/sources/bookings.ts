@@ -3,6 +3,7 @@ import {
   type ChangeFilter,
   countChanges,
   findChanges,
+  findVersionFromEnd,
 } from '../../stays/bookings/store.ts'
 import type { FeedSource } from './source.ts'
 
@@ -12,5 +13,6 @@ export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
   counter: 'last',
   find: findChanges,
   count: countChanges,
+  versionFromEnd: findVersionFromEnd,
   versionOf: ({ updated_at }) => updated_at,
 }

@@ -1,5 +1,10 @@
 import type { StoredMessage } from '../../stays/messages/model.ts'
-import { countNewMessages, findNewMessages, type MessageFilter } from '../../stays/messages/store.ts'
+import {
+  countNewMessages,
+  findMessageVersionFromEnd,
+  findNewMessages,
+  type MessageFilter,
+} from '../../stays/messages/store.ts'
 import type { FeedSource } from './source.ts'
 
 /** The messages of all bookings of a host. */
@@ -8,5 +13,6 @@ export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
   counter: 'messages_last',
   find: findNewMessages,
   count: countNewMessages,
+  versionFromEnd: findMessageVersionFromEnd,
   versionOf: ({ version }) => version,
 }

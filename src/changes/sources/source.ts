@@ -11,6 +11,8 @@ export interface FeedSource<Row, Filter extends { host_id: number }> {
   find(db: Db, filter: Filter, after: Date | null, range: { skip: number; limit: number }): Promise<Row[]>
   /** How many rows there are in a range of versions. */
   count(db: Db, filter: Filter, range: VersionRange): Promise<number>
+  /** The version of the row in a range after which there are so many others; null where there are fewer. */
+  versionFromEnd(db: Db, filter: Filter, range: VersionRange, others: number): Promise<Date | null>
   versionOf(row: Row): Date
 }
 

@@ -4,53 +4,85 @@ import { type BookingChange, findChanges } from '../../stays/bookings/store.ts'
 import type { StoredMessage } from '../../stays/messages/model.ts'
 import { findNewMessages } from '../../stays/messages/store.ts'
 import { toVersion } from '../../versions/format.ts'
-import { type Hint, hintOf } from './hint.ts'
-import { type AtOnce, addHints } from './hints-store.ts'
-import type { Webhook, WebhookDelivery } from './model.ts'
-import { webhookQueue } from './switch.ts'
+import { type Hint, hintOf, type WebhookEvent } from './hint.ts'
+import { addHints, isBackedUp, type News } from './hints-store.ts'
+import type { Webhook } from './model.ts'
 
 /** Changes that become hints in one transaction. */
 const batchSize = 100
 
 /** The result of collecting. */
 export interface Collected {
-  /** The deliveries whose first try has begun. */
-  begun: WebhookDelivery[]
-  /** True where others were made, which wait. */
-  hasOthers: boolean
-  /** True where there may be more changes. */
-  hasMore: boolean
+  /** The endpoints for which there are new hints. */
+  hinted: Webhook[]
+  /** When there may be more to collect: at once, or later where too many hints wait. */
+  more: 'now' | 'later' | null
 }
 
 /**
- * Makes hints of what is new in the feeds of an endpoint's host: what is not visible there yet is not hinted, and nothing
- * is missed, because the position is kept. A booking that has changed several times meanwhile has one hint.
+ * Makes hints of what is new in the feeds of a host, for all its endpoints: what is not visible there yet is not hinted,
+ * and nothing is missed, because each endpoint's position is kept. A booking that has changed several times meanwhile has
+ * one hint.
+ *
+ * @param webhooks the endpoints of the host that are on
  */
 export async function collectHints(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  webhook: Webhook,
-  atOnce: AtOnce,
+  host_id: number,
+  webhooks: Webhook[],
 ): Promise<Collected> {
-  const { host_id, events, bookings_seen, messages_seen } = webhook
-  const page = { skip: 0, limit: batchSize }
+  // Where nothing waits, nothing has to be counted.
+  const backedUp = await Promise.all(webhooks.map(async (one) => one.due_at !== null && isBackedUp(db, one)))
+  const open = webhooks.filter((_, index) => !backedUp[index])
   const [changes, messages] = await Promise.all([
-    events.includes('booking.changed') ? findChanges(db, { host_id }, bookings_seen, page) : [],
-    events.includes('message.created') ? findNewMessages(db, { host_id }, messages_seen, page) : [],
+    readSince(open, 'booking.changed', 'bookings_seen', (after, page) =>
+      findChanges(db, { host_id }, after, page),
+    ),
+    readSince(open, 'message.created', 'messages_seen', (after, page) =>
+      findNewMessages(db, { host_id }, after, page),
+    ),
   ])
-  const hints = [...changes.map(hintOfChange), ...messages.map(hintOfMessage)]
-  if (hints.length === 0) return { begun: [], hasOthers: false, hasMore: false }
-  const seen = {
-    bookings_seen: changes.at(-1)?.updated_at ?? bookings_seen,
-    messages_seen: messages.at(-1)?.version ?? messages_seen,
+  const news = open
+    .map((webhook) => newsOf(webhook, changes, messages))
+    .filter(({ hints }) => hints.length > 0)
+  if (news.length > 0)
+    await inTransaction(db, `webhooks/${host_id}`, (session) =>
+      addHints(db, session, host_id, news, { due: clock(), dated: clock(host_id) }),
+    )
+  const isFull = changes.length === batchSize || messages.length === batchSize
+  const more = isFull ? 'now' : open.length < webhooks.length ? 'later' : null
+  return { hinted: news.map(({ webhook }) => webhook), more }
+}
+
+/** What comes after the position of that endpoint which is furthest behind. */
+async function readSince<T>(
+  webhooks: Webhook[],
+  event: WebhookEvent,
+  position: 'bookings_seen' | 'messages_seen',
+  read: (after: Date, page: { skip: number; limit: number }) => Promise<T[]>,
+): Promise<T[]> {
+  const seen = webhooks.filter(({ events }) => events.includes(event)).map((webhook) => webhook[position])
+  if (seen.length === 0) return []
+  const after = new Date(Math.min(...seen.map((version) => version.getTime())))
+  return read(after, { skip: 0, limit: batchSize })
+}
+
+function newsOf(webhook: Webhook, changes: BookingChange[], messages: StoredMessage[]): News {
+  const { events, bookings_seen, messages_seen } = webhook
+  const newChanges = events.includes('booking.changed')
+    ? changes.filter(({ updated_at }) => updated_at > bookings_seen)
+    : []
+  const newMessages = events.includes('message.created')
+    ? messages.filter(({ version }) => version > messages_seen)
+    : []
+  return {
+    webhook,
+    hints: [...newChanges.map(hintOfChange), ...newMessages.map(hintOfMessage)],
+    seen: {
+      bookings_seen: newChanges.at(-1)?.updated_at ?? bookings_seen,
+      messages_seen: newMessages.at(-1)?.version ?? messages_seen,
+    },
   }
-  const begun = await inTransaction(db, webhookQueue(webhook), (session) =>
-    addHints(db, session, webhook, seen, hints, clock(), atOnce),
-  )
-  // Where the position had moved, it is read anew.
-  if (begun === null) return { begun: [], hasOthers: true, hasMore: true }
-  Object.assign(webhook, seen)
-  const hasMore = changes.length === batchSize || messages.length === batchSize
-  return { begun, hasOthers: begun.length < hints.length, hasMore }
 }
 
 function hintOfChange({ id: booking_id, listing_id, updated_at }: BookingChange): Hint {

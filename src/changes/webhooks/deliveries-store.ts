@@ -36,6 +36,7 @@ export function newDelivery(
     response_status: null,
     milliseconds: null,
     error: null,
+    fault: null,
     next_attempt_at: now,
     created_at: now,
     expires_at: new Date(now.getTime() + keptMilliseconds),
@@ -86,71 +87,76 @@ export function findInFlight(
 /** A delivery with a next try. */
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
-/** The deliveries whose next try is the first, none of a booking that is being tried. */
+/** The deliveries whose next try is the first, none of a booking that is being tried, nor one that is kept no longer. */
 export function findWaiting(
   db: Db,
   webhook: WebhookId,
-  busyBookings: number[],
+  { now, busy }: { now: Date; busy: number[] },
   limit: number,
 ): Promise<WaitingDelivery[]> {
+  const waiting = { ...ofWebhook(webhook), status: 'waiting' }
   return webhookDeliveryModel(db)
-    .find({ ...ofWebhook(webhook), status: 'waiting', booking_id: { $nin: busyBookings } })
+    .collection.find<WaitingDelivery>({ ...waiting, booking_id: { $nin: busy }, expires_at: { $gt: now } })
     .sort({ next_attempt_at: 1, _id: 1 })
     .limit(limit)
-    .lean<WaitingDelivery[]>()
+    .toArray()
 }
 
 /**
- * Begins a try: if this process dies, the delivery is due again at `lostAt`. Returns the delivery as it is then, which may
- * be of a newer change than it was when it was found; null where another process has begun one.
+ * Begins a try of each of some deliveries of an endpoint: if this process dies, they are due again at `lostAt`. Returns
+ * those that were begun; not one that has changed since it was found, or that another process has begun.
  */
-export function beginTry(
+export async function beginTries(
   db: Db,
-  { _id, host_id, next_attempt_at }: WaitingDelivery,
+  webhook: WebhookId,
+  found: WaitingDelivery[],
   lostAt: Date,
-): Promise<WebhookDelivery | null> {
-  return webhookDeliveryModel(db)
-    .findOneAndUpdate(
-      { _id, host_id, status: 'waiting', next_attempt_at },
-      { $set: { next_attempt_at: lostAt, in_flight: true }, $inc: { attempts: 1 } },
-      { new: true },
-    )
-    .lean()
-}
-
-/** The result of a try. */
-export type Seen = Pick<WebhookDelivery, 'response_status' | 'milliseconds' | 'error'>
-
-/** Stores that a delivery was taken. */
-export async function endDelivered(
-  db: Db,
-  { _id, host_id }: Pick<WebhookDelivery, '_id' | 'host_id'>,
-  seen: Seen,
-): Promise<void> {
-  const outcome = { ...seen, status: 'delivered', next_attempt_at: null, in_flight: false } as const
-  await webhookDeliveryModel(db).updateOne({ _id, host_id }, { $set: outcome })
-}
-
-/** Stores a try that failed, and when the next one is, unless the delivery was given up meanwhile. */
-export async function endFailed(
-  db: Db,
-  { _id, host_id }: Pick<WebhookDelivery, '_id' | 'host_id'>,
-  seen: Seen,
-  next_attempt_at: Date | null,
-): Promise<void> {
-  const status = next_attempt_at ? 'waiting' : 'failed'
-  const outcome = { ...seen, status, next_attempt_at, in_flight: false } as const
-  const { matchedCount } = await webhookDeliveryModel(db).updateOne(
-    { _id, host_id, status: 'waiting' },
-    { $set: outcome },
+): Promise<WaitingDelivery[]> {
+  const asFound = found.map(({ _id, next_attempt_at, payload }) => ({ _id, next_attempt_at, payload }))
+  const begun = { next_attempt_at: lostAt, in_flight: true }
+  const { modifiedCount } = await webhookDeliveryModel(db).collection.updateMany(
+    { ...ofWebhook(webhook), status: 'waiting', $or: asFound },
+    { $set: begun, $inc: { attempts: 1 } },
   )
-  if (matchedCount === 0)
-    await webhookDeliveryModel(db).updateOne({ _id, host_id }, { $set: { ...seen, in_flight: false } })
+  if (modifiedCount === found.length)
+    return found.map((delivery) => ({ ...delivery, ...begun, attempts: delivery.attempts + 1 }))
+  const ids = found.map(({ _id }) => _id)
+  return webhookDeliveryModel(db)
+    .find({ ...ofWebhook(webhook), _id: { $in: ids }, ...begun })
+    .lean<WaitingDelivery[]>()
+}
+
+/** What became of a try. */
+export type Outcome = Pick<
+  WebhookDelivery,
+  '_id' | 'host_id' | 'status' | 'response_status' | 'milliseconds' | 'error' | 'next_attempt_at'
+> &
+  Partial<Pick<WebhookDelivery, 'fault'>>
+
+/**
+ * Stores what became of tries: of one that failed, when the next is, unless the delivery was given up meanwhile; of one that
+ * was taken, that it was, in any case.
+ */
+export async function endTries(db: Db, outcomes: readonly Outcome[]): Promise<void> {
+  const writes = outcomes.flatMap(({ _id, host_id, status, next_attempt_at, ...seen }) => {
+    const ended = { ...seen, in_flight: false }
+    const set = (state: Partial<WebhookDelivery>, change: Partial<WebhookDelivery>) => ({
+      updateOne: { filter: { _id, host_id, ...state }, update: { $set: change } },
+    })
+    const whole = { ...ended, status, next_attempt_at }
+    if (status === 'delivered') return [set({}, whole)]
+    return [set({ status: 'waiting' }, whole), set({ in_flight: true }, ended)]
+  })
+  await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
 
 /** The latest deliveries of an endpoint, newest first. */
-export function listDeliveries(db: Db, webhook: WebhookId): Promise<WebhookDelivery[]> {
-  return webhookDeliveryModel(db).find(ofWebhook(webhook)).sort({ _id: -1 }).limit(shownDeliveries).lean()
+export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<WebhookDelivery[]> {
+  return webhookDeliveryModel(db)
+    .find({ ...ofWebhook(webhook), expires_at: { $gt: now } })
+    .sort({ _id: -1 })
+    .limit(shownDeliveries)
+    .lean()
 }
 
 /** Removes what is not shown any more, as far as it does not wait. */
@@ -173,7 +179,7 @@ export async function resendDelivery(
 ): Promise<WebhookDelivery> {
   const [, hex] = /^msg_([0-9a-f]{24})$/.exec(id) ?? []
   if (hex === undefined) throw notFound('Delivery')
-  const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex) }
+  const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex), expires_at: { $gt: now } }
   if (!webhook.enabled) {
     if (!(await webhookDeliveryModel(db).exists(found))) throw notFound('Delivery')
     throw new DomainError('conflict', 'The webhook is off: turn it on first')

@@ -1,94 +1,131 @@
 import type { Types } from 'mongoose'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { busy } from '../../platform/mongo/errors.ts'
+import { findClocks } from '../../versions/change-store.ts'
 import { newDelivery, ofWebhook } from './deliveries-store.ts'
 import type { Hint } from './hint.ts'
-import { type Webhook, type WebhookDelivery, webhookDeliveryModel, webhookModel } from './model.ts'
+import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
 /** How many hints wait for one endpoint at most. */
 const maxWaiting = 10_000
 
-/** Which of the hints that are made can be tried at once, by the process that makes them. */
-export interface AtOnce {
-  /** How many. */
-  room: number
-  /** Bookings that are being tried. */
-  busyBookings: number[]
-  /** When such a try is given up for lost. */
-  lostAt: Date
+/** What is new for one endpoint. */
+export interface News {
+  webhook: Webhook
+  hints: Hint[]
+  /** The versions up to which that is all. */
+  seen: Pick<Webhook, 'bookings_seen' | 'messages_seen'>
+}
+
+/** When endpoints are looked at next, and the date of their hints: the clock of a sandbox may be ahead. */
+export interface HintTimes {
+  due: Date
+  dated: Date
 }
 
 /**
- * Adds hints, and moves the position up to which they were made, in one transaction: a process that dies leaves both or
- * none. A change of a booking replaces the hint of an earlier one that was not tried yet; messages never merge.
+ * Adds the hints of one host's endpoints, and moves the positions up to which they were made, in one transaction: a
+ * process that dies leaves both or none. A change of a booking replaces the hint of an earlier one that was not tried
+ * yet; messages never merge.
  *
- * @returns the deliveries whose first try has begun; null where the position has moved: another process makes the hints
+ * @throws DomainError `conflict` where a position has moved: another process has made hints
  */
 export async function addHints(
   db: Db,
   session: Session,
-  webhook: Webhook,
-  seen: Pick<Webhook, 'bookings_seen' | 'messages_seen'>,
-  hints: Hint[],
-  now: Date,
-  atOnce: AtOnce,
-): Promise<WebhookDelivery[] | null> {
-  const { host_id, id, bookings_seen, messages_seen, lane_owner } = webhook
-  const position = { host_id, id, enabled: true, lane_owner, bookings_seen, messages_seen }
-  const { matchedCount } = await webhookModel(db).updateOne(position, { $set: seen }, { session })
-  if (matchedCount === 0) return null
-  const replaced = await replaceUntried(db, session, webhook, hints)
-  const fresh = hints
-    .filter(({ type, data }) => type !== 'booking.changed' || !replaced.has(data.booking_id))
-    .map((hint) => newDelivery(webhook, hint, now))
-  const begun = beginAtOnce(fresh, atOnce)
+  host_id: number,
+  news: News[],
+  { due, dated }: HintTimes,
+): Promise<void> {
+  const moves = news.map(({ webhook: { id, bookings_seen, messages_seen }, seen }) => ({
+    updateOne: {
+      filter: { host_id, id, enabled: true, bookings_seen, messages_seen },
+      update: { $set: { ...seen, due_at: due } },
+    },
+  }))
+  const { matchedCount } = await webhookModel(db).collection.bulkWrite(moves, { session })
+  if (matchedCount < news.length) throw busy()
+  const replaced = await replaceUntried(db, session, host_id, news)
+  const fresh = news.flatMap(({ webhook, hints }) =>
+    hints
+      .filter(({ type, data }) => type !== 'booking.changed' || !replaced.has(nameOf(webhook.id, data)))
+      .map((hint) => newDelivery(webhook, hint, dated)),
+  )
   if (fresh.length > 0) await webhookDeliveryModel(db).collection.insertMany(fresh as never[], { session })
-  return begun
 }
 
-/** Puts changes in the place of those that were not tried yet; returns the bookings of which there was one. */
-async function replaceUntried(
-  db: Db,
-  session: Session,
-  webhook: WebhookId,
-  hints: Hint[],
-): Promise<Set<number>> {
+function nameOf(webhookId: number, { booking_id }: Pick<Hint['data'], 'booking_id'>): string {
+  return `${webhookId}/${booking_id}`
+}
+
+/** Puts changes in the place of those that were not tried yet; returns the names of these. */
+async function replaceUntried(db: Db, session: Session, host_id: number, news: News[]): Promise<Set<string>> {
   const changes = new Map(
-    hints.filter(({ type }) => type === 'booking.changed').map((hint) => [hint.data.booking_id, hint]),
+    news.flatMap(({ webhook, hints }) =>
+      hints
+        .filter(({ type }) => type === 'booking.changed')
+        .map((hint) => [nameOf(webhook.id, hint.data), hint] as const),
+    ),
   )
   if (changes.size === 0) return new Set()
   const { collection } = webhookDeliveryModel(db)
-  const untried = { ...ofWebhook(webhook), event: 'booking.changed', status: 'waiting', attempts: 0 }
+  const untried = { event: 'booking.changed', status: 'waiting', attempts: 0 }
+  const webhook_id = { $in: news.map(({ webhook }) => webhook.id) }
+  const booking_id = { $in: [...new Set([...changes.values()].map(({ data }) => data.booking_id))] }
   const found = await collection
-    .find<{ _id: Types.ObjectId; booking_id: number }>(
-      { ...untried, booking_id: { $in: [...changes.keys()] } },
-      { session, projection: { booking_id: 1 } },
+    .find<{ _id: Types.ObjectId; webhook_id: number; booking_id: number }>(
+      { host_id, webhook_id, booking_id, ...untried },
+      { session, projection: { webhook_id: 1, booking_id: 1 } },
     )
     .toArray()
-  const writes = found.map(({ _id, booking_id }) => ({
+  const replaced = found.filter((one) => changes.has(nameOf(one.webhook_id, one)))
+  const writes = replaced.map((one) => ({
     updateOne: {
-      filter: { _id, host_id: webhook.host_id },
-      update: { $set: { payload: changes.get(booking_id) } },
+      filter: { _id: one._id, host_id },
+      update: { $set: { payload: changes.get(nameOf(one.webhook_id, one)) } },
     },
   }))
   if (writes.length > 0) await collection.bulkWrite(writes, { session })
-  return new Set(found.map(({ booking_id }) => booking_id))
-}
-
-/** Notes the first try of those that can be tried at once; one of each booking. */
-function beginAtOnce(fresh: WebhookDelivery[], { room, busyBookings, lostAt }: AtOnce): WebhookDelivery[] {
-  const busy = new Set(busyBookings)
-  const begun: WebhookDelivery[] = []
-  for (const delivery of fresh) {
-    if (begun.length >= room || busy.has(delivery.booking_id as number)) continue
-    busy.add(delivery.booking_id as number)
-    begun.push(Object.assign(delivery, { attempts: 1, in_flight: true, next_attempt_at: lostAt }))
-  }
-  return begun
+  return new Set(replaced.map((one) => nameOf(one.webhook_id, one)))
 }
 
 /** True where so many hints wait that no more are made: what comes next waits in the feeds. */
 export async function isBackedUp(db: Db, webhook: WebhookId): Promise<boolean> {
   const waiting = { ...ofWebhook(webhook), status: 'waiting' } as const
   return (await webhookDeliveryModel(db).countDocuments(waiting, { limit: maxWaiting })) >= maxWaiting
+}
+
+/** The endpoints of some hosts that are on. */
+export function findOfHosts(db: Db, hostIds: number[]): Promise<Webhook[]> {
+  return webhookModel(db)
+    .collection.find<Webhook>({ host_id: { $in: hostIds }, enabled: true }, { projection: { _id: 0 } })
+    .toArray()
+}
+
+const endpointsPerLook = 1000
+
+/** The hosts of which something is newer than what was hinted. */
+export async function findHostsBehind(db: Db): Promise<number[]> {
+  const behind = new Set<number>()
+  const cursor = webhookModel(db)
+    .find({ enabled: true }, { _id: 0, host_id: 1, events: 1, bookings_seen: 1, messages_seen: 1 })
+    .lean()
+    .cursor({ batchSize: endpointsPerLook })
+  let page: Pick<Webhook, 'host_id' | 'events' | 'bookings_seen' | 'messages_seen'>[] = []
+  const compare = async () => {
+    const hosts = page.map(({ host_id }) => host_id)
+    const clocks = new Map((await findClocks(db, hosts)).map((clock) => [clock._id, clock]))
+    for (const { host_id, events, bookings_seen, messages_seen } of page) {
+      const { last = 0, messages_last = 0 } = clocks.get(host_id) ?? {}
+      const isBehind = (event: Webhook['events'][number], seconds: number, seen: Date) =>
+        events.includes(event) && seconds * 1000 > seen.getTime()
+      if (isBehind('booking.changed', last, bookings_seen)) behind.add(host_id)
+      if (isBehind('message.created', messages_last, messages_seen)) behind.add(host_id)
+    }
+    page = []
+  }
+  for await (const webhook of cursor) if (page.push(webhook) >= endpointsPerLook) await compare()
+  await compare()
+  return [...behind]
 }

@@ -1,4 +1,5 @@
 import type { Types } from 'mongoose'
+import type { FaultName } from '../../http/fault-rule.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import {
   flag,
@@ -13,7 +14,6 @@ import {
   type Stored,
   schemaOf,
   text,
-  textOrNull,
   word,
   wordOrNull,
 } from '../../platform/mongo/fields.ts'
@@ -56,12 +56,7 @@ const fields = {
   last_outage: objectOrNull(gapFields),
   /** Until when a test may be on its way: one at a time. */
   testing_until: moment,
-  /** When somebody last changed it, or asked for a delivery: the process that sends its hints looks at it. */
-  nudged_at: moment,
-  /** The process that sends its hints, for as long as its lease runs by the database's clock; null for none. */
-  lane_owner: textOrNull,
-  lane_until: moment,
-  /** When it is to be looked at although its host does not move: something is due. Null for never. */
+  /** When it is to be looked at: something is due, or was changed. While it is sent to, when to look if that process dies. Null for never. */
   due_at: momentOrNull,
 }
 
@@ -71,9 +66,8 @@ export type Webhook = Stored<typeof fields>
 const schema = schemaOf(fields)
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
 schema.index({ host_id: 1, slot: 1 }, { unique: true, name: 'webhook_slot' })
-schema.index({ due_at: 1, lane_until: 1 }, { name: 'webhook_due' })
+schema.index({ due_at: 1 }, { name: 'webhook_due' })
 schema.index({ created_by: 1 }, { name: 'webhook_key' })
-schema.index({ lane_owner: 1 }, { name: 'webhook_lane_owner' })
 
 export const webhookModel = modelOf<Webhook>('webhooks', schema)
 
@@ -92,6 +86,8 @@ const deliveryFields = {
   response_status: numberOrNull,
   milliseconds: numberOrNull,
   error: wordOrNull<PostFailure>(),
+  /** The fault of the sandbox that its first try met. */
+  fault: wordOrNull<FaultName>(),
   /** While a try is made, when it is given up for lost. */
   next_attempt_at: momentOrNull,
   created_at: moment,

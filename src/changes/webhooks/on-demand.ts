@@ -4,8 +4,9 @@ import type { AppContext } from '../../http/context.ts'
 import { insertDelivery, newDelivery, resendDelivery, trimDeliveries } from './deliveries-store.ts'
 import type { WebhookDelivery } from './model.ts'
 import { findOwnWebhook, hasUsableKey } from './owner.ts'
+import { signAndPost } from './sign-and-post.ts'
 import { beginTest, changeWebhook, endTest } from './store.ts'
-import { isSuccess, signAndPost } from './try-delivery.ts'
+import { isSuccess } from './try-delivery.ts'
 
 type Context = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks'>
 
@@ -29,8 +30,13 @@ export async function testWebhook(
   const now = app.clock()
   if (!(await beginTest(app.db, webhook, now, new Date(now.getTime() + maxTestMilliseconds))))
     throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
-  const payload = { type: 'webhook.test', timestamp: `${now.toISOString().slice(0, 19)}Z`, data: {} } as const
-  const delivery = newDelivery(webhook, payload, now)
+  const dated = app.clock(caller.hostId)
+  const payload = {
+    type: 'webhook.test',
+    timestamp: `${dated.toISOString().slice(0, 19)}Z`,
+    data: {},
+  } as const
+  const delivery = newDelivery(webhook, payload, dated)
   const result = await signAndPost(app, webhook, delivery)
   const done: WebhookDelivery = {
     ...delivery,
@@ -60,7 +66,7 @@ export async function resend(
 ): Promise<WebhookDelivery> {
   const { db, clock, webhooks } = app
   const webhook = await findOwnWebhook(app, caller, id)
-  const delivery = await resendDelivery(db, webhook, deliveryId, clock())
+  const delivery = await resendDelivery(db, webhook, deliveryId, clock(caller.hostId))
   await changeWebhook(db, webhook, {}, clock())
   webhooks.wake()
   return delivery

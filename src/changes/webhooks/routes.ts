@@ -4,7 +4,8 @@ import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { parsePathId, shown } from '../../http/schema/fields.ts'
+import { parsePathId } from '../../http/path-id.ts'
+import { shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { toVersion } from '../../versions/format.ts'
 import { listDeliveries } from './deliveries-store.ts'
@@ -146,7 +147,10 @@ export function webhookRoutes(app: AppContext) {
       '/:id/deliveries',
       async (context) => {
         const webhook = await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
-        return ok(context, (await listDeliveries(app.db, webhook)).map(serializeDelivery))
+        return ok(
+          context,
+          (await listDeliveries(app.db, webhook, app.clock(webhook.host_id))).map(serializeDelivery),
+        )
       },
       {
         access: accessToOne,

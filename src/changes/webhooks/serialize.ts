@@ -17,9 +17,11 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
 export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
   const { event, status, attempts, response_status, milliseconds, error, next_attempt_at, in_flight } =
     delivery
+  // One of before there were faults has none.
+  const { fault = null } = delivery
   return {
     id: deliveryId(delivery),
-    ...{ event, status, attempts, response_status, milliseconds, error },
+    ...{ event, status, attempts, response_status, milliseconds, error, fault },
     next_attempt_at: in_flight ? null : toTimestampOrNull(next_attempt_at),
   }
 }

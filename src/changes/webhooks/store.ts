@@ -36,7 +36,7 @@ export async function insertWebhook(db: Db, webhook: Webhook, session: Session):
 }
 
 /**
- * Changes an endpoint, and has a process look at it.
+ * Changes an endpoint, and has it looked at.
  *
  * @throws DomainError `not_found`
  */
@@ -50,7 +50,7 @@ export async function changeWebhook(
   const changed = await webhookModel(db)
     .findOneAndUpdate(
       { host_id, id },
-      { $set: { ...values, nudged_at: now, due_at: now } },
+      { $set: { ...values, due_at: now } },
       { new: true, projection: { _id: 0 }, session },
     )
     .lean()

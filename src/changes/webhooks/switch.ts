@@ -89,8 +89,8 @@ export async function switchWebhook(
   to: TurnOff | 'on',
   actor?: Actor,
 ): Promise<void> {
-  const now = clock()
   const { host_id, id } = webhook
+  const now = clock(host_id)
   const found = await findWebhookIfAny(db, webhook)
   if (!found || !applies(to, found)) return
   const values = to === 'on' ? await turnedOn(db, found) : await turnedOff(db, found, to.reason, now)
@@ -102,7 +102,7 @@ export async function switchWebhook(
   await inTransaction(db, webhookQueue(webhook), async (session) => {
     const seen = await findWebhookIfAny(db, webhook, session)
     if (!seen || !applies(to, seen)) return
-    await changeWebhook(db, webhook, values, now, session)
+    await changeWebhook(db, webhook, values, clock(), session)
     if (environment.name === 'live') await recordAction(db, entry, session)
   })
   if (to !== 'on') await dropWaiting(db, webhook, now)

@@ -1,40 +1,15 @@
 import { serviceActor } from '../../access/audit/store.ts'
-import type { AppContext } from '../../http/context.ts'
-import type { SecretBox } from '../../platform/secrets/secret-box.ts'
-import { deliveryId, endDelivered, endFailed } from './deliveries-store.ts'
+import type { Environment } from '../../http/context.ts'
+import type { Endings } from './endings.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
-import { type PostResult, postHint } from './post.ts'
+import type { PostResult } from './post.ts'
 import { failingMilliseconds, retryAt } from './schedule.ts'
-import { signatureHeaders } from './signature.ts'
+import { postWithFault, type SendContext, signAndPost } from './sign-and-post.ts'
 import { noteFailing, noteWorking } from './store.ts'
 import { switchWebhook, undeliveredFrom } from './switch.ts'
 
-type SendContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'>
 /** The context of a try. */
-export type TryContext = SendContext & { environment: Pick<AppContext['environment'], 'name'> }
-
-/** The secrets that sign at a moment: after a rotation two, until the one of before ends. */
-function signingSecrets(secrets: SecretBox, webhook: Webhook, now: Date): string[] {
-  return webhook.secrets
-    .filter(({ ends_at }) => ends_at === null || ends_at > now)
-    .map((secret) => secrets.open(secret))
-}
-
-/** Posts a delivery to its endpoint, once. */
-export function signAndPost(
-  { clock, config, secrets }: SendContext,
-  webhook: Webhook,
-  delivery: Pick<WebhookDelivery, '_id' | 'payload'>,
-): Promise<PostResult> {
-  const now = clock()
-  const body = JSON.stringify(delivery.payload)
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'partner-interface',
-    ...signatureHeaders({ id: deliveryId(delivery), at: now, body }, signingSecrets(secrets, webhook, now)),
-  }
-  return postHint({ url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate })
-}
+export type TryContext = SendContext & { environment: Pick<Environment, 'name' | 'refreshClocks' | 'faults'> }
 
 /** True for a response that took the hint. */
 export function isSuccess({ status }: PostResult): boolean {
@@ -42,35 +17,60 @@ export function isSuccess({ status }: PostResult): boolean {
 }
 
 /**
- * Tries a delivery once, and stores what became of it: delivered, to be tried again, or given up. An endpoint that is gone,
- * or that has failed for five days, is turned off (decisions §21).
+ * Tries a delivery once, and stores what became of it: delivered (true), to be tried again, or given up. An endpoint that is
+ * gone, or that has failed for five days, is turned off (decisions §21).
  *
  * @param mayBeFailing a failure may have been noted that a success ends
  */
 export async function tryDelivery(
   app: TryContext,
+  { endTry }: Pick<Endings, 'endTry'>,
   webhook: Webhook,
   delivery: WebhookDelivery,
   mayBeFailing: () => boolean,
-): Promise<PostResult> {
-  const result = await signAndPost(app, webhook, delivery)
-  const { status: response_status, milliseconds, failure: error } = result
-  const seen = { response_status, milliseconds, error }
-  if (isSuccess(result)) {
-    await endDelivered(app.db, delivery, seen)
-    if (mayBeFailing()) await noteWorking(app.db, webhook)
-    return result
+): Promise<boolean> {
+  const { _id, host_id } = delivery
+  const fault = await faultOf(app, delivery)
+  const result = await (fault
+    ? postWithFault(app, webhook, delivery, fault)
+    : signAndPost(app, webhook, delivery))
+  const { status: response_status, milliseconds, failure: error } = result ?? nothing
+  const seen = {
+    _id,
+    host_id,
+    response_status,
+    milliseconds,
+    error,
+    ...(fault ? { fault: fault.fault } : {}),
   }
-  const now = app.clock()
+  if (!result) {
+    await endTry({ ...seen, status: 'delivered', next_attempt_at: null })
+    return true
+  }
+  if (isSuccess(result)) {
+    await endTry({ ...seen, status: 'delivered', next_attempt_at: null })
+    if (mayBeFailing()) await noteWorking(app.db, webhook)
+    return true
+  }
+  const now = app.clock(host_id)
   if (!webhook.failing_since)
     await noteFailing(app.db, webhook, {
       failing_since: now,
       undelivered_since: await undeliveredFrom(app.db, webhook),
     })
-  await endFailed(app.db, delivery, seen, nextTry(delivery, result, now))
+  const next_attempt_at = nextTry(delivery, result, now)
+  await endTry({ ...seen, status: next_attempt_at ? 'waiting' : 'failed', next_attempt_at })
   if (response_status === 410) await turnOff(app, webhook, 'gone')
   else if (hasFailedTooLong(webhook, now)) await turnOff(app, webhook, 'failing')
-  return result
+  return false
+}
+
+/** What was not posted got this. */
+const nothing = { status: null, milliseconds: null, failure: null }
+
+/** The fault of the sandbox that a delivery meets, which only first tries do; null for none. */
+async function faultOf({ environment }: TryContext, { host_id, event, attempts }: WebhookDelivery) {
+  return attempts === 1 && environment.faults ? environment.faults.ofHint(host_id, event) : null
 }
 
 /** A test is never tried again. */

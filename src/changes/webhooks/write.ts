@@ -56,17 +56,11 @@ export async function createWebhook(
     const webhook: Webhook = {
       ...{ host_id: hostId, id, slot, url, events },
       ...{ enabled: true, disabled_at: null, disabled_reason: null },
-      ...{ created_by: keyId, created_at: clock() },
+      ...{ created_by: keyId, created_at: clock(hostId) },
       secrets: [{ ...secrets.seal(secret), ends_at: null }],
       ...(await positionsNow(db, hostId)),
-      ...{
-        failing_since: null,
-        undelivered_since: null,
-        last_outage: null,
-        testing_until: new Date(0),
-        nudged_at: clock(),
-      },
-      ...{ lane_owner: null, lane_until: new Date(0), due_at: clock() },
+      ...{ failing_since: null, undelivered_since: null, last_outage: null },
+      ...{ testing_until: new Date(0), due_at: clock() },
     }
     try {
       await inTransaction(db, webhookQueue(webhook), async (session) => {
@@ -112,9 +106,9 @@ export async function patchWebhook(
     await recordWebhookAction(app, caller, 'change', found.id, session)
     return changeWebhook(db, found, values, clock(), session)
   })
-  if (isMoved) await dropWaiting(db, found, clock())
+  if (isMoved) await dropWaiting(db, found, clock(caller.hostId))
   const removed = found.events.filter((event) => !changed.events.includes(event))
-  if (removed.length > 0) await dropWaiting(db, found, clock(), removed)
+  if (removed.length > 0) await dropWaiting(db, found, clock(caller.hostId), removed)
   if (enabled === true) await switchWebhook(app, found, 'on', actor)
   app.webhooks.wake()
   const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
@@ -141,7 +135,7 @@ export async function rotateSecret(
   const secret = makeWebhookSecret()
   for (;;) {
     const found = await findOwnWebhook(app, caller, id)
-    const ends_at = new Date(clock().getTime() + overlapMilliseconds)
+    const ends_at = new Date(clock(caller.hostId).getTime() + overlapMilliseconds)
     const kept = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
     const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...kept]
     const webhook = await inTransaction(db, webhookQueue(found), async (session) => {

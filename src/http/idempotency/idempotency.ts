@@ -1,11 +1,12 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError } from '../../core/errors.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
-import { carryOut, inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { Caller, RequestInput } from '../caller.ts'
 import type { AppContext } from '../context.ts'
 import { outcomeOf } from '../outcome.ts'
-import { parsePathId } from '../schema/fields.ts'
+import { parsePathId } from '../path-id.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponse } from './store.ts'
 
@@ -54,7 +55,7 @@ export async function carryOutOnce<T, Envelope extends object>(
   const preparing = Promise.resolve(prepare())
   // What a replay prepares is not needed, and may well fail: what it would create is there.
   preparing.catch(() => {})
-  const earlier = await findStoredResponse(app.db, claim, app.clock())
+  const earlier = await findStoredResponse(app.db, claim, app.clock(claim.host_id))
   if (earlier) return replay(context, earlier, fingerprints) as Envelope
   try {
     const [fingerprint = ''] = fingerprints
@@ -81,14 +82,15 @@ async function runOnce<T, Envelope extends object>(
   work: UnitOfWork<T>,
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<WorkResponse<Envelope>> {
-  return inTransaction(db, work.queue, async (session) => {
+  const run = async (session: Session) => {
     const response = toResponse(await work.run(session))
-    const now = clock()
+    const now = clock(claim.host_id)
     const expires_at = new Date(now.getTime() + config.idempotencyTtlSeconds * 1000)
     const body = JSON.stringify(response.envelope)
     await saveResponse(db, session, { ...claim, fingerprint, status: response.status, body, expires_at }, now)
     return response
-  })
+  }
+  return carryOut(db, { ...work, run })
 }
 
 const majorityWaitMilliseconds = 4000
@@ -102,8 +104,9 @@ const lookEveryMilliseconds = 20
  */
 async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<StoredResponse | null> {
   const deadline = Date.now() + majorityWaitMilliseconds
-  while (await findStoredResponse(db, claim, clock(), 'local')) {
-    const response = await findStoredResponse(db, claim, clock())
+  const now = () => clock(claim.host_id)
+  while (await findStoredResponse(db, claim, now(), 'local')) {
+    const response = await findStoredResponse(db, claim, now())
     if (response) return response
     if (Date.now() > deadline) throw stillRunning()
     await Bun.sleep(lookEveryMilliseconds)

@@ -1,6 +1,5 @@
 import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { invalidFields, type Problem } from '../../core/errors.ts'
-import { isIdText } from './formats.ts'
 import { findProblems } from './problems.ts'
 import { type TextOptions, text } from './text.ts'
 
@@ -153,9 +152,4 @@ export const shown = {
   timestamp: (description: string) => Type.String({ description, form: 'timestamp' }),
   timestampOrNull: (description: string) => nullable(Type.String({ form: 'timestamp' }), { description }),
   list: <T extends TSchema>(description: string, items: T) => Type.Array(items, { description }),
-}
-
-/** A path id as a number, or undefined unless it is a positive integer below 2^53. */
-export function parsePathId(value: string | undefined): number | undefined {
-  return value !== undefined && isIdText(value) ? Number(value) : undefined
 }

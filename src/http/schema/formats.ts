@@ -1,5 +1,6 @@
 import currencyCodes from 'currency-codes'
 import { isCalendarDate, parseMoment } from '../../core/clock.ts'
+import { isIdText } from '../path-id.ts'
 
 /** A format of strings: its check, its error message and its place in the OpenAPI document. */
 export interface Format {
@@ -14,7 +15,6 @@ export interface Format {
 
 const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
-const id = /^[1-9]\d{0,15}$/
 const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
 const responseStatus = /^[2-5](?:xx|\d\d)$/
 const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
@@ -36,9 +36,6 @@ export function isFeedTime(text: string): boolean {
 export function isVersion(text: string): boolean {
   return isCalendarDate(version.exec(text)?.[1] ?? '')
 }
-
-/** True for the digits of a positive integer below 2^53. */
-export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
 
 /** True for 1 to 64 lower-case letters, digits and hyphens. */
 export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)

@@ -3,14 +3,7 @@ import { isDuplicate } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
-import {
-  deleteRows,
-  findAllWritten,
-  findCounts,
-  insertRows,
-  type RoomTypeCount,
-  saveCompacted,
-} from './store.ts'
+import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'
 
 /** Topic of the job that compacts some room types of a host. */
 export const compactAvailabilityTopic = 'CompactAvailability'
@@ -62,14 +55,9 @@ export async function compactRoomType(db: Db, hostId: number, roomTypeId: number
 async function compact(db: Db, session: Session, host_id: number, room_type_id: number): Promise<void> {
   const count = (await findCounts(db, session, host_id, [room_type_id])).get(room_type_id)
   if (!count?.looseRows) return
-  const written = await findAllWritten(db, session, host_id, room_type_id)
+  const { ids, rows: written } = await findAllWritten(db, session, host_id, room_type_id)
   const laid = overlayRows(written)
-  const [before, after] = [new Set(written), new Set(laid)]
-  const gone = written.filter((row) => !after.has(row)).map(({ _id }) => _id)
-  // Both halves of a split row come with the `_id` of the whole one.
-  const made = laid.filter((row) => !before.has(row)).map(({ _id, ...row }) => row)
-  await deleteRows(db, session, host_id, room_type_id, gone)
-  await insertRows(db, session, made)
+  await replaceRows(db, session, host_id, room_type_id, { replaced: ids, by: laid })
   const { rows } = count.written
   await saveCompacted(db, session, { host_id, room_type_id, rows, in_force: laid.length })
 }

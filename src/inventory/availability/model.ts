@@ -1,10 +1,7 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { listOf, moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
 const rowFields = {
-  host_id: number,
-  listing_id: number,
-  room_type_id: number,
   id: number,
   split_id: number,
   available: number,
@@ -15,16 +12,30 @@ const rowFields = {
   order: number,
 }
 
+const blockFields = {
+  host_id: number,
+  listing_id: number,
+  room_type_id: number,
+  /** The first and the last day that its rows cover. */
+  from: text,
+  to: text,
+  rows: listOf(rowFields),
+}
+
 /**
- * A row as it was written, one document each. A write only adds documents; overlaying them (`overlay.ts`) tells which
- * part of each is in force, and now and then a room type is compacted to just that.
+ * Rows of one room type as they were written, some in each document: one for each would cost the database several times
+ * as much. A write only adds documents; overlaying the rows (`overlay.ts`) tells which part of each is in force, and now
+ * and then a room type is compacted to just that.
  */
-export type StoredRow = Stored<typeof rowFields>
+export type AvailabilityBlock = Stored<typeof blockFields>
 
-const rowSchema = schemaOf(rowFields)
-rowSchema.index({ host_id: 1, room_type_id: 1, end_date: 1, start_date: 1 }, { name: 'availability_range' })
+/** A row as it was written, with what it belongs to. */
+export type StoredRow = Stored<typeof rowFields> & Pick<AvailabilityBlock, 'listing_id' | 'room_type_id'>
 
-export const availabilityRowModel = modelOf<StoredRow>('availability_rows', rowSchema)
+const blockSchema = schemaOf(blockFields)
+blockSchema.index({ host_id: 1, room_type_id: 1, to: 1, from: 1 }, { name: 'availability_range' })
+
+export const availabilityBlockModel = modelOf<AvailabilityBlock>('availability_blocks', blockSchema)
 
 const writtenFields = {
   host_id: number,

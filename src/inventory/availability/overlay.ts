@@ -75,7 +75,11 @@ export function overlayRows<T extends WrittenRow>(written: T[]): T[] {
   return result
 }
 
-function byStart({ start_date: one }: AvailabilityRow, { start_date: other }: AvailabilityRow): number {
+/** The order of rows by their first day. */
+export function byStart(
+  { start_date: one }: AvailabilityRow,
+  { start_date: other }: AvailabilityRow,
+): number {
   if (one === other) return 0
   return one < other ? -1 : 1
 }

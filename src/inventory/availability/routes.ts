@@ -45,14 +45,21 @@ export function availabilityRoutes(app: AppContext) {
     )
     .post(
       '',
-      (context) =>
-        carryOutOnce(
+      async (context) => {
+        let isCompactionDue = false
+        const response = await carryOutOnce(
           app,
           context,
           () =>
             prepareAvailability(app, context.caller.hostId, normalize(AvailabilityWrite, context.body).data),
-          () => ({ status: 200, envelope: ok(context, { message: 'Availability updated' }) }),
-        ),
+          (isDue) => {
+            isCompactionDue = isDue
+            return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
+          },
+        )
+        if (isCompactionDue) app.outbox.wake()
+        return response
+      },
       {
         access: {
           permission: 'listings.write',

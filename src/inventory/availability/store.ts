@@ -1,14 +1,15 @@
 import type { Types } from 'mongoose'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import {
+  type AvailabilityBlock,
+  availabilityBlockModel,
   availabilityCompactedModel,
-  availabilityRowModel,
   availabilityWrittenModel,
   type RoomTypeCompacted,
   type RoomTypeWritten,
   type StoredRow,
 } from './model.ts'
-import { type AvailabilityRow, overlayRows } from './overlay.ts'
+import { type AvailabilityRow, byStart, overlayRows } from './overlay.ts'
 
 /** Days from `from` to `to`, both included; open-ended where one is absent. */
 export interface DateWindow {
@@ -19,7 +20,8 @@ export interface DateWindow {
 /** Documents per round trip, which are decoded in one go. */
 const batchSize = 1000
 
-const columns = { _id: 0, host_id: 0 } as const
+/** Rows in one document: one night of a room type does not read a year, and a year is not read night by night. */
+const rowsPerBlock = 50
 
 /**
  * The rows in force on the days of a window by room type, in a transaction; a room type without any is absent. Their
@@ -32,8 +34,8 @@ export async function findRowsCovering(
   roomTypeIds: number[],
   window: Required<DateWindow>,
 ): Promise<Map<number, AvailabilityRow[]>> {
-  const written = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
-  const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
+  const blocks = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
+  const byRoomType = Map.groupBy(blocks.filter(isOverlapping(window)), ({ room_type_id }) => room_type_id)
   return new Map([...byRoomType].map(([id, rows]) => [id, overlayRows(rows)]))
 }
 
@@ -63,8 +65,8 @@ export async function findWrittenAround(
   roomTypeIds: number[],
   window: DateWindow,
 ): Promise<Map<number, StoredRow[]>> {
-  const inWindow = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
-  const byRoomType = Map.groupBy(inWindow, ({ room_type_id }) => room_type_id)
+  const blocks = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
+  const byRoomType = Map.groupBy(blocks.filter(isOverlapping(window)), ({ room_type_id }) => room_type_id)
   const wider = [...byRoomType].flatMap(([id, rows]) => {
     const extent = extentOf(rows)
     const isWider = (window.from && extent.from < window.from) || (window.to && extent.to > window.to)
@@ -75,32 +77,55 @@ export async function findWrittenAround(
   return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
 }
 
-/** Stores the rows of a write. */
-export async function insertRows(db: Db, session: Session, rows: StoredRow[]): Promise<void> {
-  if (rows.length > 0) await availabilityRowModel(db).collection.insertMany(rows, { session, ordered: false })
+/** Stores rows of a host. */
+export async function insertRows(
+  db: Db,
+  session: Session,
+  host_id: number,
+  rows: StoredRow[],
+): Promise<void> {
+  const blocks = blocksOf(host_id, rows)
+  if (blocks.length > 0)
+    await availabilityBlockModel(db).collection.insertMany(blocks, { session, ordered: false })
 }
 
-/** Deletes rows of a room type. */
-export async function deleteRows(
+/** Rows in documents, neighbours together. */
+export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[] {
+  const blocks: AvailabilityBlock[] = []
+  for (const [room_type_id, ofRoomType] of Map.groupBy(rows, (row) => row.room_type_id)) {
+    const sorted = ofRoomType.toSorted(byStart)
+    for (let start = 0; start < sorted.length; start += rowsPerBlock) {
+      const block = sorted.slice(start, start + rowsPerBlock)
+      const { listing_id } = block[0] as StoredRow
+      const plain = block.map(({ listing_id: _, room_type_id: __, ...row }) => row)
+      blocks.push({ host_id, listing_id, room_type_id, ...extentOf(block), rows: plain })
+    }
+  }
+  return blocks
+}
+
+/** Replaces all rows of a room type. */
+export async function replaceRows(
   db: Db,
   session: Session,
   host_id: number,
   room_type_id: number,
-  ids: Types.ObjectId[],
+  { replaced, by }: { replaced: Types.ObjectId[]; by: StoredRow[] },
 ): Promise<void> {
-  if (ids.length === 0) return
-  await availabilityRowModel(db).collection.deleteMany(
-    { host_id, room_type_id, _id: { $in: ids } },
-    { session },
-  )
+  const stored = { host_id, room_type_id, _id: { $in: replaced } }
+  await availabilityBlockModel(db).collection.deleteMany(stored, { session })
+  await insertRows(db, session, host_id, by)
 }
 
-/** All rows stored for a room type. */
-export function findAllWritten(db: Db, session: Session, hostId: number, roomTypeId: number) {
-  const filter = { host_id: hostId, room_type_id: roomTypeId }
-  return availabilityRowModel(db)
-    .collection.find<StoredRow & { _id: Types.ObjectId }>(filter, { session, batchSize })
-    .toArray()
+/** All rows stored for a room type, and the ids of their documents. */
+export async function findAllWritten(
+  db: Db,
+  session: Session,
+  host_id: number,
+  room_type_id: number,
+): Promise<{ ids: Types.ObjectId[]; rows: StoredRow[] }> {
+  const blocks = await findBlocks(db, session, { host_id, room_type_id })
+  return { ids: blocks.map(({ _id }) => _id), rows: blocks.flatMap(rowsOf) }
 }
 
 /** How much is stored for a room type. */
@@ -167,17 +192,26 @@ export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[
   return { from, to }
 }
 
-function findWritten(db: Db, session: Session, filter: object): Promise<StoredRow[]> {
-  const options = { session, batchSize, projection: columns }
-  return availabilityRowModel(db).collection.find<StoredRow>(filter, options).toArray()
+async function findWritten(db: Db, session: Session, filter: object): Promise<StoredRow[]> {
+  return (await findBlocks(db, session, filter)).flatMap(rowsOf)
+}
+
+function findBlocks(db: Db, session: Session, filter: object) {
+  return availabilityBlockModel(db)
+    .collection.find<AvailabilityBlock & { _id: Types.ObjectId }>(filter, { session, batchSize })
+    .toArray()
+}
+
+function rowsOf({ listing_id, room_type_id, rows }: AvailabilityBlock): StoredRow[] {
+  return rows.map((row) => ({ ...row, listing_id, room_type_id }))
 }
 
 function overlapping(host_id: number, room_type_id: number | { $in: number[] }, { from, to }: DateWindow) {
   return {
     host_id,
     room_type_id,
-    ...(from ? { end_date: { $gte: from } } : {}),
-    ...(to ? { start_date: { $lte: to } } : {}),
+    ...(from ? { to: { $gte: from } } : {}),
+    ...(to ? { from: { $lte: to } } : {}),
   }
 }
 

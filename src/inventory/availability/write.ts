@@ -15,7 +15,8 @@ type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
 /**
  * Prepares a write of the items, in their order, over the availability of a host: all of them or, even after a crash,
- * none. However much is stored, the transaction only adds the items and updates the counts of their room types.
+ * none. However much is stored, the transaction only adds the items and updates the counts of their room types. When
+ * run, true where a compaction is due: a job of the outbox.
  *
  * @throws DomainError `forbidden` (listings of others), `invalid_ids`; when run, `validation` (a room type that may
  * get too many ranges) or `conflict` with a retry time (another writer took the room that was made)
@@ -24,7 +25,7 @@ export async function prepareAvailability(
   store: Store,
   hostId: number,
   items: AvailabilityItem[],
-): Promise<UnitOfWork<void>> {
+): Promise<UnitOfWork<boolean>> {
   const { db, ids } = store
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, hostId, items),
@@ -43,7 +44,7 @@ export async function prepareAvailability(
       const sequence = await nextSequence(db, session, hostId)
       const grown = await findGrown(db, session, hostId, added)
       requireRoom(grown, added)
-      await addRows(store, session, hostId, { items, firstId, sequence, grown })
+      return addRows(store, session, hostId, { items, firstId, sequence, grown })
     },
   }
 }
@@ -62,16 +63,16 @@ async function addRows(
   session: Session,
   hostId: number,
   { items, firstId, sequence, grown }: PreparedWrite,
-): Promise<void> {
-  const updated_at = clock()
+): Promise<boolean> {
+  const updated_at = clock(hostId)
   const rows = items.map(
     ({ listing_id, room_type_id, available, start_date, end_date }, order): StoredRow => {
       const id = firstId + order * 2
       const identity = { id, split_id: id + 1, updated_at, sequence, order }
-      return { host_id: hostId, listing_id, room_type_id, available, start_date, end_date, ...identity }
+      return { listing_id, room_type_id, available, start_date, end_date, ...identity }
     },
   )
-  await insertRows(db, session, rows)
+  await insertRows(db, session, hostId, rows)
   await saveWritten(
     db,
     session,
@@ -79,6 +80,7 @@ async function addRows(
   )
   const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
   await enqueueCompaction(db, session, updated_at, hostId, due)
+  return due.length > 0
 }
 
 function atSequence(count: RoomTypeCount, sequence: number): RoomTypeWritten {

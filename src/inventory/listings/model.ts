@@ -35,6 +35,8 @@ export interface StoredListing {
   original_url_key: string | null
   /** Without the prices of its room types, which `prices-store.ts` keeps. */
   content: ListingContent
+  /** How often the content was written: whoever changes it names the one that was read. */
+  revision: number
   /** Sequence number of the last write of each room type's prices; absent before the first. */
   price_sequences?: Record<string, number>
   created_at: Date
@@ -54,6 +56,7 @@ const schema = new Schema<StoredListing>({
   original_id_key: { type: String, default: null },
   original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
+  revision: { type: Number, required: true },
   price_sequences: Schema.Types.Mixed,
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },

@@ -64,16 +64,16 @@ export function withPrices<L extends Priced>(listing: L, prices: StoredPrices[])
 }
 
 /**
- * Writes prices of room types, and moves their listings' `updated_at`.
+ * Writes prices of room types. The listing has to name this write in the same transaction, see {@link namedSequences}.
  *
  * @param sequence of this write among all writes to the host's listings
  */
-export async function savePrices(
+export async function writePrices(
   db: Db,
   session: Session,
   host_id: number,
   changes: PriceChange[],
-  { sequence, updated_at }: Pick<StoredPrices, 'sequence'> & Pick<StoredListing, 'updated_at'>,
+  sequence: number,
 ): Promise<void> {
   if (changes.length === 0) return
   const writes = changes.map(({ listing_id, room_type_id, values }) => ({
@@ -84,14 +84,31 @@ export async function savePrices(
     },
   }))
   await pricesModel(db).collection.bulkWrite(writes as never[], { session, ordered: false })
-  const moves = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => {
-    const named = ofListing.map(({ room_type_id }) => [`price_sequences.${room_type_id}`, sequence])
-    const update = { $set: { ...Object.fromEntries(named), updated_at } }
-    return { updateOne: { filter: { host_id, id }, update } }
-  })
-  await listingModel(db).collection.bulkWrite(moves as never[], { session, ordered: false })
+}
+
+/** The fields of a listing that name the last write of its prices. */
+export function namedSequences(changes: PriceChange[], sequence: number): Record<string, number> {
+  return Object.fromEntries(changes.map(({ room_type_id }) => [`price_sequences.${room_type_id}`, sequence]))
 }
 
 function fieldsOf(values: StoredPrices['values']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).map(([field, value]) => [`values.${field}`, value]))
+}
+
+/** Writes prices of room types of any listings of the host, and moves the listings' `updated_at`. */
+export async function pushPrices(
+  db: Db,
+  session: Session,
+  host_id: number,
+  changes: PriceChange[],
+  { sequence, updated_at }: Pick<StoredPrices, 'sequence'> & Pick<StoredListing, 'updated_at'>,
+): Promise<void> {
+  await writePrices(db, session, host_id, changes, sequence)
+  const moves = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => ({
+    updateOne: {
+      filter: { host_id, id },
+      update: { $set: { ...namedSequences(ofListing, sequence), updated_at } },
+    },
+  }))
+  await listingModel(db).collection.bulkWrite(moves as never[], { session, ordered: false })
 }

@@ -15,7 +15,7 @@ import {
   type StoredListing,
   type StoredRoomType,
 } from './model.ts'
-import { findWithPrices, type PriceChange, savePrices } from './prices-store.ts'
+import { findWithPrices, namedSequences, type PriceChange, writePrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
@@ -123,18 +123,21 @@ export async function insertListing(
   content: ListingContent,
   { session, sequence }: ListingTurn,
 ): Promise<StoredListing> {
-  const now = clock()
+  const now = clock(hostId)
   const listing: StoredListing = {
     id,
     host_id: hostId,
     unique_id: `lst_${crypto.randomUUID()}`,
     ...statusFields('draft'),
     ...contentFields(content),
+    revision: 1,
     created_at: now,
     updated_at: now,
   }
-  await listingModel(db).collection.insertOne({ ...listing }, { session })
-  await savePrices(db, session, hostId, priceChanges(id, [], content), { sequence, updated_at: now })
+  const changes = priceChanges(id, [], content)
+  const price_sequences = Object.fromEntries(changes.map(({ room_type_id }) => [room_type_id, sequence]))
+  await listingModel(db).collection.insertOne({ ...listing, price_sequences }, { session })
+  await writePrices(db, session, hostId, changes, sequence)
   return listing
 }
 
@@ -149,15 +152,37 @@ export async function replaceContent(
   content: ListingContent,
   { session, sequence }: ListingTurn,
 ): Promise<void> {
-  const updated_at = clock()
-  const changed = { ...contentFields(content), updated_at }
+  const changes = priceChanges(id, before.room_types, content)
+  const changed = {
+    ...contentFields(content),
+    ...namedSequences(changes, sequence),
+    updated_at: clock(host_id),
+  }
+  const update = { $set: changed, $inc: { revision: 1 } }
   try {
-    await listingModel(db).collection.updateOne({ host_id, id }, { $set: changed }, { session })
+    await listingModel(db).collection.updateOne({ host_id, id }, update, { session })
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
-  const changes = priceChanges(id, before.room_types, content)
-  await savePrices(db, session, host_id, changes, { sequence, updated_at })
+  await writePrices(db, session, host_id, changes, sequence)
+}
+
+/**
+ * Changes fields of a listing's content that no other document depends on; false where the content was written since it
+ * was read.
+ */
+export async function changeFields(
+  { db, clock }: Store,
+  { host_id, id, revision, content: before }: StoredListing,
+  { room_types: _, ...after }: ListingContent,
+): Promise<boolean> {
+  const known = before as Record<string, unknown>
+  const changed = Object.entries(after).filter(([field, value]) => value !== known[field])
+  const fields = Object.fromEntries(changed.map(([field, value]) => [`content.${field}`, value]))
+  const { name_key } = indexFieldsOf({ ...after, room_types: [] })
+  const update = { $set: { ...fields, name_key, updated_at: clock(host_id) }, $inc: { revision: 1 } }
+  const { matchedCount } = await listingModel(db).collection.updateOne({ host_id, id, revision }, update)
+  return matchedCount === 1
 }
 
 /** The prices that differ from those of before. */
@@ -207,7 +232,7 @@ export async function setListingStatus(
   which: { id: number; host_id: number },
   status: ListingStatus,
 ): Promise<StoredListing> {
-  const changed = { ...statusFields(status), updated_at: clock() }
+  const changed = { ...statusFields(status), updated_at: clock(which.host_id) }
   const listing = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
   if (!listing) throw notFound('Listing')
   return listing

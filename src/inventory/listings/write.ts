@@ -10,8 +10,10 @@ import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
 import { findPrices, withPrices } from './prices-store.ts'
 import {
+  changeFields,
   findListing,
   findMatch,
+  findPricedListing,
   insertListing,
   type ListingTurn,
   listingLock,
@@ -69,12 +71,43 @@ export async function prepareListing(
  * @throws DomainError `not_found`, `validation`, or `listing_conflict` when another listing has the `original_id`
  */
 export async function patchListing(
-  { db, clock, ids: source }: Store,
+  store: Store,
   hostId: number,
   id: number | undefined,
   body: unknown,
 ): Promise<ListingWrite> {
   const sent = normalize(ListingPatch, body)
+  const { room_types, original_id, original_url } = sent
+  const isAlone = !room_types?.length && original_id === undefined && original_url === undefined
+  return isAlone ? patchFields(store, hostId, id, sent) : patchInTurn(store, hostId, id, sent)
+}
+
+/** So often a listing is read again that somebody changes all the time. */
+const maxPatches = 50
+
+/** Fields on which no other document depends need no turn: one update, of the listing as it was read. */
+async function patchFields(
+  { db, clock }: Store,
+  hostId: number,
+  id: number | undefined,
+  sent: ListingPatch,
+): Promise<ListingWrite> {
+  for (let patch = 0; patch < maxPatches; patch += 1) {
+    const listing = await findPricedListing(db, hostId, id)
+    const content = merge(listing.content, { sent, reading: 'internal', ids: newIds(none, none) })
+    if (await changeFields({ db, clock }, listing, content))
+      return { action: 'updated', listing: { ...listing, content } }
+    await Bun.sleep(Math.random() * patch)
+  }
+  throw changedMeanwhile()
+}
+
+async function patchInTurn(
+  { db, clock, ids: source }: Store,
+  hostId: number,
+  id: number | undefined,
+  sent: ListingPatch,
+): Promise<ListingWrite> {
   const lock = listingLock(hostId)
   const mayAdd = (sent.room_types?.length ?? 0) > 0
   const content = mayAdd ? (await findListing(db, hostId, id)).content : null
@@ -131,10 +164,21 @@ async function reserveIds(
   const rooms = isNew ? (sent.room_types ?? []).reduce((sum, { rooms }) => sum + (rooms?.length ?? 0), 0) : 0
   const firstRoomType = roomTypes > 0 ? await source('room_type', roomTypes) : 0
   const firstRoom = rooms > 0 ? await source('room', rooms) : 0
-  return () => ({ roomType: counter(firstRoomType, roomTypes), room: counter(firstRoom, rooms) })
+  return () => newIds({ first: firstRoomType, amount: roomTypes }, { first: firstRoom, amount: rooms })
 }
 
-function counter(first: number, amount: number): () => number {
+interface Block {
+  first: number
+  amount: number
+}
+
+const none: Block = { first: 0, amount: 0 }
+
+function newIds(roomTypes: Block, rooms: Block): NewIds {
+  return { roomType: counter(roomTypes), room: counter(rooms) }
+}
+
+function counter({ first, amount }: Block): () => number {
   let next = first
   return () => {
     if (next === first + amount) throw changedMeanwhile()

@@ -57,6 +57,7 @@ export const sandboxIds: Record<string, number | string> = {
   bookings: 5002,
   jobs: 6001,
   consumers: 'booking-sync',
+  scenarios: 'guest-books',
 }
 
 /** Ids of what a partner makes, by the part of a path that they follow. */

@@ -68,6 +68,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     'x-errors': declared,
     'x-permission': permission,
     'x-body-required': required,
+    'x-steers': _,
     ...detail
   } = hooks.detail
   const document = (schema: Json) => documentSchema(schema, components)

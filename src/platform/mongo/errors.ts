@@ -15,9 +15,19 @@ const unreachable = [
   mongo.MongoWriteConcernError,
 ]
 
+/** What a server responds with that is no primary any more, is not one yet, or shuts down (drivers' specification). */
+const leaving = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
+/** Labels of errors that a driver tries again, for as long as it may. */
+const passing = ['TransientTransactionError', 'RetryableWriteError']
+
 /** True when the database could not be reached, or was lost on the way: the same request may succeed soon. */
 export function isUnreachable(error: unknown): boolean {
-  return unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError')
+  if (unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError'))
+    return true
+  return (
+    error instanceof mongo.MongoServerError &&
+    (leaving.has(error.code) || passing.some((label) => error.hasErrorLabel(label)))
+  )
 }
 
 function isNamed(error: unknown, name: string): boolean {

@@ -1,8 +1,9 @@
 import AsyncLock from 'async-lock'
 import mongoose from 'mongoose'
+import { DomainError } from '../../core/errors.ts'
 import { withTimeout } from '../timeout.ts'
 import type { Db, Session } from './connection.ts'
-import { busy } from './errors.ts'
+import { busy, isDuplicate } from './errors.ts'
 import {
   majorityTimeoutMilliseconds,
   queueTimeoutMilliseconds,
@@ -20,13 +21,13 @@ const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10
  *
  * @throws DomainError `conflict` with a retry time when the turn does not come within 6 s
  */
-export async function inTransaction<T>(
-  db: Db,
-  queue: string,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
+export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
+  return inTurn(`${db.name}/${queue}`, () => runTransaction(db, work))
+}
+
+async function inTurn<T>(queue: string, run: () => Promise<T>): Promise<T> {
   try {
-    return await queues.acquire(`${db.name}/${queue}`, () => runTransaction(db, work))
+    return await queues.acquire(queue, run)
   } catch (error) {
     if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message)) throw busy()
     throw error
@@ -39,11 +40,71 @@ export interface UnitOfWork<T> {
   queue: string
   /** Makes the change within the transaction; may run more than once. */
   run(session: Session): Promise<T>
+  /** A few statements: those that wait for the same turn share a transaction, of which the commit takes longest. */
+  isShort?: boolean
 }
 
 /** Makes a prepared change, see {@link inTransaction}. */
-export function carryOut<T>(db: Db, { queue, run }: UnitOfWork<T>): Promise<T> {
-  return inTransaction(db, queue, run)
+export function carryOut<T>(db: Db, { queue, run, isShort = false }: UnitOfWork<T>): Promise<T> {
+  return isShort ? inSharedTransaction(db, queue, run) : inTransaction(db, queue, run)
+}
+
+/** So many share a transaction: it stays as short as one of the longer ones. */
+const maxShared = 8
+/** Those that wait for their turn together, by queue; filled by the newest, taken by the first. */
+const waiting = new Map<string, Member[]>()
+
+/** A change in a shared transaction, and the promise of its result. */
+interface Member {
+  work: (session: Session) => Promise<unknown>
+  outcome: PromiseWithResolvers<unknown>
+}
+
+async function inSharedTransaction<T>(
+  db: Db,
+  queue: string,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const name = `${db.name}/${queue}`
+  const member: Member = { work, outcome: Promise.withResolvers<unknown>() }
+  const others = waiting.get(name)
+  if (others && others.length < maxShared) others.push(member)
+  else {
+    const members = [member]
+    waiting.set(name, members)
+    const close = () => {
+      if (waiting.get(name) === members) waiting.delete(name)
+    }
+    inTurn(name, () => {
+      close()
+      return runTogether(db, members)
+    }).catch((error) => {
+      close()
+      for (const { outcome } of members) outcome.reject(error)
+    })
+  }
+  return member.outcome.promise as Promise<T>
+}
+
+/** One after the other in one transaction; where one of them fails, each in its own, so that none fails for another. */
+async function runTogether(db: Db, members: Member[]): Promise<void> {
+  try {
+    const results = await runTransaction(db, async (session) => {
+      const done: unknown[] = []
+      for (const { work } of members) done.push(await work(session))
+      return done
+    })
+    for (const [index, { outcome }] of members.entries()) outcome.resolve(results[index])
+  } catch (error) {
+    if (members.length === 1 || !isItsOwn(error)) throw error
+    for (const { work, outcome } of members)
+      await runTransaction(db, work).then(outcome.resolve, outcome.reject)
+  }
+}
+
+/** True for what the work of one of them is refused for, and not for what the database cannot do for any. */
+function isItsOwn(error: unknown): boolean {
+  return isDuplicate(error) || (error instanceof DomainError && error.retryAfterSeconds === undefined)
 }
 
 /**

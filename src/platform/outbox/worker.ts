@@ -3,7 +3,8 @@ import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
-const lookEveryMilliseconds = 500
+/** Whoever enqueues a job wakes this process; only what others left behind is found by looking. */
+const lookEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
@@ -46,7 +47,10 @@ export class OutboxWorker {
 class Lane {
   private running: Promise<void> = Promise.resolve()
   private stopped = true
-  private wakeUp: () => void = () => {}
+  /** Resolved as long as somebody has woken it since it last rested. */
+  private woken = Promise.withResolvers<void>()
+  /** When a job that failed here is due again, the first of them. */
+  private dueAt = Number.POSITIVE_INFINITY
 
   constructor(
     private readonly db: Db,
@@ -64,12 +68,12 @@ class Lane {
   }
 
   wake(): void {
-    this.wakeUp()
+    this.woken.resolve()
   }
 
   async stop(): Promise<void> {
     this.stopped = true
-    this.wakeUp()
+    this.wake()
     await this.running
   }
 
@@ -83,14 +87,13 @@ class Lane {
     }
   }
 
-  private rest(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, lookEveryMilliseconds)
-      this.wakeUp = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
+  private async rest(): Promise<void> {
+    const untilDue = this.dueAt - this.clock().getTime()
+    if (untilDue <= lookEveryMilliseconds) this.dueAt = Number.POSITIVE_INFINITY
+    const late = setTimeout(() => this.wake(), Math.max(0, Math.min(untilDue, lookEveryMilliseconds)))
+    await this.woken.promise
+    this.woken = Promise.withResolvers<void>()
+    clearTimeout(late)
   }
 
   private async workOne(): Promise<boolean> {
@@ -126,5 +129,6 @@ class Lane {
     this.log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
     const change = { parked, due_at: new Date(now + pause), last_error: String(error) }
     await rescheduleJob(this.db, job, change)
+    this.dueAt = Math.min(this.dueAt, now + pause)
   }
 }

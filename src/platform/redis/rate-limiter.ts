@@ -47,7 +47,8 @@ export class RedisRateLimiter implements RateLimiter {
       () => this.redis,
       () => this.up,
     )
-    this.prober = setInterval(() => this.probe(), probeEveryMilliseconds)
+    // While Redis is up, a hit that fails or comes late tells, and so does the connection.
+    this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
     this.prober.unref()
   }
 

@@ -1,3 +1,4 @@
+import { remove as removeDiacritics } from 'diacritics'
 import countries from 'i18n-iso-countries'
 
 /**
@@ -9,9 +10,25 @@ export function toCountryCode(country: string | null | undefined): string | null
   if (!text) return null
   const upper = text.toUpperCase()
   if (countries.isValid(upper)) return upper.length === 2 ? upper : (countries.toAlpha2(upper) ?? null)
-  for (const language of countries.getSupportedLanguages()) {
-    const code = countries.getSimpleAlpha2Code(text, language)
-    if (code) return code
-  }
-  return null
+  codesByName ??= readNames()
+  return codesByName.get(comparable(text)) ?? null
+}
+
+/** Made once: the library compares a name with all names of a language, each time, which is most of a booking's detail. */
+let codesByName: Map<string, string> | undefined
+
+function readNames(): Map<string, string> {
+  const codes = new Map<string, string>()
+  for (const language of countries.getSupportedLanguages())
+    for (const [code, names] of Object.entries(countries.getNames(language, { select: 'all' })))
+      for (const name of names) {
+        const known = comparable(name)
+        if (!codes.has(known)) codes.set(known, code)
+      }
+  return codes
+}
+
+/** As the library compares names: without case and diacritics. */
+function comparable(name: string): string {
+  return removeDiacritics(name.toLowerCase())
 }

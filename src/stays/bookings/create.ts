@@ -39,8 +39,9 @@ export async function prepareBooking(
   const draft = draftOf(id, input, parts, config.defaultCurrency)
   return {
     queue: hostQueue(hostId),
+    isShort: true,
     async run(session) {
-      const now = clock()
+      const now = clock(hostId)
       const tick = await advanceHostClock(db, session, hostId, now, text !== null)
       await requireUnit(db, session, draft)
       const booking = await insertBooking(db, session, draft, tick, now)

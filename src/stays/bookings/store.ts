@@ -83,6 +83,30 @@ export async function findBooking(
   return booking
 }
 
+/** What a booking has to be like; what is absent may be anything. */
+export interface BookingWish {
+  id?: number
+  listing_id?: number
+  statuses?: StoredBooking['status'][]
+  /** Not one of these. */
+  exceptIds?: number[]
+}
+
+/** The newest booking of a host that is as wished, or null. */
+export function findNewestBooking(
+  db: Db,
+  host_id: number,
+  { id, listing_id, statuses, exceptIds = [] }: BookingWish,
+): Promise<StoredBooking | null> {
+  const filter = {
+    host_id,
+    id: { ...(id === undefined ? {} : { $eq: id }), $nin: exceptIds },
+    ...(listing_id === undefined ? {} : { listing_id }),
+    ...(statuses ? { status: { $in: statuses } } : {}),
+  }
+  return bookingModel(db).findOne(filter).sort({ id: -1 }).lean()
+}
+
 /**
  * A booking by its id alone: for administrators, who are not limited to a host.
  *
@@ -142,6 +166,19 @@ export function countChanges(
 ): Promise<number> {
   const options = limit === undefined ? {} : { limit }
   return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
+}
+
+/** The version of the booking in a range of versions after which there are so many others; null where there are fewer. */
+export async function findVersionFromEnd(
+  db: Db,
+  filter: ChangeFilter,
+  { after, until }: { after: Date | null; until?: Date | undefined },
+  others: number,
+): Promise<Date | null> {
+  const options = { projection: { updated_at: 1 }, sort: { updated_at: -1 }, skip: others } as const
+  const range = { ...filter, ...afterVersion(after, until) }
+  const found = await bookingModel(db).collection.findOne<Pick<StoredBooking, 'updated_at'>>(range, options)
+  return found?.updated_at ?? null
 }
 
 function afterVersion(version: Date | null, until?: Date) {

@@ -48,10 +48,11 @@ export function prepareTransition(
   requireLegalTransition(toStatusWord(status), to)
   return {
     queue: hostQueue(host_id),
+    isShort: true,
     async run(session) {
       const seen = await findBooking(db, host_id, id, session)
       requireLegalTransition(toStatusWord(seen.status), to)
-      const now = clock()
+      const now = clock(host_id)
       const set =
         to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: reason }
       const booking = await changeBooking(db, session, seen, { status: bookingStatus[to], ...set }, now)

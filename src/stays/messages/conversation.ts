@@ -70,11 +70,12 @@ async function prepareSend(
   const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
   return {
     queue: hostQueue(host_id),
+    isShort: true,
     async run(session) {
       const { closed_at } = await advanceConversation(db, session, conversation)
       if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
       await also(session)
-      const created_at = clock()
+      const created_at = clock(host_id)
       const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
       const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
       if (first) return first
@@ -95,5 +96,5 @@ export async function setConversationClosed(
 ): Promise<Conversation> {
   const conversation = { host_id, booking_id }
   await ensureConversation(db, conversation)
-  return setClosedAt(db, conversation, isClosed ? clock() : null)
+  return setClosedAt(db, conversation, isClosed ? clock(host_id) : null)
 }

@@ -54,6 +54,19 @@ export function countNewMessages(
   return messageModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
 }
 
+/** The version of the message in a range of versions after which there are so many others; null where there are fewer. */
+export async function findMessageVersionFromEnd(
+  db: Db,
+  filter: MessageFilter,
+  { after, until }: { after: Date | null; until?: Date | undefined },
+  others: number,
+): Promise<Date | null> {
+  const options = { projection: { version: 1 }, sort: { version: -1 }, skip: others } as const
+  const range = { ...filter, ...afterVersion(after, until) }
+  const found = await messageModel(db).collection.findOne<Pick<StoredMessage, 'version'>>(range, options)
+  return found?.version ?? null
+}
+
 function afterVersion(version: Date | null, until?: Date) {
   return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
@@ -70,6 +83,14 @@ export async function findDuplicate(
     .findOne({ host_id, booking_id, sender, text, created_at: { $gt: after } })
     .session(session)
     .lean()
+}
+
+/** The bookings of a host of which the conversation is closed. */
+export async function findClosedConversations(db: Db, host_id: number): Promise<number[]> {
+  const closed = await conversationModel(db)
+    .find({ host_id, closed_at: { $ne: null } }, { booking_id: 1 })
+    .lean()
+  return closed.map(({ booking_id }) => booking_id)
 }
 
 /** Stores a new message. */

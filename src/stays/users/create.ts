@@ -26,7 +26,7 @@ export async function prepareUser(
   { hostId, keyId, address }: UserOrigin,
   input: UserCreate,
 ): Promise<UnitOfWork<StoredUser>> {
-  const now = clock()
+  const now = clock(hostId)
   const email = input.email.toLowerCase()
   await requireFreeEmail(db, hostId, email)
   const first_name = formatName(input.first_name)

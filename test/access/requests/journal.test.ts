@@ -29,7 +29,7 @@ const newKey = () => ({ id: ++keys, hostId: keys })
 
 const entry = (status: number, at = new Date(), id: string = crypto.randomUUID()): RequestEntry => ({
   ...{ at, request_id: id, method: 'GET', path: '/v1/me', status, error: null, duration_ms: 1 },
-  ...{ replayed: false, sandbox: false, address: '127.0.0.1' },
+  ...{ replayed: false, sandbox: false, address: '127.0.0.1', fault: null },
 })
 
 function openJournal(on = db) {

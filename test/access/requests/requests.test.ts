@@ -38,6 +38,7 @@ test('GET /v1/requests shows the requests of the key in both environments, newes
       replayed: false,
       sandbox: false,
       address: '127.0.0.1',
+      fault: null,
     },
     expect.objectContaining({
       request_id: refused.headers.get('x-request-id'),
@@ -128,6 +129,12 @@ test('a page continues where the one before ended, also when requests come meanw
     Array.from({ length: 25 }, (_, index) => 25 - index),
   )
   expect(new Set(walked.map(({ id }) => id)).size).toBe(25)
+})
+
+test('a cursor that is none is reported together with what else is wrong', async () => {
+  const actor = await service.actor()
+  const { body } = await actor.send('GET', '/v1/requests?cursor=AAAA&status=4x')
+  expect(body.error.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['cursor', 'status'])
 })
 
 test('a cursor belongs to its key', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mintKey, setKeyActive } from '../../../src/access/keys/store.ts'
-import { webhookModel } from '../../../src/changes/webhooks/model.ts'
+import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { type Actor, mongodbUrlOf, sender, testApp } from '../../support/app.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -129,7 +129,7 @@ test('a process that takes over waits for the tries of the one that stopped: one
   const booking = (await book()).body.data.booking_id
   await expect.poll(() => received.length).toBe(1)
   const second = await testApp(apart)
-  const ownerOf = async () => (await webhookModel(first.live.db).findOne({ id }).lean())?.lane_owner
+  const ownerOf = async () => (await leaseModel(first.live.db).findById('webhooks').lean())?.owner
   const owner = await ownerOf()
   const stopping = (first.live.webhooks as unknown as { stop(): Promise<void> }).stop()
   const send = sender((request) => second.app.handle(request))

@@ -1,12 +1,15 @@
 import { expect, inject, test } from 'vitest'
 import { addDays } from '../../../src/core/clock.ts'
-import {
-  availabilityCompactedModel,
-  availabilityRowModel,
-} from '../../../src/inventory/availability/model.ts'
+import { availabilityCompactedModel } from '../../../src/inventory/availability/model.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { testApp } from '../../support/app.ts'
-import { type AvailabilityTree, largeHost, largeHostDays, rowsOf } from '../../support/availability.ts'
+import {
+  type AvailabilityTree,
+  largeHost,
+  largeHostDays,
+  rowsOf,
+  storedRows,
+} from '../../support/availability.ts'
 
 const service = await testApp()
 const { db } = service.live
@@ -68,7 +71,7 @@ test('a room type whose availability is often rewritten is compacted without bei
   const place = { host_id: owner.hostId, room_type_id: pair?.room_type_id as number }
   const isWaiting = () => jobModel(db).exists({ topic: 'CompactAvailability', host_id: owner.hostId })
   while (await isWaiting()) await Bun.sleep(50)
-  const stored = await availabilityRowModel(db).countDocuments(place)
+  const { length: stored } = await storedRows(db, place)
   expect(stored).toBeLessThan(largeHostDays)
   expect((await availabilityCompactedModel(db).findOne(place).lean())?.in_force).toBe(stored)
 })
@@ -77,7 +80,8 @@ test('a client that disconnects in the middle of a large read ends the reading',
   const apart = await testApp({ MONGODB_URL: `${inject('mongodbUrl')}&monitorCommands=true` })
   let reads = 0
   apart.live.db.getClient().on('commandStarted', ({ commandName, command }) => {
-    if (command[commandName] === 'availability_rows' || command.collection === 'availability_rows') reads += 1
+    if (command[commandName] === 'availability_blocks' || command.collection === 'availability_blocks')
+      reads += 1
   })
   const ask = () =>
     apart.app.handle(

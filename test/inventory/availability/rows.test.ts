@@ -3,11 +3,12 @@ import { expect, test } from 'vitest'
 import { createHost } from '../../../src/access/hosts/store.ts'
 import { addDays } from '../../../src/core/clock.ts'
 import { compactRoomType } from '../../../src/inventory/availability/compaction.ts'
-import { availabilityRowModel } from '../../../src/inventory/availability/model.ts'
+import { availabilityBlockModel } from '../../../src/inventory/availability/model.ts'
 import { findCounts, findRows, findRowsCovering } from '../../../src/inventory/availability/store.ts'
 import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
 import { carryOut, inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { testApp } from '../../support/app.ts'
+import { storedRows } from '../../support/availability.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
 import { runs } from '../../support/soak.ts'
 
@@ -139,7 +140,7 @@ test('writes and compactions in any order leave every night as in a plain table 
 })
 
 const stored = ({ hostId, pair }: Owner) =>
-  availabilityRowModel(db).find({ host_id: hostId, room_type_id: pair.room_type_id }).sort({ _id: 1 }).lean()
+  storedRows(db, { host_id: hostId, room_type_id: pair.room_type_id })
 
 test('compactRoomType() leaves only the rows in force, and changes nothing the second time', async () => {
   const owner = await hostWithRoomType()
@@ -181,7 +182,7 @@ test('a write commits while a compaction of its room type is open', async () => 
   await write(owner, [{ start: 5, length: 5, available: 2 }])
   const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
   await inTransaction(db, 'other process', async (session) => {
-    await availabilityRowModel(db).deleteMany(place, { session })
+    await availabilityBlockModel(db).deleteMany(place, { session })
     await write(owner, [{ start: 8, length: 1, available: 7 }])
     await session.abortTransaction()
   }).catch(() => {})

@@ -211,8 +211,10 @@ test('concurrent writes over two processes make one listing of equal POSTs and k
   const { id } = await create(actor, { name: 'Base', room_types: [{ id: 't', name: 'T', rooms }] })
   const [roomType] = (await read(actor, id)).room_types
   const fields = ['parking', 'bedrooms', 'bathrooms', 'residents', 'internet_upload'] as const
+  const location = { address: 'a', zip: 'b', neighborhood: 'c', city: 'd', state: 'e', country: 'f' }
   const patches = [
     ...fields.map((field) => ({ [field]: field === 'parking' ? 'yard' : 7 })),
+    ...Object.entries(location).map(([field, value]) => ({ location: { [field]: value } })),
     ...roomType.rooms.map((room: { id: number }) => ({
       room_types: [{ id: roomType.id, rooms: [{ id: room.id, name: 'new' }] }],
     })),
@@ -220,8 +222,9 @@ test('concurrent writes over two processes make one listing of equal POSTs and k
   const responses = await Promise.all(
     patches.map((body, index) => at(index)('PATCH', `/v1/listings/${id}`, { key: actor.key, body })),
   )
-  expect(responses.map(({ status }) => status)).toEqual(Array(15).fill(200))
+  expect(responses.map(({ status }) => status)).toEqual(Array(21).fill(200))
   const after = await read(actor, id)
+  expect(after.location).toMatchObject(location)
   expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
   expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
 })

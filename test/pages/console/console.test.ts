@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
-import { openBrowser, saveShot } from '../../support/browser.ts'
+import { desktop, openBrowser, saveShot } from '../../support/browser.ts'
 import { busyPartner, enterKey } from '../../support/console.ts'
 import { startService } from '../../support/processes.ts'
 
@@ -127,4 +127,35 @@ test('the console allows nothing inline, and its files cache by their content', 
     expect(again.status).toBe(304)
   }
   expect((await service.send('GET', '/console/main.tsx')).status).toBe(404)
+})
+
+test('a partner plays a scenario and a fault, moves the clock, and sees which request met the fault', async () => {
+  const { actor } = await busyPartner(service)
+  // The page may ask ten times a minute: the minutes pass at once.
+  const { page, complaints } = await browser.open('/console', desktop, true)
+  await enterKey(page, actor)
+  await page.getByLabel('Sandbox').check()
+  await page.clock.runFor(60_000)
+  await page.getByLabel('Scenario').selectOption('guest-books')
+  await page.getByRole('button', { name: 'Play' }).click()
+  await page.getByText(/Played guest-books: \d+ pending/).waitFor()
+  await page.getByLabel('Fault').selectOption('slow')
+  await page.getByLabel('Operation').fill('listListings')
+  await page.getByRole('button', { name: 'Set', exact: true }).click()
+  await page.getByText('slow of listListings: 1 left').waitFor()
+  const feed = '/sandbox/integrations/provider_one/bookings'
+  expect((await actor.send('GET', feed)).headers.has('sandbox-fault')).toBe(false)
+  expect((await actor.send('GET', '/sandbox/listings')).headers.get('sandbox-fault')).toBe('slow')
+  await service.logged()
+  await page.getByLabel('Clock').selectOption('90000')
+  await page.getByRole('button', { name: 'Advance' }).click()
+  await page.getByText('In the sandbox it is').waitFor()
+  expect((await actor.send('GET', '/sandbox/clock')).body.data.advanced_seconds).toBe(90_000)
+  await page.getByRole('button', { name: 'Show what met a fault' }).click()
+  const met = page.locator('[aria-labelledby="sandbox-title"] details', { hasText: 'GET /sandbox/listings' })
+  await met.locator('summary').click()
+  await met.getByText('slow, played by the sandbox').waitFor()
+  await saveShot(page, 'console-sandbox')
+  expect(complaints).toEqual([])
+  await page.close()
 })

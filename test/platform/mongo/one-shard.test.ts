@@ -96,6 +96,7 @@ const ofOneDocument = [
   'POST /webhooks/:id/secret/rotate',
   'POST /webhooks/:id/test',
   'POST /webhooks/:id/deliveries/:delivery_id/resend',
+  ...['POST /clock', 'PUT /faults', 'DELETE /faults'],
   'DELETE ',
 ]
 /** Reads of several collections that show one moment. */

@@ -1,9 +1,9 @@
 import { afterAll, expect, inject, test } from 'vitest'
 import { addDays } from '../../../src/core/clock.ts'
-import { availabilityRowModel } from '../../../src/inventory/availability/model.ts'
 import { overlayRows } from '../../../src/inventory/availability/overlay.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { type Actor, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { storedRows } from '../../support/availability.ts'
 import { type ServiceProcess, startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
@@ -41,7 +41,7 @@ function bulk(pairs: { listing_id: number; room_type_id: number }[], available: 
 
 /** How many rows of a host have each number of units. */
 async function unitsOf(hostId: number): Promise<Record<string, number>> {
-  const written = await availabilityRowModel(db).find({ host_id: hostId }).lean()
+  const written = await storedRows(db, { host_id: hostId })
   const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
   const units = [...byRoomType.values()].flatMap((rows) =>
     overlayRows(rows).map(({ available }) => String(available)),

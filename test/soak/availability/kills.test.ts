@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest'
 import { addDays } from '../../../src/core/clock.ts'
 import { enqueueCompaction } from '../../../src/inventory/availability/compaction.ts'
-import { availabilityRowModel } from '../../../src/inventory/availability/model.ts'
 import { findCounts } from '../../../src/inventory/availability/store.ts'
 import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
 import { carryOut, inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { mongodbUrlOf, testApp, testEnvironment } from '../../support/app.ts'
-import { fillRows } from '../../support/availability.ts'
+import { fillRows, storedRows } from '../../support/availability.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
@@ -63,5 +62,5 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
   expect(await read()).toEqual(before)
   const shown = Object.values(before.availabilities as Record<string, Record<string, unknown[]>>)
   const rows = shown.flatMap((types) => Object.values(types).flat())
-  expect(await availabilityRowModel(db).countDocuments({ host_id: actor.hostId })).toBe(rows.length)
+  expect(await storedRows(db, { host_id: actor.hostId })).toHaveLength(rows.length)
 })

@@ -243,8 +243,29 @@ const rows: Row[] = [
   [
     'a sandbox for ever',
     'sandbox/life-store.ts',
-    '...(now ? { due_at: { $gt: now } } : {}) } as const',
-    '} as const',
+    ', ...(now ? { due_at: { $gt: now } } : {}) }',
+    ' }',
+    'sandbox',
+  ],
+  [
+    'a fault once more than asked for',
+    'sandbox/rules-store.ts',
+    'rules_id, [left]: { $gt: 0 } }',
+    'rules_id }',
+    'sandbox',
+  ],
+  [
+    'a clock of which messages know nothing',
+    'stays/messages/conversation.ts',
+    'const created_at = clock(host_id)',
+    'const created_at = clock()',
+    'sandbox stays',
+  ],
+  [
+    'a cancellation that everybody sees pending first',
+    'sandbox/scenarios/scenarios.ts',
+    "return prepareTransition(app, made, { to: 'cancelled' }).run(session)",
+    'return made',
     'sandbox',
   ],
   [

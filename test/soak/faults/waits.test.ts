@@ -72,7 +72,7 @@ function expectBounded(waits: Wait[], calm: Wait[]) {
   const hanging = waits.filter(({ milliseconds }) => milliseconds > bound)
   expect(hanging).toEqual([])
   const silent = waits.filter(({ status, retryAfter }) => status === 500 && retryAfter === null)
-  expect(silent).toEqual([])
+  expect(silent, process.output()).toEqual([])
 }
 
 /** A booking is moved once, and a host has five webhooks: one more is a conflict, and that is its response. */

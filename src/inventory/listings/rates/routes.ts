@@ -3,7 +3,7 @@ import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
 import { carryOutOnce } from '../../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../../http/schema/fields.ts'
+import { parsePathId } from '../../../http/path-id.ts'
 import { normalize } from '../../../http/schema/normalize.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
@@ -42,7 +42,9 @@ export function rateRoutes(app: AppContext) {
         const id = parsePathId(context.params.id)
         return ok(
           context,
-          serializeRateJob(await findRateJob(app.db, context.caller.hostId, id, app.clock())),
+          serializeRateJob(
+            await findRateJob(app.db, context.caller.hostId, id, app.clock(context.caller.hostId)),
+          ),
         )
       },
       {

@@ -7,7 +7,7 @@ import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
 import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
 import type { StoredListing } from '../model.ts'
 import { foreignListings } from '../ownership.ts'
-import { type PriceChange, savePrices } from '../prices-store.ts'
+import { type PriceChange, pushPrices } from '../prices-store.ts'
 import { findOwnedListings, hasRoomType } from '../room-types-store.ts'
 import { listingLock } from '../store.ts'
 import type { RateItem } from './schema.ts'
@@ -33,8 +33,8 @@ export async function prepareRates(
     async run(session) {
       const sequence = await takeLock(db, session, lock)
       await requireOwnRoomTypes({ db, config }, session, hostId, items)
-      const now = clock()
-      await savePrices(db, session, hostId, toPriceChanges(items), { sequence, updated_at: now })
+      const now = clock(hostId)
+      await pushPrices(db, session, hostId, toPriceChanges(items), { sequence, updated_at: now })
       await insertRateJob(db, session, { host_id: hostId, id, items: items.length, applied_at: now })
       return id
     },

@@ -50,15 +50,22 @@ export class Api {
   }
 
   /** @throws ApiError */
-  async get<T>(path: string, asking: Asking = {}): Promise<Envelope<T>> {
-    const { environment = 'live', query = {}, isBackground = false, signal = never } = asking
+  get<T>(path: string, asking: Asking = {}): Promise<Envelope<T>> {
+    return this.send('GET', path, asking)
+  }
+
+  /** @throws ApiError */
+  async send<T>(method: string, path: string, asking: Asking & { body?: object } = {}): Promise<Envelope<T>> {
+    const { environment = 'live', query = {}, isBackground = false, signal = never, body: sent } = asking
     await this.gate.pass(isBackground, signal)
     const search = new URLSearchParams(
       Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
     )
     const address = `${roots[environment]}${path}${search.size > 0 ? `?${search}` : ''}`
     const response = await fetch(address, {
+      method,
       headers: { 'x-api-key': this.key },
+      ...(sent ? { body: JSON.stringify(sent) } : {}),
       cache: 'no-store',
       credentials: 'omit',
       signal,

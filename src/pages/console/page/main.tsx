@@ -10,6 +10,7 @@ import { type Loaded, type Turn, useLoaded } from './hooks.ts'
 import { type Entered, KeyForm } from './key-form.tsx'
 import { KeyPanel } from './key-panel.tsx'
 import { DocsLink, Loading, Nothing, Panel } from './parts.tsx'
+import { SandboxPanel } from './sandbox-panel.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
 import { Webhooks } from './webhooks.tsx'
 
@@ -66,6 +67,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             limit={key.data?.rate_limit.limit}
             retry={counts.reload}
           />
+          {environment === 'sandbox' && <SandboxPanel api={api} />}
           <Panel id="consumers" title="Consumers">
             {ofBookings(key, <Consumers key={environment} {...scope} />)}
           </Panel>

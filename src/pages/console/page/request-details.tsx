@@ -59,6 +59,14 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
             {row.address}
             {row.sandbox && ', to the sandbox'}
           </dd>
+          {row.fault && (
+            <>
+              <dt>Fault</dt>
+              <dd>
+                <code>{row.fault}</code>, played by the sandbox
+              </dd>
+            </>
+          )}
         </dl>
       </div>
     </details>

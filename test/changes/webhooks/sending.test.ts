@@ -1,5 +1,6 @@
 import { test } from 'vitest'
 import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
+import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { type Actor, mongodbUrlOf, type TestApp, testApp } from '../../support/app.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -7,12 +8,12 @@ import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.
 
 const path = '/v1/webhooks'
 const settings = () => ({
-  MONGODB_URL: mongodbUrlOf(`lanes_${crypto.randomUUID().slice(0, 8)}`),
+  MONGODB_URL: mongodbUrlOf(`sending_${crypto.randomUUID().slice(0, 8)}`),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 const hour = 3_600_000
 
-/** A service whose clock can be moved; lanes are nudged, because their sleep goes by the real one. */
+/** A service whose clock can be moved; endpoints are changed then, because what is waited for goes by the real one. */
 async function withClock() {
   let offset = 0
   const service = await testApp(settings(), () => new Date(Date.now() + offset))
@@ -159,6 +160,30 @@ test.concurrent('a poller that also listens loses nothing when all hints are dro
   isOver = true
   await poller
   await expect.poll(() => received.length).toBeGreaterThan(5)
+})
+
+test.concurrent('what moves while the lease is renewed too late is hinted once it is held again', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const slow = await testApp(settings())
+  const { actor, book } = await hookedPartner(slow, url, ['booking.changed'])
+  const lease = leaseModel(slow.live.db).collection
+  const until = async () => (await lease.findOne({}))?.until
+  // The next renewal is a whole pause away then, so that a late one comes before the one after it.
+  for (let renewals = 0; renewals < 2; renewals += 1) await expect.poll(until).not.toEqual(await until())
+  const session = slow.live.db.getClient().startSession()
+  session.startTransaction()
+  const held = await lease.findOneAndUpdate({}, { $set: { held: true } }, { session })
+  await expect.poll(() => Date.now() > held?.until.getTime()).toBe(true)
+  const moved = Promise.withResolvers<void>()
+  const following = slow.live.changes.follow((hostId) => hostId === actor.hostId && moved.resolve())
+  const { booking_id } = (await book()).body.data
+  await moved.promise
+  following.end()
+  expect(received).toEqual([])
+  await session.abortTransaction()
+  await session.endSession()
+  await expect.poll(() => received.map(({ hint }) => hint.data.booking_id)).toEqual([booking_id])
 })
 
 test.concurrent('the sandbox has five of its own, hints no bookings that it is filled with, and takes them along when it is cleared', async (context) => {

@@ -1,0 +1,31 @@
+import DataLoader from 'dataloader'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { endTries, type Outcome } from './deliveries-store.ts'
+import { type Left, leaveDue } from './due-store.ts'
+
+/** What ends within so long is stored together: one by one, the database would be busier with hints than with bookings. */
+const togetherMilliseconds = 10
+
+/** Stores what became of tries, and how endpoints were left, of all endpoints together. */
+export interface Endings {
+  endTry(outcome: Outcome): Promise<void>
+  leave(left: Left): Promise<void>
+}
+
+export function endingsOf(db: Db): Endings {
+  const tries = together((outcomes: readonly Outcome[]) => endTries(db, outcomes))
+  const left = together((endpoints: readonly Left[]) => leaveDue(db, endpoints))
+  return {
+    endTry: (outcome) => tries.load(outcome),
+    leave: (endpoint) => left.load(endpoint),
+  }
+}
+
+function together<T>(store: (items: readonly T[]) => Promise<void>): DataLoader<T, void> {
+  const storeAll = async (items: readonly T[]) => {
+    await store(items)
+    return items.map(() => undefined)
+  }
+  const batchScheduleFn = (run: () => void) => setTimeout(run, togetherMilliseconds)
+  return new DataLoader<T, void>(storeAll, { cache: false, maxBatchSize: 500, batchScheduleFn })
+}

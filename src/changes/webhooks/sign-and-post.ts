@@ -1,0 +1,68 @@
+import type { AppContext } from '../../http/context.ts'
+import type { Fault } from '../../http/fault-rule.ts'
+import type { SecretBox } from '../../platform/secrets/secret-box.ts'
+import { deliveryId } from './deliveries-store.ts'
+import type { Webhook, WebhookDelivery } from './model.ts'
+import { type PostResult, postHint } from './post.ts'
+import { makeWebhookSecret, signatureHeaders } from './signature.ts'
+
+/** What is needed to post a hint. */
+export type SendContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'>
+
+type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
+
+/** Posts a delivery to its endpoint, once. */
+export function signAndPost(app: SendContext, webhook: Webhook, delivery: Posted): Promise<PostResult> {
+  // Receivers compare it with their own clock, but how long a secret signs goes by that of the host.
+  const secrets = signingSecrets(app.secrets, webhook, app.clock(webhook.host_id))
+  return postSigned(app, webhook, delivery, { at: app.clock(), secrets })
+}
+
+/** The secrets that sign at a moment: after a rotation two, until the one of before ends. */
+function signingSecrets(secrets: SecretBox, webhook: Webhook, now: Date): string[] {
+  return webhook.secrets
+    .filter(({ ends_at }) => ends_at === null || ends_at > now)
+    .map((secret) => secrets.open(secret))
+}
+
+function postSigned(
+  { config }: SendContext,
+  webhook: Webhook,
+  delivery: Posted,
+  { at, secrets }: { at: Date; secrets: string[] },
+): Promise<PostResult> {
+  const body = JSON.stringify(delivery.payload)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'partner-interface',
+    ...signatureHeaders({ id: deliveryId(delivery), at, body }, secrets),
+  }
+  return postHint({ url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate })
+}
+
+const oldMilliseconds = 600_000
+
+/**
+ * Posts the first try of a delivery as a fault of the sandbox has it (decisions §22).
+ *
+ * @returns what the true post got; null where there was none
+ */
+export async function postWithFault(
+  app: SendContext,
+  webhook: Webhook,
+  delivery: Posted,
+  { fault, delay_milliseconds }: Fault,
+): Promise<PostResult | null> {
+  if (fault === 'hint_lost') return null
+  if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
+  const now = app.clock()
+  if (fault === 'hint_forged')
+    await postSigned(app, webhook, delivery, { at: now, secrets: [makeWebhookSecret()] })
+  if (fault === 'hint_old') {
+    const secrets = signingSecrets(app.secrets, webhook, app.clock(webhook.host_id))
+    await postSigned(app, webhook, delivery, { at: new Date(now.getTime() - oldMilliseconds), secrets })
+  }
+  const result = await signAndPost(app, webhook, delivery)
+  if (fault === 'hint_twice') await signAndPost(app, webhook, delivery)
+  return result
+}

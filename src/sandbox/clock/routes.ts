@@ -1,0 +1,45 @@
+import { Elysia } from 'elysia'
+import { toTimestamp } from '../../core/clock.ts'
+import { invalidField } from '../../core/errors.ts'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { ClockAdvance, maxAheadSeconds, SandboxClock } from './schema.ts'
+
+/** The clock of a sandbox, which its key may move forward (decisions §22). */
+export function clockRoutes(app: AppContext) {
+  const access: Access = { permission: 'any', steers: true }
+  const show = (scope: number) => {
+    const [now, real] = [app.clock(scope), app.clock()]
+    return { now: toTimestamp(now), advanced_seconds: Math.round((now.getTime() - real.getTime()) / 1000) }
+  }
+  return new Elysia({ prefix: '/clock', tags: ['Sandbox'] })
+    .use(guard(app))
+    .get('', (context) => ok(context, show(context.caller.hostId)), {
+      access,
+      response: { 200: Envelope(SandboxClock) },
+      detail: { operationId: 'getSandboxClock', summary: 'Read the clock of the sandbox' },
+    })
+    .post(
+      '',
+      async (context) => {
+        const { advance_seconds } = normalize(ClockAdvance, context.body)
+        if (!(await app.environment.advanceClock?.(context.caller.hostId, advance_seconds)))
+          throw invalidField(
+            'advance_seconds',
+            `The clock would be more than ${maxAheadSeconds} seconds ahead`,
+            'max',
+          )
+        app.webhooks.wake()
+        return ok(context, show(context.caller.hostId))
+      },
+      {
+        access: { ...access, body: 'json' },
+        body: ClockAdvance,
+        response: { 200: Envelope(SandboxClock) },
+        detail: { operationId: 'advanceSandboxClock', summary: 'Move the clock of the sandbox forward' },
+      },
+    )
+}

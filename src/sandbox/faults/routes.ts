@@ -1,0 +1,71 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { type FaultRule, hintFaults } from '../../http/fault-rule.ts'
+import { guard } from '../../http/guard.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
+
+/**
+ * The rules by which requests and hints of a sandbox meet faults (decisions §22).
+ *
+ * @param operations the routes of the sandbox, as `POST /sandbox/bookings`, by the ids of their operations
+ */
+export function faultRoutes(app: AppContext, operations: () => ReadonlyMap<string, string>) {
+  const access: Access = { permission: 'any', steers: true }
+  const { faults } = app.environment
+  const show = async (scope: number) => ({ rules: ((await faults?.read(scope)) ?? []).map(serializeRule) })
+  const body = faultsWrite((id) => operations().has(id))
+  return new Elysia({ prefix: '/faults', tags: ['Sandbox'] })
+    .use(guard(app))
+    .get('', async (context) => ok(context, await show(context.caller.hostId)), {
+      access,
+      response: { 200: Envelope(SandboxFaults) },
+      detail: { operationId: 'listSandboxFaults', summary: 'List the faults that the sandbox plays' },
+    })
+    .put(
+      '',
+      async (context) => {
+        const rules = normalize(body, context.body).rules.map((sent) => toRule(sent, operations()))
+        await faults?.replace(context.caller.hostId, rules)
+        return ok(context, { rules: rules.map(serializeRule) })
+      },
+      {
+        access: { ...access, body: 'json' },
+        body,
+        response: { 200: Envelope(SandboxFaults) },
+        detail: {
+          operationId: 'setSandboxFaults',
+          summary: 'Have the sandbox play faults, in place of others',
+        },
+      },
+    )
+    .delete(
+      '',
+      async (context) => {
+        await faults?.replace(context.caller.hostId, [])
+        return ok(context, { rules: [] })
+      },
+      {
+        access,
+        response: { 200: Envelope(SandboxFaults) },
+        detail: { operationId: 'clearSandboxFaults', summary: 'End the faults of the sandbox' },
+      },
+    )
+}
+
+function toRule(sent: SentRule, operations: ReadonlyMap<string, string>): FaultRule {
+  const { fault, operation = null, event = null, after = 0, times = 1 } = sent
+  const { retry_after_seconds = 5, delay_milliseconds = 2000 } = sent
+  return {
+    ...{ fault, operation, event, after, times, retry_after_seconds, delay_milliseconds },
+    route: operation === null ? null : (operations.get(operation) ?? null),
+    isOfHints: (hintFaults as readonly string[]).includes(fault),
+    left: { after, times },
+  }
+}
+
+function serializeRule({ route: _, isOfHints: __, ...rule }: FaultRule) {
+  return rule
+}

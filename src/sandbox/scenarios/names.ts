@@ -1,0 +1,13 @@
+/** The scenarios that a sandbox can play (decisions §22). */
+export const scenarioNames = [
+  'guest-books',
+  'host-confirms',
+  'guest-cancels',
+  'cancelled-before-seen',
+  'changed-within-a-second',
+  'last-unit',
+  'guest-writes',
+  'conversation-closes',
+  'history',
+] as const
+export type ScenarioName = (typeof scenarioNames)[number]

@@ -1,0 +1,71 @@
+import { Elysia } from 'elysia'
+import { DomainError, notFound } from '../../core/errors.ts'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { responseObject, shown } from '../../http/schema/fields.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { scenarios } from './scenarios.ts'
+import { Played, ScenarioParameters, ScenarioView } from './schema.ts'
+import { missing } from './stage.ts'
+
+const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: null, nights: [] }
+
+/** What happens to integrations in production, played in a sandbox (decisions §22). */
+export function scenarioRoutes(app: AppContext) {
+  const access: Access = { permission: 'any', steers: true }
+  return new Elysia({ prefix: '/scenarios', tags: ['Sandbox'] })
+    .use(guard(app))
+    .get(
+      '',
+      (context) =>
+        ok(
+          context,
+          scenarios.map(({ prepare: _, ...shownFields }) => shownFields),
+        ),
+      {
+        access,
+        response: { 200: Envelope(shown.list('The scenarios', ScenarioView)) },
+        detail: {
+          operationId: 'listSandboxScenarios',
+          summary: 'List the scenarios that the sandbox can play',
+        },
+      },
+    )
+    .post(
+      '/:name',
+      async (context) => {
+        const { hostId, keyId } = context.caller
+        const scenario = scenarios.find(({ name }) => name === context.params.name)
+        if (!scenario) throw notFound('Scenario')
+        const parameters = normalize(ScenarioParameters, context.body)
+        const played = await app.environment.inTurn?.(hostId, async (requireRoom) => {
+          const { documents, play } = await scenario.prepare({ app, hostId, keyId }, parameters)
+          await requireRoom(documents)
+          return play().catch(takenMeanwhile)
+        })
+        return context.status(
+          201,
+          ok(context, { played: { scenario: scenario.name, ...nothing, ...played } }),
+        )
+      },
+      {
+        access: { ...access, body: 'optional', errors: ['not_found', 'conflict'] },
+        body: ScenarioParameters,
+        response: { 201: Envelope(responseObject({ played: Played }, 'What was played')) },
+        detail: {
+          operationId: 'playSandboxScenario',
+          summary: 'Play a scenario in the sandbox',
+          description: scenarios.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n'),
+        },
+      },
+    )
+}
+
+/** What was there when it began: the partner itself may take a unit meanwhile, or a message's turn. */
+function takenMeanwhile(error: unknown): never {
+  if (!(error instanceof DomainError) || error.kind !== 'validation') throw error
+  const [problem] = error.problems
+  throw missing(`the rest was changed meanwhile (${problem?.message ?? error.message})`)
+}

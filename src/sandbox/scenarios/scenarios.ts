@@ -1,0 +1,274 @@
+import { addDays, daysBetween, toDay } from '../../core/clock.ts'
+import { invalidField } from '../../core/errors.ts'
+import { withIds } from '../../http/ids.ts'
+import { prepareAvailability } from '../../inventory/availability/write.ts'
+import { carryOut } from '../../platform/mongo/transactions.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
+import { bookingStatus, type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
+import { type BookingWish, findNewestBooking } from '../../stays/bookings/store.ts'
+import { prepareTransition, transitionBooking } from '../../stays/bookings/transitions.ts'
+import { replyAsGuest, setConversationClosed } from '../../stays/messages/conversation.ts'
+import { findClosedConversations } from '../../stays/messages/store.ts'
+import type { ScenarioName } from './names.ts'
+import type { ParameterName, Played, ScenarioParameters } from './schema.ts'
+import {
+  book,
+  makeGuest,
+  missing,
+  type Place,
+  placesFor,
+  prepareStay,
+  type Stage,
+  stayFrom,
+} from './stage.ts'
+
+/** A scenario for which everything was found. */
+export interface Ready {
+  /** How many documents it adds to the sandbox, at most. */
+  documents: number
+  play(): Promise<Partial<Omit<Played, 'scenario'>>>
+}
+
+/** Something that happens to integrations, played by the functions that serve requests (decisions §22). */
+export interface Scenario {
+  name: ScenarioName
+  /** What happens, and which mistake it finds. */
+  summary: string
+  parameters: ParameterName[]
+  /** @throws DomainError `validation` at a parameter; `conflict` where something is missing */
+  prepare(stage: Stage, parameters: ScenarioParameters): Promise<Ready>
+}
+
+const documentsPerGuest = 2
+const documentsPerBooking = 3
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'guest-books',
+    summary:
+      'New guests book, each with a message. Finds an integration that knows only the bookings that it made itself.',
+    parameters: ['listing_id', 'count', 'checkin_at'],
+    async prepare(stage, { listing_id, count, checkin_at }) {
+      const stay = stayFrom(stage, checkin_at)
+      const places = await placesFor(stage, listing_id, stay, count ?? 1)
+      return {
+        documents: places.length * (documentsPerGuest + documentsPerBooking),
+        async play() {
+          const bookings: StoredBooking[] = []
+          const messages: Played['messages'] = []
+          for (const place of places) {
+            const id = await stage.app.ids('message')
+            const message = { id, text: `Is the room still free? (${id})` }
+            const made = await book(stage, { user_id: await makeGuest(stage), place, stay, message })
+            bookings.push(made)
+            messages.push({ id, booking_id: made.id })
+          }
+          return { ...stayed(bookings), messages }
+        },
+      }
+    },
+  },
+  {
+    name: 'host-confirms',
+    summary: 'The host confirms a pending booking. Finds an integration that reads each booking once.',
+    parameters: ['booking_id', 'listing_id'],
+    async prepare(stage, parameters) {
+      const booking = await findFitting(stage, parameters, ['pending'])
+      return { documents: 0, play: async () => stayed([await move(stage, booking, 'confirmed')]) }
+    },
+  },
+  {
+    name: 'guest-cancels',
+    summary:
+      'A guest cancels, with a reason. Finds an integration that keeps the nights of a cancelled booking blocked.',
+    parameters: ['booking_id', 'listing_id'],
+    async prepare(stage, parameters) {
+      const booking = await findFitting(stage, parameters, ['pending', 'confirmed'])
+      return {
+        documents: 0,
+        play: async () => stayed([await move(stage, booking, 'cancelled', 'The guest has other plans')]),
+      }
+    },
+  },
+  {
+    name: 'cancelled-before-seen',
+    summary:
+      'A guest books and cancels before anybody could look. Finds an integration that cannot take the cancellation of a booking that it never saw.',
+    parameters: ['listing_id', 'checkin_at'],
+    async prepare(stage, { listing_id, checkin_at }) {
+      const stay = stayFrom(stage, checkin_at)
+      const [place] = await placesFor(stage, listing_id, stay, 1)
+      return {
+        documents: documentsPerGuest + documentsPerBooking,
+        async play() {
+          const { app } = stage
+          const booked = await prepareStay(stage, {
+            user_id: await makeGuest(stage),
+            place: place as Place,
+            stay,
+          })
+          const cancelled = await carryOut(app.db, {
+            queue: booked.queue,
+            async run(session) {
+              const made = await booked.run(session)
+              return prepareTransition(app, made, { to: 'cancelled' }).run(session)
+            },
+          })
+          return stayed([cancelled])
+        },
+      }
+    },
+  },
+  {
+    name: 'changed-within-a-second',
+    summary:
+      'A booking is made, confirmed and cancelled at once. Finds an integration that goes on by its own clock instead of the last version that it was given.',
+    parameters: ['listing_id', 'checkin_at'],
+    async prepare(stage, { listing_id, checkin_at }) {
+      const stay = stayFrom(stage, checkin_at)
+      const [place] = await placesFor(stage, listing_id, stay, 1)
+      return {
+        documents: documentsPerGuest + documentsPerBooking,
+        async play() {
+          const made = await book(stage, { user_id: await makeGuest(stage), place: place as Place, stay })
+          const confirmed = await move(stage, made, 'confirmed')
+          return stayed([await move(stage, confirmed, 'cancelled')])
+        },
+      }
+    },
+  },
+  {
+    name: 'last-unit',
+    summary:
+      'Of the nights that it names one unit is left, and a guest takes it. Finds an integration that books by what it remembers, or repeats a booking that was refused.',
+    parameters: ['listing_id', 'checkin_at'],
+    async prepare(stage, { listing_id, checkin_at }) {
+      const stay = stayFrom(stage, checkin_at)
+      const [found] = await placesFor(stage, listing_id, stay, 1)
+      const place = found as Place
+      return {
+        documents: documentsPerGuest + documentsPerBooking,
+        async play() {
+          const { app, hostId } = stage
+          const end_date = addDays(stay.checkout_at, -1)
+          const item = { ...place, available: 1, start_date: stay.checkin_at, end_date }
+          await carryOut(app.db, await prepareAvailability(app, hostId, [item]))
+          const made = await book(stage, { user_id: await makeGuest(stage), place, stay })
+          const nights = Array.from({ length: daysBetween(stay.checkin_at, stay.checkout_at) }, (_, index) =>
+            addDays(stay.checkin_at, index),
+          )
+          return { ...stayed([made]), nights }
+        },
+      }
+    },
+  },
+  {
+    name: 'guest-writes',
+    summary:
+      'A guest writes messages. Finds an integration that misses those between two polls, or stores one twice.',
+    parameters: ['booking_id', 'listing_id', 'count'],
+    async prepare(stage, { count, ...parameters }) {
+      const booking = await findOpenConversation(stage, parameters)
+      return {
+        documents: (count ?? 1) + 1,
+        async play() {
+          const messages: Played['messages'] = []
+          for (let written = 0; written < (count ?? 1); written += 1) {
+            const id = await stage.app.ids('message')
+            const context = { ...stage.app, ids: withIds(stage.app.ids, { message: id }) }
+            await replyAsGuest(context, async () => booking, `When can I move in? (${id})`)
+            messages.push({ id, booking_id: booking.id })
+          }
+          return { ...stayed([booking]), messages }
+        },
+      }
+    },
+  },
+  {
+    name: 'conversation-closes',
+    summary:
+      'A conversation is closed: the next message to it is refused. Finds an integration that repeats for ever what cannot be delivered.',
+    parameters: ['booking_id', 'listing_id'],
+    async prepare(stage, parameters) {
+      const booking = await findOpenConversation(stage, parameters)
+      return {
+        documents: 1,
+        async play() {
+          await setConversationClosed(stage.app, booking, true)
+          return stayed([booking])
+        },
+      }
+    },
+  },
+  {
+    name: 'history',
+    summary:
+      'Stays that are over, as many of each status. Finds an integration whose first sync reads one page, or drops what is past.',
+    parameters: ['listing_id', 'count'],
+    async prepare(stage, { listing_id, count }) {
+      const today = toDay(stage.app.clock(stage.hostId))
+      const stay = stayFrom(stage, addDays(today, -31))
+      const statuses: StatusWord[] = ['pending', 'confirmed', 'cancelled']
+      const places = await placesFor(stage, listing_id, stay, (count ?? 1) * statuses.length)
+      return {
+        documents: documentsPerGuest + places.length,
+        async play() {
+          const guest = await makeGuest(stage)
+          const bookings: StoredBooking[] = []
+          for (const [index, place] of places.entries()) {
+            const made = await book(stage, { user_id: guest, place, stay })
+            const status = statuses[index % statuses.length] as StatusWord
+            bookings.push(status === 'pending' ? made : await move(stage, made, status))
+          }
+          return stayed(bookings)
+        },
+      }
+    },
+  },
+]
+
+function move({ app }: Stage, booking: StoredBooking, to: Exclude<StatusWord, 'pending'>, reason?: string) {
+  return transitionBooking(app, booking, { to, ...(reason ? { reason } : {}) })
+}
+
+/** What is told of bookings: their statuses, and where they are if that is one place. */
+function stayed(bookings: StoredBooking[]) {
+  const only = (values: number[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
+  return {
+    bookings: bookings.map(({ id, status }) => ({ booking_id: id, status: toStatusWord(status) })),
+    listing_id: only(bookings.map(({ listing_id }) => listing_id)),
+    room_type_id: only(bookings.map(({ room_type_id }) => room_type_id)),
+  }
+}
+
+type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
+
+/**
+ * The booking that was named, or the newest that fits.
+ *
+ * @throws DomainError `validation` at `booking_id` for one of others; `conflict` where none fits
+ */
+async function findFitting(
+  { app, hostId }: Stage,
+  { booking_id, listing_id }: Wanted,
+  words: StatusWord[],
+  exceptIds: number[] = [],
+): Promise<StoredBooking> {
+  const find = (wish: BookingWish) => findNewestBooking(app.db, hostId, wish)
+  if (booking_id && !(await find({ id: booking_id })))
+    throw invalidField('booking_id', '"booking_id" must be the id of a booking of this sandbox')
+  const found = await find({
+    ...(booking_id ? { id: booking_id } : {}),
+    ...(listing_id ? { listing_id } : {}),
+    statuses: words.map((word) => bookingStatus[word]),
+    exceptIds,
+  })
+  if (found) return found
+  const kind = exceptIds.length > 0 ? 'with an open conversation' : `that is ${words.join(' or ')}`
+  throw missing(booking_id ? `the booking is not one ${kind}` : `there is no booking ${kind}`)
+}
+
+async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
+  const closed = await findClosedConversations(stage.app.db, stage.hostId)
+  return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)
+}

@@ -1,0 +1,124 @@
+import { addDays, toDay } from '../../core/clock.ts'
+import { DomainError, invalidField } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import { withIds } from '../../http/ids.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
+import { findBookableListing } from '../../inventory/listings/store.ts'
+import { carryOut } from '../../platform/mongo/transactions.ts'
+import { prepareBooking } from '../../stays/bookings/create.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
+import { readNights } from '../../stays/nights/read-nights.ts'
+import { prepareUser } from '../../stays/users/create.ts'
+import { UserCreate } from '../../stays/users/schema.ts'
+
+/** What a scenario plays on: one sandbox. */
+export interface Stage {
+  app: AppContext
+  hostId: number
+  keyId: number
+}
+
+/** A place for a stay: a room type with a unit left on all its nights. */
+export interface Place {
+  listing_id: number
+  room_type_id: number
+}
+
+export interface Stay {
+  checkin_at: string
+  checkout_at: string
+}
+
+/** Nights of a stay that a scenario makes. */
+const stayNights = 30
+const daysAhead = 30
+const listingsPerPage = 100
+
+/** What a scenario would need and does not find, in words. */
+export function missing(what: string): DomainError {
+  return new DomainError('conflict', `The scenario cannot be played: ${what}`)
+}
+
+/** The stay that begins on a day; null for the usual one. */
+export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | undefined): Stay {
+  const first = checkin_at ?? addDays(toDay(app.clock(hostId)), daysAhead)
+  return { checkin_at: first, checkout_at: addDays(first, stayNights) }
+}
+
+/**
+ * Places for as many stays of the same nights, room type after room type.
+ *
+ * @throws DomainError `validation` at `listing_id` for one of others; `conflict` where there are not enough
+ */
+export async function placesFor(
+  stage: Stage,
+  listingId: number | null | undefined,
+  { checkin_at, checkout_at }: Stay,
+  count: number,
+): Promise<Place[]> {
+  const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
+  const places: Place[] = []
+  for await (const { listingId: listing_id, roomTypeIds } of bookableListings(stage, listingId)) {
+    const units = await readNights(stage.app.db, stage.hostId, roomTypeIds, nights)
+    for (const [room_type_id, ofRoomType] of units) {
+      const left = Math.min(...ofRoomType.map((night) => night.left ?? Number.POSITIVE_INFINITY))
+      const taken = Math.max(0, Math.min(left, count - places.length))
+      places.push(...Array<Place>(taken).fill({ listing_id, room_type_id }))
+      if (places.length === count) return places
+    }
+  }
+  const where = listingId ? 'the listing has' : 'the listings have'
+  throw missing(
+    `from ${checkin_at} on ${where} units for ${places.length} of ${count} stays of ${stayNights} nights`,
+  )
+}
+
+async function* bookableListings(
+  { app: { db }, hostId }: Stage,
+  listingId: number | null | undefined,
+): AsyncGenerator<ListingRoomTypes> {
+  const wanted = { listingId: listingId ?? undefined, roomTypeId: undefined }
+  for (let page = 1; ; page += 1) {
+    const { listings } = await findRoomTypesPage(db, hostId, wanted, {
+      page,
+      perPage: listingsPerPage,
+    }).catch((error) => {
+      if (error instanceof DomainError && error.kind === 'not_found')
+        throw invalidField('listing_id', '"listing_id" must be the id of a listing of this sandbox')
+      throw error
+    })
+    for (const listing of listings)
+      if (await findBookableListing(db, hostId, listing.listingId)) yield listing
+    if (listings.length < listingsPerPage) return
+  }
+}
+
+/** A new guest of the sandbox. */
+export async function makeGuest({ app, hostId, keyId }: Stage): Promise<number> {
+  const id = await app.ids('user')
+  const body = { email: `guest-${id}@example.com`, first_name: 'Guest', last_name: 'Sandbox' }
+  const context = { ...app, ids: withIds(app.ids, { user: id }) }
+  const origin = { hostId, keyId, address: '127.0.0.1' }
+  await carryOut(app.db, await prepareUser(context, origin, normalize(UserCreate, body)))
+  return id
+}
+
+/** A guest's booking, and the message that goes with it. */
+export interface GuestStay {
+  user_id: number
+  place: Place
+  stay: Stay
+  message?: { id: number; text: string }
+}
+
+/** Prepares the booking of a guest. */
+export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, message }: GuestStay) {
+  const context = message ? { ...app, ids: withIds(app.ids, { message: message.id }) } : app
+  return prepareBooking(context, hostId, { user_id, ...place, ...stay, message: message?.text ?? null })
+}
+
+/** Makes the booking of a guest. */
+export async function book(stage: Stage, of: GuestStay): Promise<StoredBooking> {
+  return carryOut(stage.app.db, await prepareStay(stage, of))
+}

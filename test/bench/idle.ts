@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { startService } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
+import { cpuSeconds, residentMebibytes } from './load.ts'
+import { medianMilliseconds, withDataDir } from './measure.ts'
+import { atMost, type Row } from './table.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const settleMilliseconds = 10_000
+const measuredSeconds = 30
+
+/** What a service costs of which nobody asks anything, what it costs its database, and a command beside it. */
+export function idle(): Promise<Row[]> {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()
+    const database = await cpuWhile([pid])
+    const service = await startService({
+      ...{ MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url },
+      LOG_LEVEL: 'fatal',
+    })
+    const memory = await residentMebibytes([service.pid])
+    const [ofService, ofBoth] = [await cpuWhile([service.pid]), await cpuWhile([pid])]
+    await service.stop()
+    const command = await commandTimes(mongod.url.replace('/?', '/partner?'))
+    await Promise.all([mongod.close(), redis.stop()])
+    const percent = (seconds: number) => (100 * seconds) / measuredSeconds
+    return [
+      atMost('idle: CPU of the service', percent(ofService), 0.5, '% of a core'),
+      atMost('idle: CPU of the database for it', percent(ofBoth - database), 1, '% of a core'),
+      atMost('idle: memory of the service', memory, 120, 'MiB'),
+      atMost('keys list, from start to end', command.list / command.ping, 2, 'a ping by the driver alone'),
+    ]
+  })
+}
+
+/** Milliseconds of an administrator's command, and of a program that only asks the database whether it is there. */
+function commandTimes(MONGODB_URL: string) {
+  const run = (...command: string[]) =>
+    Bun.$`${command}`
+      .env({ ...process.env, MONGODB_URL, LOG_LEVEL: 'fatal' })
+      .cwd(root)
+      .quiet()
+  const ping = `const { MongoClient } = await import('mongodb'); const client = new MongoClient('${MONGODB_URL}')
+    await client.db('admin').command({ ping: 1 }); await client.close()`
+  return medianMilliseconds(
+    { ping: () => run('bin/bun', '-e', ping), list: () => run('bin/partnerctl', 'keys', 'list', '--json') },
+    9,
+  )
+}
+
+async function cpuWhile(pids: number[]): Promise<number> {
+  await Bun.sleep(settleMilliseconds)
+  const before = await cpuSeconds(pids)
+  await Bun.sleep(measuredSeconds * 1000)
+  return (await cpuSeconds(pids)) - before
+}

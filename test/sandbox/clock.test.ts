@@ -1,0 +1,204 @@
+import { test } from 'vitest'
+import { models } from '../../src/process/release.ts'
+import { sandboxModel } from '../../src/sandbox/model.ts'
+import { scopeFilters } from '../../src/sandbox/store.ts'
+import { type Actor, mongodbUrlOf, seedBooking, type TestApp, testApp } from '../support/app.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { validBodies } from '../support/valid-bodies.ts'
+import { hookedPartner } from '../support/webhooks.ts'
+
+const settings = {
+  MONGODB_URL: mongodbUrlOf(`clock_${crypto.randomUUID().slice(0, 8)}`),
+  WEBHOOKS_ALLOW_PRIVATE: 'on',
+}
+/** Two processes: what one moves, the other goes by. */
+const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
+const hour = 3600
+const day = 24 * hour
+
+const advance = (actor: Actor, advance_seconds: unknown, asIs = false) =>
+  actor.send('POST', '/sandbox/clock', { body: { advance_seconds }, asIs })
+
+async function scopeOf(of: TestApp, { keyId }: Actor): Promise<number> {
+  return (await sandboxModel(of.sandbox.db).findOne({ key_id: keyId, state: 'open' }).lean().orFail())._id
+}
+
+/** The documents of a sandbox in all collections, by collection and id. */
+async function documentsOf(of: TestApp, scope: number): Promise<Map<string, object>> {
+  const { db } = of.sandbox
+  const found = await Promise.all(
+    scopeFilters(db, models, scope).map(async ({ collection, filter }) => {
+      const documents = await db.collection(collection).find(filter).toArray()
+      return documents.map((one) => [`${collection}/${one._id}`, one] as const)
+    }),
+  )
+  return new Map(found.flat())
+}
+
+/** The dates in a value, by path. */
+function datesIn(value: unknown, path = ''): [string, Date][] {
+  if (value instanceof Date) return [[path, value]]
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return []
+  if ('_bsontype' in value) return []
+  return Object.entries(value).flatMap(([field, one]) => datesIn(one, path ? `${path}.${field}` : field))
+}
+
+test.concurrent('the clock of a sandbox moves forward, up to 400 days, and no other one', async ({
+  expect,
+}) => {
+  const [actor, neighbour] = await Promise.all([service.actor(), service.actor()])
+  const read = async (who: Actor) => (await who.send('GET', '/sandbox/clock')).body.data
+  expect((await read(actor)).advanced_seconds).toBe(0)
+  const moved = await advance(actor, 25 * hour)
+  expect([moved.status, moved.body.data.advanced_seconds, moved.body.meta.sandbox]).toEqual([
+    200,
+    25 * hour,
+    true,
+  ])
+  expect(Date.parse(moved.body.data.now)).toBeGreaterThan(Date.now() + 24.9 * hour * 1000)
+  for (const [value, code] of [
+    [undefined, 'required'],
+    [null, 'required'],
+    [0, 'min'],
+    [-1, 'min'],
+    [400 * day + 1, 'max'],
+    [400 * day - 25 * hour + 1, 'max'],
+    [1.5, 'invalid'],
+    ['60', 'invalid'],
+  ]) {
+    const { status, body } = await advance(actor, value)
+    expect([status, body.error.errors], String(value)).toEqual([
+      422,
+      [{ path: 'advance_seconds', code, message: expect.any(String) }],
+    ])
+  }
+  const [mine, theirs] = [await read(actor), await read(neighbour)]
+  expect([mine.advanced_seconds, theirs.advanced_seconds]).toEqual([25 * hour, 0])
+  expect((await advance(actor, 400 * day - 25 * hour)).body.data.advanced_seconds).toBe(400 * day)
+  expect((await actor.send('POST', '/v1/clock', { body: { advance_seconds: 1 } })).status).toBe(404)
+  await actor.send('DELETE', '/sandbox')
+  expect((await read(actor)).advanced_seconds).toBe(0)
+})
+
+test.concurrent('twenty advances at once are as far as twenty, and never beyond the bound', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  await actor.send('GET', '/sandbox/clock')
+  const moves = await Promise.all(Array.from({ length: 20 }, () => advance(actor, 30 * day)))
+  expect(moves.filter(({ status }) => status === 200)).toHaveLength(13)
+  expect((await actor.send('GET', '/sandbox/clock')).body.data.advanced_seconds).toBe(390 * day)
+})
+
+test.concurrent('everything that a sandbox stores is dated by its clock, in each process', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const onOther: Actor = {
+    ...actor,
+    send: (method, path, sending) => other.send(method, path, { key: actor.key, ...sending }),
+  }
+  const bodies = Object.entries(await validBodies(actor, '/sandbox'))
+  const scope = await scopeOf(service, actor)
+  const before = await documentsOf(service, scope)
+  await advance(actor, 30 * day)
+  const from = Date.now() + 29 * day * 1000
+  for (const [route, { path, body }] of bodies) {
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const { status, text } = await onOther.send(route.split(' ')[0] as string, path, {
+      body: body(),
+      headers,
+    })
+    expect(status, route + text).toBeLessThan(300)
+  }
+  const feed = '/sandbox/integrations/provider_one/bookings'
+  const { version } = (await onOther.send('GET', feed)).body.data.Bookings.at(-1)
+  expect(Date.parse(`${version.replace(' ', 'T')}Z`)).toBeGreaterThan(from)
+  await onOther.send('PUT', `${feed}/consumers/sync`, { body: { acknowledged: version } })
+  const dates = [...(await documentsOf(service, scope))].flatMap(([name, document]) => {
+    const earlier = new Map(datesIn(before.get(name)).map(([path, date]) => [path, date.getTime()]))
+    const [collection = ''] = name.split('/')
+    return datesIn(document)
+      .filter(([path, date]) => earlier.get(path) !== date.getTime())
+      .map(([path, date]) => ({ collection, path, date }))
+  })
+  expect([...new Set(dates.map(({ collection }) => collection))]).toEqual(
+    expect.arrayContaining([
+      ...['users', 'listings', 'bookings', 'messages', 'rate_jobs', 'availability_blocks', 'provider_keys'],
+      ...['consumers', 'webhooks', 'stored_responses'],
+    ]),
+  )
+  // What processes need for their work goes by the real clock.
+  const own = new Set(['webhooks.due_at', 'webhooks.testing_until', 'outbox.next_attempt_at'])
+  const late = dates
+    .filter(({ date }) => date.getTime() < from)
+    .map(({ collection, path, date }) => ({ name: `${collection}.${path}`, date }))
+    .filter(({ name }) => !own.has(name))
+  expect(late).toEqual([])
+})
+
+test.concurrent('a day later a stored response is forgotten and a message is no duplicate; live data know nothing of it', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  for (const [prefix, isAhead] of [
+    ['/sandbox', true],
+    ['/v1', false],
+  ] as const) {
+    const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor, prefix)
+    const body = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+    const headers = { 'idempotency-key': 'one' }
+    const book = async () =>
+      (await actor.send('POST', `${prefix}/bookings`, { body, headers })).body.data.booking_id
+    const write = async () => {
+      const sending = { body: { message: { text: 'Hello' } } }
+      return (await actor.send('POST', `${prefix}/bookings/${booking_id}/messages`, sending)).body.data
+        .message.id
+    }
+    const first = [await book(), await write()]
+    expect([await book(), await write()]).toEqual(first)
+    if (isAhead) await advance(actor, 25 * hour)
+    const again = [await book(), await write()]
+    expect(again.map((id, index) => id !== first[index])).toEqual([isAhead, isAhead])
+  }
+})
+
+test.concurrent('a hint that failed is tried once more by each advance, and after five days its webhook is off', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(actor, '/sandbox')
+  const made = await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
+  const path = `/sandbox/webhooks/${made.body.data.id}`
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  await actor.send('POST', '/sandbox/bookings', { body: stay })
+  const tries = async () => (await actor.send('GET', `${path}/deliveries`)).body.data[0]
+  await expect.poll(tries).toMatchObject({ attempts: 1, response_status: 503 })
+  for (let count = 2; count <= 4; count += 1) {
+    await advance(actor, 10 * hour)
+    await expect.poll(tries).toMatchObject({ attempts: count, response_status: 503 })
+    await expect.poll(async () => Date.parse((await tries()).next_attempt_at)).toBeGreaterThan(Date.now())
+  }
+  expect(received).toHaveLength(4)
+  const skew = Math.abs(Number(received.at(-1)?.headers['webhook-timestamp']) * 1000 - Date.now())
+  expect(skew).toBeLessThan(hour * 1000)
+  await advance(actor, 5 * day)
+  await expect
+    .poll(async () => (await actor.send('GET', path)).body.data)
+    .toMatchObject({ enabled: false, disabled_reason: 'failing' })
+  expect(received).toHaveLength(5)
+})
+
+test.concurrent('the webhook of another sandbox, and one of live data, notice no advance', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
+  const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
+  await book()
+  await expect.poll(() => received.length).toBe(1)
+  await advance(actor, 6 * day)
+  const live = async () => (await actor.send('GET', `/v1/webhooks/${id}`)).body.data
+  const first = await live()
+  expect(first.enabled).toBe(true)
+  const [delivery] = (await actor.send('GET', `/v1/webhooks/${id}/deliveries`)).body.data
+  expect(Date.parse(delivery.next_attempt_at)).toBeLessThan(Date.now() + hour * 1000)
+})

@@ -1,0 +1,344 @@
+import { connect } from 'node:net'
+import { test } from 'vitest'
+import { sandboxModel } from '../../src/sandbox/model.ts'
+import { type Actor, mongodbUrlOf, seedBooking, sender, testApp } from '../support/app.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const settings = {
+  MONGODB_URL: mongodbUrlOf(`faults_${crypto.randomUUID().slice(0, 8)}`),
+  WEBHOOKS_ALLOW_PRIVATE: 'on',
+}
+/** Two processes, of which one listens. */
+const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
+const listening = service.app.listen({ hostname: '127.0.0.1', port: 0 })
+const port = listening.server?.port as number
+const overSocket = sender(fetch, `http://127.0.0.1:${port}`)
+
+const setRules = (actor: Actor, ...rules: object[]) =>
+  actor.send('PUT', '/sandbox/faults', { body: { rules } })
+const leftOf = async (actor: Actor) =>
+  (await actor.send('GET', '/sandbox/faults')).body.data.rules.map(({ left }: { left: object }) => left)
+const once = (actor: Actor, method: string, path: string, body?: object) =>
+  actor.send(method, path, { asIs: true, ...(body ? { body } : {}) })
+
+/** What a client reads from its socket, and how the connection ends. */
+function captured(request: string): Promise<{ bytes: string; end: string }> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    let bytes = ''
+    let end = 'closed'
+    socket.on('data', (data) => {
+      bytes += data.toString()
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      end = error.code ?? 'error'
+    })
+    socket.on('close', () => resolve({ bytes, end }))
+    socket.write(request)
+  })
+}
+
+const wire = (method: string, path: string, key: string, body = '', headers = '') =>
+  captured(
+    `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${key}\r\nconnection: close\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
+  )
+
+const stayOf = ({ user_id, listing_id, room_type_id }: Awaited<ReturnType<typeof seedBooking>>) => ({
+  ...{ user_id, listing_id, room_type_id },
+  ...{ checkin_at: '2031-01-01', checkout_at: '2031-02-01' },
+})
+
+test.concurrent('faults answer as the contract, a proxy or an ended key would, name themselves, and end', async ({
+  expect,
+}) => {
+  const actor = await service.actor({ rateLimit: 100 })
+  const path = '/sandbox/listings'
+  const plain = await once(actor, 'GET', path)
+  expect(plain.headers.has('sandbox-fault')).toBe(false)
+  await setRules(
+    actor,
+    { fault: 'rate_limited', retry_after_seconds: 7 },
+    { fault: 'internal_error' },
+    { fault: 'bad_gateway' },
+    { fault: 'unauthorized' },
+    { fault: 'slow', delay_milliseconds: 50 },
+  )
+  const limited = await once(actor, 'GET', path)
+  expect([limited.status, limited.headers.get('retry-after'), limited.body.error]).toMatchObject([
+    429,
+    '7',
+    { type: 'rate_limit_error', errors: [{ path: 'retry_after', code: 'rate_limited', message: '7' }] },
+  ])
+  expect(limited.headers.get('ratelimit')).toContain(';r=0;')
+  const failed = await once(actor, 'GET', path)
+  expect([failed.status, failed.body.error.type, failed.headers.has('retry-after')]).toEqual([
+    500,
+    'internal_error',
+    false,
+  ])
+  const gateway = await once(actor, 'GET', path)
+  expect([gateway.status, gateway.headers.get('content-type')]).toEqual([502, 'text/html'])
+  expect(gateway.text).toContain('<h1>502 Bad Gateway</h1>')
+  const refused = await once(actor, 'GET', path)
+  expect([refused.status, refused.body.error.message]).toEqual([401, 'API key has expired'])
+  const late = await once(actor, 'GET', path)
+  expect([late.status, late.body.data.length]).toEqual([200, plain.body.data.length])
+  const named = [limited, failed, gateway, refused, late].map(({ headers }) => headers.get('sandbox-fault'))
+  expect(named).toEqual(['rate_limited', 'internal_error', 'bad_gateway', 'unauthorized', 'slow'])
+  // What a fault met counts like any other request; the key is as good as before.
+  const after = await once(actor, 'GET', path)
+  expect([after.status, after.headers.has('sandbox-fault')]).toEqual([200, false])
+  const remaining = ({ headers }: typeof after) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
+  expect(remaining(plain) - remaining(after)).toBe(7)
+  await service.logged()
+  const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
+  const logged = data.filter((one: { path: string }) => one.path === path).reverse()
+  expect(
+    logged.map(({ status, fault }: { status: number; fault: string | null }) => [status, fault]),
+  ).toEqual([
+    [200, null],
+    ...[
+      [429, 'rate_limited'],
+      [500, 'internal_error'],
+      [502, 'bad_gateway'],
+      [401, 'unauthorized'],
+      [200, 'slow'],
+    ],
+    [200, null],
+  ])
+})
+
+test.concurrent('a lost request does nothing, a lost response everything, and half a response is not taken for whole', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const seeded = await seedBooking(actor, '/sandbox')
+  const stay = JSON.stringify(stayOf(seeded))
+  const feed = '/sandbox/integrations/provider_one/bookings'
+  const count = async () => (await actor.send('GET', feed)).body.meta.pagination.total
+  const before = await count()
+  const operation = 'createBooking'
+  const faults = ['lost_request', 'lost_response', 'cut_response'].map((fault) => ({ fault, operation }))
+  await setRules(actor, ...faults)
+  const key = 'idempotency-key: lost\r\n'
+  const book = () => wire('POST', '/sandbox/bookings', actor.key, stay, key)
+  expect(await book()).toEqual({ bytes: '', end: 'ECONNRESET' })
+  expect(await count()).toBe(before)
+  expect(await book()).toEqual({ bytes: '', end: 'ECONNRESET' })
+  expect(await count()).toBe(before + 1)
+  const cut = await book()
+  expect(cut.end).toBe('ECONNRESET')
+  const [head = '', body = ''] = cut.bytes.split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1.1 201 /)
+  expect(head.toLowerCase()).toContain('sandbox-fault: cut_response')
+  const whole = await book()
+  expect(whole.end).toBe('closed')
+  const text = whole.bytes.slice(whole.bytes.indexOf('\r\n\r\n') + 4)
+  expect(JSON.parse(text).data.Booking ?? JSON.parse(text).data).toBeDefined()
+  const half = body.slice(body.indexOf('\r\n') + 2)
+  expect(half.length).toBeGreaterThan(text.length / 3)
+  expect(half.length).toBeLessThan(text.length)
+  expect(await count()).toBe(before + 1)
+  await service.logged()
+  const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
+  const booked = data.filter(({ path }: { path: string }) => path === '/sandbox/bookings').slice(0, 4)
+  expect(booked.map((one: { status: number; fault: string }) => [one.status, one.fault])).toEqual([
+    [201, null],
+    [201, 'cut_response'],
+    [201, 'lost_response'],
+    [0, 'lost_request'],
+  ])
+})
+
+test.concurrent('errors are lost and cut like other responses, and so are pages and large lists', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  await actor.send('GET', '/sandbox/me')
+  await setRules(actor, { fault: 'lost_response', times: 2 }, { fault: 'cut_response', times: 2 })
+  const get = (path: string) => wire('GET', path, actor.key)
+  expect(await get('/sandbox/bookings/1/messages')).toEqual({ bytes: '', end: 'ECONNRESET' })
+  expect(await get('/sandbox/integrations/provider_one/availability?start_date=2030-01-01')).toEqual({
+    bytes: '',
+    end: 'ECONNRESET',
+  })
+  for (const path of ['/sandbox/bookings/1/messages', '/sandbox/listings']) {
+    const { bytes, end } = await get(path)
+    expect([
+      end,
+      bytes.includes('sandbox-fault: cut_response') || bytes.includes('Sandbox-Fault: cut_response'),
+    ]).toEqual(['ECONNRESET', true])
+    expect(bytes.endsWith('0\r\n\r\n')).toBe(false)
+  }
+  expect((await get('/sandbox/me')).end).toBe('closed')
+})
+
+test.concurrent('of the rules that match, the first that is not used up counts a request', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const made = await setRules(
+    actor,
+    { fault: 'internal_error', operation: 'listListings', after: 2, times: 2 },
+    { fault: 'bad_gateway', times: 2 },
+  )
+  expect(made.body.data.rules[0]).toEqual({
+    ...{ fault: 'internal_error', operation: 'listListings', event: null, after: 2, times: 2 },
+    ...{ retry_after_seconds: 5, delay_milliseconds: 2000, left: { after: 2, times: 2 } },
+  })
+  const look = async () => (await once(actor, 'GET', '/sandbox/listings')).status
+  const me = async () => (await once(actor, 'GET', '/sandbox/me')).status
+  expect([await look(), await me(), await look(), await look(), await look()]).toEqual([
+    200, 502, 200, 500, 500,
+  ])
+  expect(await leftOf(actor)).toEqual([
+    { after: 0, times: 0 },
+    { after: 0, times: 1 },
+  ])
+  expect([await look(), await look()]).toEqual([502, 200])
+  await setRules(actor, { fault: 'internal_error', times: 1000 })
+  expect((await actor.send('DELETE', '/sandbox/faults')).body.data).toEqual({ rules: [] })
+  expect(await look()).toBe(200)
+})
+
+test.concurrent('seven of two hundred requests at once meet the fault, over two processes', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const through = [service, other].map(
+    ({ send }) =>
+      () =>
+        send('GET', '/sandbox/me', { key: actor.key, asIs: true }),
+  )
+  await setRules(actor, { fault: 'bad_gateway', after: 20, times: 7 })
+  const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => through[index % 2]?.()))
+  expect(answers.filter((one) => one?.status === 502)).toHaveLength(7)
+  expect(answers.filter((one) => one?.status === 200)).toHaveLength(193)
+  expect(await leftOf(actor)).toEqual([{ after: 0, times: 0 }])
+})
+
+test.concurrent('what steers the sandbox, live data and other keys meet no fault', async ({ expect }) => {
+  const [actor, neighbour] = await Promise.all([service.actor(), service.actor()])
+  await setRules(actor, { fault: 'internal_error', times: 1000 })
+  const paths = [
+    '/sandbox/faults',
+    '/sandbox/clock',
+    '/sandbox/key',
+    '/sandbox/requests',
+    '/sandbox/requests/counts',
+  ]
+  for (const path of paths) expect((await once(actor, 'GET', path)).status, path).toBe(200)
+  expect((await once(actor, 'GET', '/v1/me')).status).toBe(200)
+  expect((await once(neighbour, 'GET', '/sandbox/me')).status).toBe(200)
+  expect((await once(actor, 'GET', '/sandbox/me')).status).toBe(500)
+  for (const method of ['GET', 'PUT', 'DELETE'])
+    expect((await once(actor, method, '/v1/faults', { rules: [] })).status).toBe(404)
+  expect(await leftOf(actor)).toEqual([{ after: 0, times: 999 }])
+  expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
+  expect(await leftOf(actor)).toEqual([])
+  expect((await once(actor, 'GET', '/sandbox/me')).status).toBe(200)
+})
+
+test.concurrent('rules that are not valid change nothing, and each says what is wrong with it', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  await setRules(actor, { fault: 'slow' })
+  for (const [rules, path, code] of [
+    [undefined, 'rules', 'required'],
+    ['none', 'rules', 'invalid'],
+    [Array(21).fill({ fault: 'slow' }), 'rules', 'max'],
+    [[{}], 'rules.0.fault', 'required'],
+    [[{ fault: 'fire' }], 'rules.0.fault', 'invalid'],
+    [[{ fault: 'slow', operation: 'clearSandbox' }], 'rules.0.operation', 'invalid'],
+    [[{ fault: 'slow', operation: 'setSandboxFaults' }], 'rules.0.operation', 'invalid'],
+    [[{ fault: 'slow', operation: 'getSandboxClock' }], 'rules.0.operation', 'invalid'],
+    [[{ fault: 'slow', operation: 'unknown' }], 'rules.0.operation', 'invalid'],
+    [[{ fault: 'slow', event: 'booking.changed' }], 'rules.0.event', 'invalid'],
+    [[{ fault: 'hint_lost', operation: 'createBooking' }], 'rules.0.operation', 'invalid'],
+    [[{ fault: 'hint_lost', event: 'rain' }], 'rules.0.event', 'invalid'],
+    [[{ fault: 'slow', after: -1 }], 'rules.0.after', 'min'],
+    [[{ fault: 'slow', after: 10_001 }], 'rules.0.after', 'max'],
+    [[{ fault: 'slow', times: 0 }], 'rules.0.times', 'min'],
+    [[{ fault: 'slow', times: 1001 }], 'rules.0.times', 'max'],
+    [[{ fault: 'slow', times: 1.5 }], 'rules.0.times', 'invalid'],
+    [[{ fault: 'slow', delay_milliseconds: 25_001 }], 'rules.0.delay_milliseconds', 'max'],
+    [
+      [{ fault: 'slow' }, { fault: 'rate_limited', retry_after_seconds: 61 }],
+      'rules.1.retry_after_seconds',
+      'max',
+    ],
+    [[{ fault: 'slow' }, null], 'rules.1', 'required'],
+  ] as const) {
+    const { status, body } = await once(actor, 'PUT', '/sandbox/faults', { rules })
+    const found = body.error?.errors?.map((one: { path: string; code: string }) => [one.path, one.code])
+    expect([status, found?.[0]], JSON.stringify(rules)?.slice(0, 80)).toEqual([422, [path, code]])
+  }
+  expect(await leftOf(actor)).toEqual([{ after: 0, times: 1 }])
+  const known = { fault: 'slow', operation: 'replyAsSandboxGuest', unknown: 1 }
+  expect((await setRules(actor, known)).status).toBe(200)
+})
+
+test.concurrent('twenty requests wait, one more is served at once', async ({ expect }) => {
+  const actor = await service.actor()
+  await setRules(actor, { fault: 'slow', times: 21, delay_milliseconds: 25_000 })
+  let waiting = 20
+  const all = Array.from({ length: 21 }, async () => {
+    const { status } = await actor.send('GET', '/sandbox/me')
+    waiting -= 1
+    return status
+  })
+  expect(await Promise.race(all)).toBe(200)
+  // The others wait until the process is to end.
+  expect(waiting).toBe(19)
+  service.live.heldRequests.end()
+  expect(new Set(await Promise.all(all))).toEqual(new Set([200]))
+})
+
+test.concurrent('hints are lost, doubled, late, forged and old, as their rules say', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const actor = await other.actor()
+  const seeded = await seedBooking(actor, '/sandbox')
+  const made = await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
+  expect(made.status, made.text).toBe(201)
+  const { id } = made.body.data
+  const event = 'booking.changed'
+  const faults = ['hint_lost', 'hint_twice', 'hint_late', 'hint_forged', 'hint_old']
+  await setRules(actor, { fault: 'hint_lost', event: 'message.created', times: 1000 })
+  for (const fault of [...faults, null]) {
+    if (fault !== null) await setRules(actor, { fault, event, delay_milliseconds: 300 })
+    await actor.send('POST', '/sandbox/bookings', { body: stayOf(seeded) })
+    const newest = async () => (await actor.send('GET', `/sandbox/webhooks/${id}/deliveries`)).body.data
+    const count = faults.indexOf(fault ?? '') + 1 || faults.length + 1
+    await expect.poll(async () => (await newest()).length).toBe(count)
+    await expect
+      .poll(async () => (await newest())[0])
+      .toMatchObject({ status: 'delivered', fault, attempts: 1 })
+  }
+  const deliveries = (await actor.send('GET', `/sandbox/webhooks/${id}/deliveries`)).body.data.reverse()
+  expect(deliveries.map((one: { response_status: number }) => one.response_status)).toEqual([
+    null,
+    ...Array(5).fill(200),
+  ])
+  const posts = deliveries.map((one: { id: string }) =>
+    received.filter(({ headers }) => headers['webhook-id'] === one.id),
+  )
+  expect(posts.map((one: unknown[]) => one.length)).toEqual([0, 2, 1, 2, 2, 1])
+  const [, twice, , forged, old] = posts
+  expect(twice[0].headers['webhook-signature']).toBeDefined()
+  expect(forged[0].headers['webhook-signature']).not.toBe(forged[1].headers['webhook-signature'])
+  expect(forged[0].body).toBe(forged[1].body)
+  const age = (one: { headers: Record<string, string> }) =>
+    Date.now() / 1000 - Number(one.headers['webhook-timestamp'])
+  expect(age(old[0])).toBeGreaterThanOrEqual(600)
+  expect(age(old[1])).toBeLessThan(600)
+})
+
+test.concurrent('a sandbox without rules is read no more often than before', async ({ expect }) => {
+  const actor = await service.actor()
+  await actor.send('GET', '/sandbox/me')
+  const stored = await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId }).lean().orFail()
+  expect(stored.rules).toEqual([])
+  expect((await overSocket('GET', '/sandbox/me', { key: actor.key })).status).toBe(200)
+})

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { models } from '../../../src/process/release.ts'
+import {
+  type Actor,
+  makeActor,
+  mongodbUrlOf,
+  seedBooking,
+  sender,
+  testApp,
+  testEnvironment,
+} from '../../support/app.ts'
+import { startNginx } from '../../support/nginx.ts'
+import { startService } from '../../support/processes.ts'
+import { soakFactor } from '../../support/soak.ts'
+
+const settings = { MONGODB_URL: mongodbUrlOf(`faults_${crypto.randomUUID().slice(0, 8)}`) }
+const inspected = await testApp(settings)
+const rounds = 100 * soakFactor
+
+/** An answer that came whole, or null. */
+const attempt = (url: string, init: RequestInit) =>
+  fetch(url, init)
+    .then(async (response) => ({ status: response.status, text: await response.text() }))
+    .catch(() => null)
+
+/** Everything of all live collections, apart from what is kept of requests and keys, and what the background works on. */
+async function liveState(): Promise<string> {
+  const { db } = inspected.live
+  const hash = createHash('sha256')
+  const moving = new Set(['requests', 'request_counts', 'keys', 'leases', 'sequences', 'outbox'])
+  for (const model of models) {
+    const { name } = model(db).collection
+    if (moving.has(name)) continue
+    for (const document of await db.collection(name).find().sort({ _id: 1 }).toArray())
+      hash.update(name + JSON.stringify(document))
+  }
+  return hash.digest('hex')
+}
+
+test('a booking whose answer is lost or cut is made once, directly and behind a proxy, and nobody else notices', async () => {
+  const environment = testEnvironment(settings)
+  const services = await Promise.all([startService(environment), startService(environment)])
+  const proxy = await startNginx(
+    services.map(({ url }) => Number(new URL(url).port)),
+    true,
+  )
+  const direct = sender(fetch, services[0]?.url)
+  const partner = (): Promise<Actor> => makeActor(inspected.live, direct, { rateLimit: 1_000_000 })
+  const [actor, neighbour] = await Promise.all([partner(), partner()])
+  await seedBooking(neighbour)
+  const { user_id, listing_id, room_type_id } = await seedBooking(actor, '/sandbox')
+  const feed = '/sandbox/integrations/provider_one/bookings'
+  const countOf = async (who: Actor) => (await who.send('GET', feed)).body.meta.pagination.total
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const [before, ofNeighbour, live] = [await countOf(actor), await countOf(neighbour), await liveState()]
+  const ends = { broken: 0, gateway: 0, whole: 0 }
+  for (let round = 0; round < rounds; round += 1) {
+    const base = round % 2 === 0 ? (services[round % 4 === 0 ? 0 : 1]?.url as string) : proxy.url
+    const fault = ['lost_response', 'lost_request', 'cut_response'][round % 3]
+    const rule = { fault, operation: 'createBooking', times: 1 + (round % 2) }
+    expect((await actor.send('PUT', '/sandbox/faults', { body: { rules: [rule] } })).status).toBe(200)
+    const headers = { 'x-api-key': actor.key, 'idempotency-key': `round-${round}` }
+    const init = { method: 'POST', headers, body: JSON.stringify(stay) }
+    for (;;) {
+      const answer = await attempt(`${base}/sandbox/bookings`, init)
+      if (answer?.status === 201) break
+      // What a proxy makes of a service that does not answer.
+      if (answer) expect([answer.status, base]).toEqual([502, proxy.url])
+      ends[answer ? 'gateway' : 'broken'] += 1
+    }
+    ends.whole += 1
+    expect(await countOf(actor)).toBe(before + round + 1)
+  }
+  console.log(ends)
+  expect(ends.broken).toBeGreaterThan(0)
+  expect(ends.gateway).toBeGreaterThan(0)
+  expect(await countOf(neighbour)).toBe(ofNeighbour)
+  expect(await liveState()).toBe(live)
+  await proxy.stop()
+  await Promise.all(services.map((service) => service.stop()))
+})
