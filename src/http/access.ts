@@ -4,13 +4,22 @@ import type { Deprecation } from './deprecation.ts'
 import type { Permission } from './permissions.ts'
 
 /** The requirements of a route, checked before its handler runs. */
+/** What problems can lie in besides the fields of the body: a part of the path that is not an id, or the day. */
+export interface ToCheck {
+  params: Record<string, string | undefined>
+  /** As it was sent. */
+  body: Record<string, unknown>
+  /** The time in the environment of the caller. */
+  now: Date
+}
+
 export interface Access {
   /** Permission that the key must have; `any` for none. */
   permission: Permission | 'any'
   /** The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`. */
   body?: 'json' | 'bulk' | 'optional'
-  /** Problems with a part of the path that is not an id; reported together with those of the body. */
-  checkPath?: (params: Record<string, string | undefined>) => Problem[]
+  /** Problems that the schema of the body cannot know of; reported together with its own. */
+  check?: (request: ToCheck) => Problem[]
   /** The path names an integration provider. */
   provider?: true
   /** The route takes an `Idempotency-Key`. */

@@ -28,10 +28,14 @@ export interface FaultRule extends Fault {
   route: string | null
   /** Of a fault of hints: only those of this event; null for each. */
   event: string | null
-  isOfHints: boolean
   /** So many pass first. */
   after: number
   /** So many meet it then. */
   times: number
   left: { after: number; times: number }
+}
+
+/** True for a fault that hints meet, false for one of requests. */
+export function isHintFault(fault: FaultName): boolean {
+  return (hintFaults as readonly string[]).includes(fault)
 }

@@ -82,7 +82,8 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   const body = access.body && (await readBody(app, request, context.caller.keyId, access.body))
   // Once it has been read to its end, the connection can be used again.
   if (body && isBodyToRefuse(request)) delete set.headers.connection
-  if (body && access.checkPath) reportWith(body, access.checkPath(context.params ?? {}))
+  const now = app.clock(context.caller.hostId)
+  if (body && access.check) reportWith(body, access.check({ params: context.params ?? {}, body, now }))
   context.sent = { idempotencyKey, body }
   if (body) context.body = body
   context.query = readQuery(request.url)

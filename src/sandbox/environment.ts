@@ -1,7 +1,6 @@
 import { makeAllDue } from '../changes/webhooks/due-store.ts'
 import { WebhookWorker } from '../changes/webhooks/worker.ts'
 import type { AppContext, Environment, SandboxInUse } from '../http/context.ts'
-import type { FaultRule } from '../http/fault-rule.ts'
 import { sequenceIds } from '../http/ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
@@ -10,7 +9,7 @@ import { maxAheadSeconds } from './clock/schema.ts'
 import { SandboxClocks } from './clocks.ts'
 import { findSandbox, openSandbox } from './fill.ts'
 import { moveAhead, noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
-import { findRules, replaceRules, takeRule } from './rules-store.ts'
+import { findRules, replaceRules, takeHintRule, takeRequestRule } from './rules-store.ts'
 import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
 import { inTurn } from './turns.ts'
 
@@ -40,10 +39,7 @@ export async function openSandboxEnvironment(
   const faults: NonNullable<Environment['faults']> = {
     read: async (scope) => (await findRules(db, scope))?.rules ?? [],
     replace: (scope, rules) => replaceRules(db, scope, rules),
-    async ofHint(scope, event) {
-      const isOfHint = (rule: FaultRule) => rule.isOfHints && (rule.event === null || rule.event === event)
-      return takeRule(db, await findRules(db, scope), isOfHint)
-    },
+    ofHint: (scope, event) => takeHintRule(db, scope, event),
   }
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookWorker({
@@ -61,11 +57,9 @@ export async function openSandboxEnvironment(
   const inUse = (sandbox: OpenSandbox): SandboxInUse => {
     const { _id: scope, ahead_seconds, rules = [] } = sandbox
     clocks.note(scope, ahead_seconds)
-    const isOf = (route: string) => (rule: FaultRule) =>
-      !rule.isOfHints && (rule.route === null || rule.route === route)
     return {
       scope,
-      ...(rules.length > 0 ? { faultOf: (route: string) => takeRule(db, sandbox, isOf(route)) } : {}),
+      ...(rules.length > 0 ? { faultOf: (route: string) => takeRequestRule(db, sandbox, route) } : {}),
       requireRoom: () => requireRoom(store, sandbox),
       noteWrite: (growth) => noteWrite(store, scope, growth),
     }

@@ -1,4 +1,4 @@
-import type { FaultRule } from '../http/fault-rule.ts'
+import { type FaultRule, isHintFault } from '../http/fault-rule.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 
@@ -16,6 +16,18 @@ export async function replaceRules(db: Db, scope: number, rules: FaultRule[]): P
   await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: change })
 }
 
+/** Counts a request to a route, as `POST /sandbox/bookings`; returns the rule that it meets, or null. */
+export function takeRequestRule(db: Db, found: Rules, route: string): Promise<FaultRule | null> {
+  const isOf = (rule: FaultRule) => !isHintFault(rule.fault) && (rule.route === null || rule.route === route)
+  return takeRule(db, found, isOf)
+}
+
+/** Counts the first try of a hint; returns the rule that it meets, or null. */
+export async function takeHintRule(db: Db, scope: number, event: string): Promise<FaultRule | null> {
+  const isOf = (rule: FaultRule) => isHintFault(rule.fault) && (rule.event === null || rule.event === event)
+  return takeRule(db, await findRules(db, scope), isOf)
+}
+
 /**
  * Counts something against the first rule that matches it and is not used up; exact, however many processes do so at
  * once.
@@ -23,7 +35,7 @@ export async function replaceRules(db: Db, scope: number, rules: FaultRule[]): P
  * @param found the rules as they were read
  * @returns the rule, if it is met
  */
-export async function takeRule(
+async function takeRule(
   db: Db,
   found: Rules | null,
   matches: (rule: FaultRule) => boolean,

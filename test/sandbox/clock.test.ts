@@ -3,6 +3,7 @@ import { models } from '../../src/process/release.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { scopeFilters } from '../../src/sandbox/store.ts'
 import { type Actor, mongodbUrlOf, seedBooking, type TestApp, testApp } from '../support/app.ts'
+import { readFixture } from '../support/fixtures.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 import { hookedPartner } from '../support/webhooks.ts'
@@ -42,6 +43,22 @@ function datesIn(value: unknown, path = ''): [string, Date][] {
   if ('_bsontype' in value) return []
   return Object.entries(value).flatMap(([field, one]) => datesIn(one, path ? `${path}.${field}` : field))
 }
+
+test.concurrent('who was born yesterday by the clock of the sandbox is no child of tomorrow', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const user = await readFixture('users/maria')
+  const born = async (date_of_birth: string) => {
+    const body = { ...user, email: `${crypto.randomUUID()}@example.com`, date_of_birth }
+    const { status, body: answer } = await actor.send('POST', '/sandbox/users', { body })
+    return status === 201 ? status : answer.error.errors.map(({ path }: { path: string }) => path)
+  }
+  const inTenDays = new Date(Date.now() + 10 * day * 1000).toISOString().slice(0, 10)
+  expect(await born(inTenDays)).toEqual(['date_of_birth'])
+  await advance(actor, 11 * day)
+  expect(await born(inTenDays)).toBe(201)
+})
 
 test.concurrent('the clock of a sandbox moves forward, up to 400 days, and no other one', async ({
   expect,

@@ -39,13 +39,20 @@ function describe({ rules }: Faults): string {
   )
 }
 
+type Args = Parameters<typeof openSandboxClient>[0] & Parameters<typeof print>[0]
+
+/** Reads or changes the rules, and prints how they stand then. */
+async function send(args: Args, method: string, sent: { body?: string } = {}): Promise<void> {
+  const client = await openSandboxClient(args)
+  print(args, (await client.send<Faults>(method, '/faults', { ...sent, expects: Rules })).data, describe)
+}
+
 const list = command({
   meta: { name: 'list', description: 'List the faults that the sandbox plays, and what is left of each' },
   examples: ['partnerctl faults list'],
   args: sandboxArgs,
   async run({ args }) {
-    const client = await openSandboxClient(args)
-    print(args, (await client.send<Faults>('GET', '/faults', { expects: Rules })).data, describe)
+    await send(args, 'GET')
   },
 })
 
@@ -64,9 +71,7 @@ const set = command({
     ...sandboxArgs,
   },
   async run({ args }) {
-    const body = await readRules(args.file)
-    const client = await openSandboxClient(args)
-    print(args, (await client.send<Faults>('PUT', '/faults', { body, expects: Rules })).data, describe)
+    await send(args, 'PUT', { body: await readRules(args.file) })
   },
 })
 
@@ -75,8 +80,7 @@ const clear = command({
   examples: ['partnerctl faults clear'],
   args: sandboxArgs,
   async run({ args }) {
-    const client = await openSandboxClient(args)
-    print(args, (await client.send<Faults>('DELETE', '/faults', { expects: Rules })).data, describe)
+    await send(args, 'DELETE')
   },
 })
 

@@ -62,7 +62,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
         return ok(context, await show(consumer))
       },
       {
-        access: { ...access, body: 'json', checkPath: nameProblems },
+        access: { ...access, body: 'json', check: nameProblems },
         body: ConsumerWrite,
         response: { 200: Envelope(ConsumerView) },
         detail: {

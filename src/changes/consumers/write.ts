@@ -1,5 +1,6 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 import { firstFree } from '../../core/first-free.ts'
+import type { ToCheck } from '../../http/access.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import { isSlug } from '../../http/schema/formats.ts'
@@ -53,7 +54,7 @@ export async function putConsumer(
 }
 
 /** Problems with the name of a consumer, reported together with those of its body. */
-export function nameProblems({ name = '' }: Record<string, string | undefined>): Problem[] {
+export function nameProblems({ params: { name = '' } }: Pick<ToCheck, 'params'>): Problem[] {
   if (name.length > maxName)
     return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]
   if (isSlug(name)) return []

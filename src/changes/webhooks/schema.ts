@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../../core/errors.ts'
 import {
   named,
+  oneOf,
   type Refinement,
   requestObject,
   responseObject,
@@ -18,13 +19,10 @@ const url = text(2048, {
   description:
     'Where hints are posted: `https` and a public address. For a program on your own machine there is `partnerctl listen`',
 })
-const events = Type.Array(
-  Type.Union(
-    webhookEvents.map((event) => Type.Literal(event)),
-    { description: 'What is hinted' },
-  ),
-  { minItems: 1, maxItems: webhookEvents.length, uniqueItems: true, description: 'What is hinted' },
-)
+const events = Type.Array(oneOf(webhookEvents, 'What is hinted'), {
+  ...{ minItems: 1, maxItems: webhookEvents.length, uniqueItems: true },
+  description: 'What is hinted',
+})
 
 /** Body of `POST /v1/webhooks`. */
 export const webhookCreate = (allowsPrivate: boolean) =>

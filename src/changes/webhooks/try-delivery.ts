@@ -9,7 +9,7 @@ import { noteFailing, noteWorking } from './store.ts'
 import { switchWebhook, undeliveredFrom } from './switch.ts'
 
 /** The context of a try. */
-export type TryContext = SendContext & { environment: Pick<Environment, 'name' | 'refreshClocks' | 'faults'> }
+export type TryContext = SendContext & { environment: Pick<Environment, 'name' | 'faults'> }
 
 /** True for a response that took the hint. */
 export function isSuccess({ status }: PostResult): boolean {

@@ -1,4 +1,4 @@
-import type { AppContext } from '../../http/context.ts'
+import type { AppContext, Environment } from '../../http/context.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../platform/timeout.ts'
 import { HintCollector } from './collector.ts'
@@ -28,7 +28,10 @@ export class WebhookWorker {
   private looking: Promise<void> | undefined
   private isStopped = false
 
-  constructor(private readonly app: EndpointContext & Pick<AppContext, 'changes' | 'clockWatch'>) {
+  constructor(
+    private readonly app: EndpointContext &
+      Pick<AppContext, 'changes' | 'clockWatch'> & { environment: Pick<Environment, 'refreshClocks'> },
+  ) {
     const mayWork = () => !this.isStopped && this.isHolder() && app.clockWatch.isSound()
     this.sender = new HintSender(app, mayWork)
     this.collector = new HintCollector(app, mayWork, (webhook) => this.sender.send(webhook))

@@ -26,11 +26,20 @@ export const requiredDate = (description: string) => date({ whenBlank: 'required
 /** An http or https address; stored, never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
 
-const ofPath = new WeakMap<object, Problem[]>()
+/** One of a set of words. */
+export const oneOf = <T extends string>(words: readonly T[], description: string) =>
+  Type.Unsafe<T>(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      { description },
+    ),
+  )
 
-/** Has what is wrong with a request's path reported together with what is wrong with its body (decisions §1). */
+const ofRequest = new WeakMap<object, Problem[]>()
+
+/** Has what else is wrong with a request reported together with what is wrong with its body (decisions §1). */
 export function reportWith(body: object, problems: Problem[]): void {
-  ofPath.set(body, problems)
+  ofRequest.set(body, problems)
 }
 
 /** Checks combinations of fields that are valid by themselves; returns the problems. */
@@ -48,7 +57,7 @@ export function requestObject<T extends TProperties>(
   const schema = Type.Object(properties, { additionalProperties: true })
   const validate = (value: unknown) => {
     const own = findProblems(schema, value, refine as Refinement<unknown> | undefined)
-    const problems = [...(ofPath.get(value as object) ?? []), ...own]
+    const problems = [...own, ...(ofRequest.get(value as object) ?? [])]
     if (problems.length > 0) throw invalidFields(problems)
     return { value }
   }

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { type FaultRule, hintFaults } from '../../http/fault-rule.ts'
+import type { FaultRule } from '../../http/fault-rule.ts'
 import { guard } from '../../http/guard.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
@@ -61,11 +61,10 @@ function toRule(sent: SentRule, operations: ReadonlyMap<string, string>): FaultR
   return {
     ...{ fault, operation, event, after, times, retry_after_seconds, delay_milliseconds },
     route: operation === null ? null : (operations.get(operation) ?? null),
-    isOfHints: (hintFaults as readonly string[]).includes(fault),
     left: { after, times },
   }
 }
 
-function serializeRule({ route: _, isOfHints: __, ...rule }: FaultRule) {
+function serializeRule({ route: _, ...rule }: FaultRule) {
   return rule
 }

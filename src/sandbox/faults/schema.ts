@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { webhookEvents } from '../../changes/webhooks/hint.ts'
 import type { Problem } from '../../core/errors.ts'
-import { hintFaults, requestFaults } from '../../http/fault-rule.ts'
+import { hintFaults, isHintFault, requestFaults } from '../../http/fault-rule.ts'
 import {
   named,
+  oneOf,
   type Refinement,
   requestObject,
   responseObject,
@@ -12,14 +13,6 @@ import {
 } from '../../http/schema/fields.ts'
 
 const maxRules = 20
-
-const oneOf = <T extends string>(words: readonly T[], description: string) =>
-  Type.Unsafe<T>(
-    Type.Union(
-      words.map((word) => Type.Literal(word)),
-      { description },
-    ),
-  )
 
 const whole = (minimum: number, maximum: number, fallback: number, description: string) =>
   Type.Optional(Type.Integer({ minimum, maximum, default: fallback, description }))
@@ -80,12 +73,11 @@ function problemsOf(
   at: string,
   isOperation: (id: string) => boolean,
 ): Problem[] {
-  const isOfHints = (hintFaults as readonly string[]).includes(fault)
   const invalid = (field: string, message: string): Problem => ({
     ...{ path: `${at}.${field}`, code: 'invalid' },
     message: `"${at}.${field}" ${message}`,
   })
-  if (isOfHints)
+  if (isHintFault(fault))
     return operation === undefined ? [] : [invalid('operation', 'is for faults of requests: use "event"')]
   if (event !== undefined) return [invalid('event', 'is for faults of hints: use "operation"')]
   return operation === undefined || isOperation(operation)

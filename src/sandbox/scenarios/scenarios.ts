@@ -1,26 +1,15 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
-import { invalidField } from '../../core/errors.ts'
 import { withIds } from '../../http/ids.ts'
 import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
-import { bookingStatus, type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
-import { type BookingWish, findNewestBooking } from '../../stays/bookings/store.ts'
+import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
 import { prepareTransition, transitionBooking } from '../../stays/bookings/transitions.ts'
 import { replyAsGuest, setConversationClosed } from '../../stays/messages/conversation.ts'
-import { findClosedConversations } from '../../stays/messages/store.ts'
+import { findFitting, findOpenConversation } from './find.ts'
 import type { ScenarioName } from './names.ts'
 import type { ParameterName, Played, ScenarioParameters } from './schema.ts'
-import {
-  book,
-  makeGuest,
-  missing,
-  type Place,
-  placesFor,
-  prepareStay,
-  type Stage,
-  stayFrom,
-} from './stage.ts'
+import { book, makeGuest, placeFor, placesFor, prepareStay, type Stage, stayFrom } from './stage.ts'
 
 /** A scenario for which everything was found. */
 export interface Ready {
@@ -96,17 +85,12 @@ export const scenarios: readonly Scenario[] = [
       'A guest books and cancels before anybody could look. Finds an integration that cannot take the cancellation of a booking that it never saw.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
-      const stay = stayFrom(stage, checkin_at)
-      const [place] = await placesFor(stage, listing_id, stay, 1)
+      const [place, stay] = await placeFor(stage, listing_id, checkin_at)
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {
           const { app } = stage
-          const booked = await prepareStay(stage, {
-            user_id: await makeGuest(stage),
-            place: place as Place,
-            stay,
-          })
+          const booked = await prepareStay(stage, { user_id: await makeGuest(stage), place, stay })
           const cancelled = await carryOut(app.db, {
             queue: booked.queue,
             async run(session) {
@@ -125,12 +109,11 @@ export const scenarios: readonly Scenario[] = [
       'A booking is made, confirmed and cancelled at once. Finds an integration that goes on by its own clock instead of the last version that it was given.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
-      const stay = stayFrom(stage, checkin_at)
-      const [place] = await placesFor(stage, listing_id, stay, 1)
+      const [place, stay] = await placeFor(stage, listing_id, checkin_at)
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {
-          const made = await book(stage, { user_id: await makeGuest(stage), place: place as Place, stay })
+          const made = await book(stage, { user_id: await makeGuest(stage), place, stay })
           const confirmed = await move(stage, made, 'confirmed')
           return stayed([await move(stage, confirmed, 'cancelled')])
         },
@@ -143,9 +126,7 @@ export const scenarios: readonly Scenario[] = [
       'Of the nights that it names one unit is left, and a guest takes it. Finds an integration that books by what it remembers, or repeats a booking that was refused.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
-      const stay = stayFrom(stage, checkin_at)
-      const [found] = await placesFor(stage, listing_id, stay, 1)
-      const place = found as Place
+      const [place, stay] = await placeFor(stage, listing_id, checkin_at)
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {
@@ -239,36 +220,4 @@ function stayed(bookings: StoredBooking[]) {
     listing_id: only(bookings.map(({ listing_id }) => listing_id)),
     room_type_id: only(bookings.map(({ room_type_id }) => room_type_id)),
   }
-}
-
-type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
-
-/**
- * The booking that was named, or the newest that fits.
- *
- * @throws DomainError `validation` at `booking_id` for one of others; `conflict` where none fits
- */
-async function findFitting(
-  { app, hostId }: Stage,
-  { booking_id, listing_id }: Wanted,
-  words: StatusWord[],
-  exceptIds: number[] = [],
-): Promise<StoredBooking> {
-  const find = (wish: BookingWish) => findNewestBooking(app.db, hostId, wish)
-  if (booking_id && !(await find({ id: booking_id })))
-    throw invalidField('booking_id', '"booking_id" must be the id of a booking of this sandbox')
-  const found = await find({
-    ...(booking_id ? { id: booking_id } : {}),
-    ...(listing_id ? { listing_id } : {}),
-    statuses: words.map((word) => bookingStatus[word]),
-    exceptIds,
-  })
-  if (found) return found
-  const kind = exceptIds.length > 0 ? 'with an open conversation' : `that is ${words.join(' or ')}`
-  throw missing(booking_id ? `the booking is not one ${kind}` : `there is no booking ${kind}`)
-}
-
-async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
-  const closed = await findClosedConversations(stage.app.db, stage.hostId)
-  return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)
 }

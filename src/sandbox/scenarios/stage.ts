@@ -74,6 +74,17 @@ export async function placesFor(
   )
 }
 
+/** The place for one stay, and the stay. Errors as those of `placesFor`. */
+export async function placeFor(
+  stage: Stage,
+  listingId: number | null | undefined,
+  checkin_at: string | null | undefined,
+): Promise<[Place, Stay]> {
+  const stay = stayFrom(stage, checkin_at)
+  const [place] = await placesFor(stage, listingId, stay, 1)
+  return [place as Place, stay]
+}
+
 async function* bookableListings(
   { app: { db }, hostId }: Stage,
   listingId: number | null | undefined,

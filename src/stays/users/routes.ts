@@ -5,7 +5,7 @@ import { guard } from '../../http/guard.ts'
 import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { prepareUser } from './create.ts'
-import { User, UserCreate } from './schema.ts'
+import { birthProblems, User, UserCreate } from './schema.ts'
 import { serializeUser } from './serialize.ts'
 
 /** Creates users of the key's host (contract, `POST /v1/users`). */
@@ -23,7 +23,7 @@ export function userRoutes(app: AppContext) {
       return response
     },
     {
-      access: { permission: 'users.write', body: 'json', idempotent: true },
+      access: { permission: 'users.write', body: 'json', idempotent: true, check: birthProblems },
       body: UserCreate,
       response: { 201: Envelope(User) },
       detail: { operationId: 'createUser', summary: 'Create a user' },

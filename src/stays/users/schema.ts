@@ -1,5 +1,7 @@
 import type { Static } from '@sinclair/typebox'
-import { systemClock, toDay } from '../../core/clock.ts'
+import { isCalendarDate, toDay } from '../../core/clock.ts'
+import type { Problem } from '../../core/errors.ts'
+import type { ToCheck } from '../../http/access.ts'
 import {
   date,
   named,
@@ -29,30 +31,32 @@ const about = {
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
 export const UserCreate = named(
   'UserCreate',
-  requestObject(
-    {
-      email: requiredText(255, { format: 'email', trims: true, description: about.email }),
-      password: optional(
-        text(128, { minLength: 8, whenBlank: 'min' }),
-        'Password of the account, 8 to 128 characters, never shown again; null for an account without one',
-      ),
-      first_name: requiredText(255, { description: about.first_name }),
-      last_name: requiredText(255, { description: about.last_name }),
-      phone: optional(text(), about.phone),
-      date_of_birth: optional(date(), about.date_of_birth),
-      gender: optional(word(), about.gender),
-      country: optional(text(), about.country),
-      city: optional(text(), about.city),
-      timezone: optional(text(64, { format: 'timezone' }), about.timezone),
-      language: optional(text(64, { format: 'language' }), about.language),
-    },
-    ({ date_of_birth }, isValidAt) =>
-      isValidAt('date_of_birth') && date_of_birth?.trim() && date_of_birth >= toDay(systemClock())
-        ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must lie in the past' }]
-        : [],
-  ),
+  requestObject({
+    email: requiredText(255, { format: 'email', trims: true, description: about.email }),
+    password: optional(
+      text(128, { minLength: 8, whenBlank: 'min' }),
+      'Password of the account, 8 to 128 characters, never shown again; null for an account without one',
+    ),
+    first_name: requiredText(255, { description: about.first_name }),
+    last_name: requiredText(255, { description: about.last_name }),
+    phone: optional(text(), about.phone),
+    date_of_birth: optional(date(), about.date_of_birth),
+    gender: optional(word(), about.gender),
+    country: optional(text(), about.country),
+    city: optional(text(), about.city),
+    timezone: optional(text(64, { format: 'timezone' }), about.timezone),
+    language: optional(text(64, { format: 'language' }), about.language),
+  }),
 )
 export type UserCreate = Static<typeof UserCreate>
+
+/** Nobody is born today or later, by the clock of the environment. */
+export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
+  const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
+  return isDay && date_of_birth >= toDay(now)
+    ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must lie in the past' }]
+    : []
+}
 
 /** A user as the contract writes it. */
 export const User = named(

@@ -1,0 +1,40 @@
+import { invalidField } from '../../core/errors.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
+import { bookingStatus, type StatusWord } from '../../stays/bookings/status.ts'
+import { type BookingWish, findNewestBooking } from '../../stays/bookings/store.ts'
+import { findClosedConversations } from '../../stays/messages/store.ts'
+import type { ScenarioParameters } from './schema.ts'
+import { missing, type Stage } from './stage.ts'
+
+type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
+
+/**
+ * The booking that was named, or the newest that fits.
+ *
+ * @throws DomainError `validation` at `booking_id` for one of others; `conflict` where none fits
+ */
+export async function findFitting(
+  { app, hostId }: Stage,
+  { booking_id, listing_id }: Wanted,
+  words: StatusWord[],
+  exceptIds: number[] = [],
+): Promise<StoredBooking> {
+  const find = (wish: BookingWish) => findNewestBooking(app.db, hostId, wish)
+  if (booking_id && !(await find({ id: booking_id })))
+    throw invalidField('booking_id', '"booking_id" must be the id of a booking of this sandbox')
+  const found = await find({
+    ...(booking_id ? { id: booking_id } : {}),
+    ...(listing_id ? { listing_id } : {}),
+    statuses: words.map((word) => bookingStatus[word]),
+    exceptIds,
+  })
+  if (found) return found
+  const kind = exceptIds.length > 0 ? 'with an open conversation' : `that is ${words.join(' or ')}`
+  throw missing(booking_id ? `the booking is not one ${kind}` : `there is no booking ${kind}`)
+}
+
+/** The booking that was named, or the newest, whose conversation is open. */
+export async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
+  const closed = await findClosedConversations(stage.app.db, stage.hostId)
+  return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)
+}
