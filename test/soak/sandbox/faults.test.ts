@@ -80,3 +80,40 @@ test('a booking whose answer is lost or cut is made once, directly and behind a 
   await proxy.stop()
   await Promise.all(services.map((service) => service.stop()))
 })
+
+/** What a client sees of each fault: the status, whether the fault is named, and how its answer ends. */
+const seen: Record<string, { direct: unknown[]; proxied: unknown[] }> = {
+  rate_limited: { direct: [429, 'rate_limited', 'whole'], proxied: [429, 'rate_limited', 'whole'] },
+  internal_error: { direct: [500, 'internal_error', 'whole'], proxied: [500, 'internal_error', 'whole'] },
+  bad_gateway: { direct: [502, 'bad_gateway', 'whole'], proxied: [502, 'bad_gateway', 'whole'] },
+  unauthorized: { direct: [401, 'unauthorized', 'whole'], proxied: [401, 'unauthorized', 'whole'] },
+  slow: { direct: [200, 'slow', 'whole'], proxied: [200, 'slow', 'whole'] },
+  lost_request: { direct: ['ECONNRESET'], proxied: [502, null, 'whole'] },
+  lost_response: { direct: ['ECONNRESET'], proxied: [502, null, 'whole'] },
+  cut_response: { direct: [200, 'cut_response', 'broken'], proxied: [200, 'cut_response', 'broken'] },
+}
+
+test('each fault is met as documented, directly and behind a proxy', async () => {
+  const service = await startService(testEnvironment(settings))
+  const proxy = await startNginx([Number(new URL(service.url).port)], true)
+  const actor = await makeActor(inspected.live, sender(fetch, service.url), { rateLimit: 1_000_000 })
+  const look = async (base: string) => {
+    const headers = { 'x-api-key': actor.key }
+    const answer = await fetch(`${base}/sandbox/listings`, { headers }).catch((error) => error)
+    if (!(answer instanceof Response)) return [answer.code]
+    const end = await answer.text().then(
+      () => 'whole',
+      () => 'broken',
+    )
+    return [answer.status, answer.headers.get('sandbox-fault'), end]
+  }
+  for (const [fault, { direct, proxied }] of Object.entries(seen)) {
+    // A client of the platform repeats a read whose connection was reset before a byte.
+    const rule = { fault, operation: 'listListings', times: 1000, delay_milliseconds: 500 }
+    await actor.send('PUT', '/sandbox/faults', { body: { rules: [rule] } })
+    expect([fault, await look(service.url), await look(proxy.url)]).toEqual([fault, direct, proxied])
+    await actor.send('DELETE', '/sandbox/faults')
+  }
+  await proxy.stop()
+  await service.stop()
+})
