@@ -4,6 +4,7 @@ import { keyRoutes } from './access/keys/routes.ts'
 import { providerKeyRoutes } from './access/provider-keys/routes.ts'
 import { requestRoutes } from './access/requests/routes.ts'
 import { consumerRoutes } from './changes/consumers/routes.ts'
+import { digestRoutes } from './changes/digest/routes.ts'
 import { feedRoutes } from './changes/feed/routes.ts'
 import { webhookRoutes } from './changes/webhooks/routes.ts'
 import { isBodyToRefuse } from './http/body.ts'
@@ -84,6 +85,7 @@ function v1Routes(app: AppContext) {
     .use(nightRoutes(app))
     .use(rateRoutes(app))
     .use(feedRoutes(app))
+    .use(digestRoutes(app))
     .use(consumerRoutes(app))
     .use(webhookRoutes(app))
 }

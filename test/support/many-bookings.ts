@@ -1,8 +1,11 @@
+import { addDays } from '../../src/core/clock.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { bookingModel } from '../../src/stays/bookings/model.ts'
 import { hostClockModel } from '../../src/versions/model.ts'
 
 const batch = 10_000
+/** The stays begin on one of so many days. */
+const [firstNight, nightsApart] = ['2025-01-01', 1000] as const
 
 /** Writes `count` bookings of a host straight into the database, one second apart, and sets the host's clock. */
 export async function fillBookings(db: Db, hostId: number, count: number): Promise<{ lastVersion: Date }> {
@@ -17,8 +20,8 @@ export async function fillBookings(db: Db, hostId: number, count: number): Promi
         user_id: 1,
         listing_id: 1 + (index % 50),
         room_type_id: 1 + (index % 50),
-        checkin_at: '2027-01-01',
-        checkout_at: '2027-02-01',
+        checkin_at: addDays(firstNight, index % nightsApart),
+        checkout_at: addDays(firstNight, (index % nightsApart) + 31),
         nights: 31,
         status: 1 + (index % 3),
         currency: 'EUR',

@@ -14,6 +14,7 @@ export interface Format {
 }
 
 const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
+const month = /^\d{4}-(?:0[1-9]|1[0-2])$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
 const responseStatus = /^[2-5](?:xx|\d\d)$/
@@ -65,6 +66,11 @@ export const formats = {
     accepts: isCalendarDate,
     expectation: 'a real calendar date written YYYY-MM-DD',
     documented: { format: 'date' },
+  },
+  month: {
+    accepts: (text) => month.test(text),
+    expectation: 'a month written YYYY-MM',
+    documented: { pattern: month.source },
   },
   uri: {
     accepts: isWebAddress,

@@ -1,7 +1,7 @@
-import AsyncLock from 'async-lock'
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { withTimeout } from '../timeout.ts'
+import { Turns } from '../turns.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, isDuplicate } from './errors.ts'
 import {
@@ -10,7 +10,7 @@ import {
   transactionTimeoutMilliseconds,
 } from './limits.ts'
 
-const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10_000 })
+const queues = new Turns(queueTimeoutMilliseconds, busy)
 
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged it.
@@ -22,16 +22,7 @@ const queues = new AsyncLock({ timeout: queueTimeoutMilliseconds, maxPending: 10
  * @throws DomainError `conflict` with a retry time when the turn does not come within 6 s
  */
 export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
-  return inTurn(`${db.name}/${queue}`, () => runTransaction(db, work))
-}
-
-async function inTurn<T>(queue: string, run: () => Promise<T>): Promise<T> {
-  try {
-    return await queues.acquire(queue, run)
-  } catch (error) {
-    if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message)) throw busy()
-    throw error
-  }
+  return queues.take(`${db.name}/${queue}`, () => runTransaction(db, work))
 }
 
 /** A change that is ready to be made: everything that can be read and checked beforehand has been. */
@@ -75,13 +66,15 @@ async function inSharedTransaction<T>(
     const close = () => {
       if (waiting.get(name) === members) waiting.delete(name)
     }
-    inTurn(name, () => {
-      close()
-      return runTogether(db, members)
-    }).catch((error) => {
-      close()
-      for (const { outcome } of members) outcome.reject(error)
-    })
+    queues
+      .take(name, () => {
+        close()
+        return runTogether(db, members)
+      })
+      .catch((error) => {
+        close()
+        for (const { outcome } of members) outcome.reject(error)
+      })
   }
   return member.outcome.promise as Promise<T>
 }

@@ -1,0 +1,58 @@
+import type { Db } from '../../platform/mongo/connection.ts'
+import { toStatusWord } from '../../stays/bookings/status.ts'
+import { toVersion } from '../../versions/format.ts'
+import { type Digest, digestOf } from './digest.ts'
+import { BookingHolder, type HeldBooking, type HostBookings } from './held.ts'
+import type { DigestQuery, DigestView } from './schema.ts'
+
+const maxBookings = 10_000
+
+/** Digests of hosts' bookings (decisions §23). */
+export class Digests {
+  private readonly holder: BookingHolder
+  /** Of all bookings by month, kept as long as nothing changes: a poller asks again and again. */
+  private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
+
+  /** @param patienceMilliseconds how long one request waits for another one of the same host */
+  constructor(db: Db, patienceMilliseconds: number) {
+    this.holder = new BookingHolder(db, patienceMilliseconds)
+  }
+
+  /** What is asked of a host's bookings, all of it at one moment. */
+  async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
+    const now = await this.holder.read(hostId)
+    const version = now.version && toVersion(now.version)
+    const listingId = listing_id === undefined ? undefined : Number(listing_id)
+    const start = day ?? month
+    if (listingId === undefined && start === undefined) return { version, ...(await this.wholeOf(now)) }
+    const wanted = now.bookings.filter(
+      (booking) =>
+        (listingId === undefined || booking.listing_id === listingId) &&
+        (start === undefined || booking.checkin_at.startsWith(start)),
+    )
+    const { parts, ...summary } = await digestOf(wanted, month === undefined ? 'month' : 'day')
+    if (day === undefined) return { version, ...summary, parts }
+    return { version, ...summary, ...pageOf(wanted, Number(after ?? 0)) }
+  }
+
+  private wholeOf(now: HostBookings): Promise<Digest> {
+    const whole = this.wholes.get(now) ?? digestOf(now.bookings, 'month')
+    this.wholes.set(now, whole)
+    return whole
+  }
+}
+
+function pageOf(bookings: readonly HeldBooking[], after: number) {
+  const left = bookings.filter(({ id }) => id > after)
+  const page = left.slice(0, maxBookings)
+  return {
+    bookings: page.map(({ id, version, status, checkin_at, checkout_at }) => ({
+      booking_id: id,
+      version: toVersion(new Date(version)),
+      status: toStatusWord(status),
+      checkin_at,
+      checkout_at,
+    })),
+    next_after: left.length > page.length ? (page.at(-1)?.id ?? null) : null,
+  }
+}

@@ -1,0 +1,91 @@
+import { LRUCache } from 'lru-cache'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { busy } from '../../platform/mongo/errors.ts'
+import { Turns } from '../../platform/turns.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
+import { findChanges } from '../../stays/bookings/store.ts'
+
+/** A booking as a digest sees it. */
+export interface HeldBooking extends Pick<StoredBooking, 'id' | 'listing_id' | 'status'> {
+  checkin_at: string
+  checkout_at: string
+  /** In milliseconds: as dates, they would weigh as much as all the rest. */
+  version: number
+}
+
+/** The bookings of a host at one moment, by id. */
+export interface HostBookings {
+  /** The newest of all; null without bookings. */
+  version: Date | null
+  bookings: readonly HeldBooking[]
+}
+
+const readAtOnce = 10_000
+/** In all; a host with more is read anew each time. */
+const maxHeld = 1_000_000
+const heldMilliseconds = 10 * 60_000
+
+/**
+ * The bookings of hosts as this process read them last, so that an answer reads only what is newer. Without it, a host of
+ * 100,000 bookings that change would not be answered within 1 s (decisions §23).
+ */
+export class BookingHolder {
+  private readonly hosts = new LRUCache<number, HostBookings>({
+    maxSize: maxHeld,
+    sizeCalculation: ({ bookings }) => bookings.length + 1,
+    ttl: heldMilliseconds,
+    ttlAutopurge: true,
+    updateAgeOnGet: true,
+  })
+  private readonly turns: Turns
+
+  /** @param patienceMilliseconds how long a reader waits for another one of the same host */
+  constructor(
+    private readonly db: Db,
+    patienceMilliseconds: number,
+  ) {
+    this.turns = new Turns(patienceMilliseconds, busy)
+  }
+
+  /** The bookings of a host now; the same object as long as nothing changes. */
+  read(hostId: number): Promise<HostBookings> {
+    return this.turns.take(String(hostId), async () => {
+      const held = this.hosts.get(hostId) ?? { version: null, bookings: [] }
+      const now = await this.refresh(hostId, held)
+      if (now !== held) this.hosts.set(hostId, now)
+      return now
+    })
+  }
+
+  /**
+   * One state: changes become visible in the order of their versions, and what has moved meanwhile is met again later
+   * (see `feed/page.ts`).
+   */
+  private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
+    const newer = new Map<number, HeldBooking>()
+    const days = new Map<string, string>()
+    let { version } = held
+    for (let isLast = false; !isLast; ) {
+      const rows = await findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readAtOnce })
+      for (const { id, listing_id, status, checkin_at, checkout_at, updated_at } of rows)
+        newer.set(id, {
+          ...{ id, listing_id, status },
+          checkin_at: shared(days, checkin_at),
+          checkout_at: shared(days, checkout_at),
+          version: updated_at.getTime(),
+        })
+      version = rows.at(-1)?.updated_at ?? version
+      isLast = rows.length < readAtOnce
+    }
+    if (newer.size === 0) return held
+    const unchanged = held.bookings.filter(({ id }) => !newer.has(id))
+    return { version, bookings: [...unchanged, ...newer.values()].sort((one, other) => one.id - other.id) }
+  }
+}
+
+/** One string for all bookings of a day. */
+function shared(days: Map<string, string>, day: string): string {
+  const known = days.get(day)
+  if (known === undefined) days.set(day, day)
+  return known ?? day
+}

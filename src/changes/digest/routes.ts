@@ -1,0 +1,49 @@
+import { Elysia } from 'elysia'
+import { DomainError } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import { withEntityTag } from '../../http/entity-tag.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { responseObject } from '../../http/schema/fields.ts'
+import { findListing } from '../../inventory/listings/store.ts'
+import { Turns } from '../../platform/turns.ts'
+import { Digests } from './answer.ts'
+import { DigestQuery, DigestView } from './schema.ts'
+
+/** How long a request waits for another one of its key, and then of its host. */
+const patienceMilliseconds = 15_000
+/** Bun closes a connection without traffic unless it is told how long this one may be quiet. */
+const quietSeconds = 60
+
+const occupied = () =>
+  new DomainError('conflict', 'Another digest is being read with this key; try again', [], 1)
+
+/** Whether a partner's bookings are the host's, in one request (decisions §23). */
+export function digestRoutes(app: AppContext) {
+  const digests = new Digests(app.db, patienceMilliseconds)
+  // However often a partner asks, it takes the time of the others once.
+  const turns = new Turns(patienceMilliseconds, occupied)
+  return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
+    '/bookings/digest',
+    async (context) => {
+      const { caller, query, server, request } = context
+      server?.timeout(request, quietSeconds)
+      if (query.listing_id !== undefined) await findListing(app.db, caller.hostId, Number(query.listing_id))
+      const digest = await turns.take(String(caller.keyId), () => digests.answer(caller.hostId, query))
+      return withEntityTag(context, ok(context, { digest }))
+    },
+    {
+      access: {
+        ...{ permission: 'bookings.read', provider: true, conditional: true },
+        errors: ['not_found', 'conflict'],
+      },
+      query: DigestQuery,
+      response: { 200: Envelope(responseObject({ digest: DigestView }, 'The digest')) },
+      detail: {
+        tags: ['Booking feed'],
+        operationId: 'digestBookings',
+        summary: 'Compare your bookings with those of the host',
+      },
+    },
+  )
+}

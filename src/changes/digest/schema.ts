@@ -1,0 +1,80 @@
+import { type Static, Type } from '@sinclair/typebox'
+import type { Problem } from '../../core/errors.ts'
+import {
+  dateInQuery,
+  idInQuery,
+  named,
+  requestObject,
+  responseObject,
+  shown,
+  text,
+} from '../../http/schema/fields.ts'
+import { bookingFields } from '../../stays/bookings/schema.ts'
+
+/** Query of the digest: which of the bookings, and how far apart (decisions §23). */
+export const DigestQuery = requestObject(
+  {
+    listing_id: idInQuery('Only bookings of this listing', '2001'),
+    month: Type.Optional(
+      text(255, {
+        format: 'month',
+        whenBlank: 'invalid',
+        description: 'Only stays that begin in this month, by day',
+        example: '2026-12',
+      }),
+    ),
+    day: dateInQuery('Only stays that begin on this day, each of them', '2026-12-24'),
+    after: idInQuery('With `day`: only bookings with a greater id, as `next_after` says', '5002'),
+  },
+  ({ month, day, after }, isValidAt): Problem[] => [
+    ...(month !== undefined && day !== undefined && isValidAt('day')
+      ? [{ path: 'day', code: 'invalid', message: '"day" and "month" cannot be used together' } as const]
+      : []),
+    ...(after !== undefined && day === undefined && isValidAt('after')
+      ? [{ path: 'after', code: 'invalid', message: '"after" is for use with "day"' } as const]
+      : []),
+  ],
+)
+export type DigestQuery = Static<typeof DigestQuery>
+
+const { booking_id, version, status_word, checkin_at, checkout_at } = bookingFields
+const summary = {
+  count: shown.integer('How many bookings', 'count'),
+  sha256: shown.text(
+    'SHA-256 in lower-case hex of a line for each booking, ascending by id: `booking_id status checkin_at checkout_at` and a line feed',
+  ),
+}
+
+/** What a partner compares its own bookings with. */
+export const DigestView = named(
+  'BookingDigest',
+  responseObject({
+    version: shown.textOrNull(
+      'The newest version of all bookings of the host, whatever the query asks for; null without bookings',
+      'version',
+    ),
+    ...summary,
+    parts: Type.Optional(
+      shown.list(
+        'The months with bookings, or the days of the month that was asked for; absent with `day`',
+        named(
+          'BookingDigestPart',
+          responseObject({ key: shown.text('The month of `checkin_at`, or its day'), ...summary }),
+        ),
+      ),
+    ),
+    bookings: Type.Optional(
+      shown.list(
+        'With `day`: its bookings by id, at most 10,000',
+        named(
+          'DigestedBooking',
+          responseObject({ booking_id, version, status: status_word, checkin_at, checkout_at }),
+        ),
+      ),
+    ),
+    next_after: Type.Optional(
+      shown.integerOrNull('With `day`: go on `after` this id; null at the end', 'id'),
+    ),
+  }),
+)
+export type DigestView = Static<typeof DigestView>
