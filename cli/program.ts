@@ -46,6 +46,10 @@ const partnerCommands: Commands = {
     description: 'Follow the booking feed',
     load: () => import('./commands/partner/feed.ts').then((file) => file.feed),
   },
+  reconcile: {
+    description: 'Compare your bookings with those of the host',
+    load: () => import('./commands/partner/reconcile.ts').then((file) => file.reconcile),
+  },
   messages: {
     description: 'Follow the messages of all conversations',
     load: () => import('./commands/partner/messages.ts').then((file) => file.messages),

@@ -16,10 +16,10 @@ const silent: Progress = { update() {}, stop() {} }
  * A bar on standard error, on a terminal only, and not where changes are printed to the same terminal:
  * count of total, rate, and time left.
  */
-export function openProgress(isShown: boolean, items: string): Progress {
+export function openProgress(isShown: boolean, items: string, verb = 'Syncing'): Progress {
   if (!isShown) return silent
   const bar = new SingleBar({
-    format: `Syncing {bar} {percentage}% | {value} of {total} ${items} | {rate}/s | {left} left`,
+    format: `${verb} {bar} {percentage}% | {value} of {total} ${items} | {rate}/s | {left} left`,
     stream: process.stderr,
     hideCursor: true,
     clearOnComplete: true,

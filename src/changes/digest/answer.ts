@@ -1,5 +1,4 @@
 import type { Db } from '../../platform/mongo/connection.ts'
-import { toStatusWord } from '../../stays/bookings/status.ts'
 import { toVersion } from '../../versions/format.ts'
 import { type Digest, digestOf } from './digest.ts'
 import { BookingHolder, type HeldBooking, type HostBookings } from './held.ts'
@@ -43,16 +42,13 @@ export class Digests {
 }
 
 function pageOf(bookings: readonly HeldBooking[], after: number) {
-  const left = bookings.filter(({ id }) => id > after)
+  const left = bookings.filter(({ booking_id }) => booking_id > after)
   const page = left.slice(0, maxBookings)
   return {
-    bookings: page.map(({ id, version, status, checkin_at, checkout_at }) => ({
-      booking_id: id,
+    bookings: page.map(({ listing_id: _, version, ...booking }) => ({
+      ...booking,
       version: toVersion(new Date(version)),
-      status: toStatusWord(status),
-      checkin_at,
-      checkout_at,
     })),
-    next_after: left.length > page.length ? (page.at(-1)?.id ?? null) : null,
+    next_after: left.length > page.length ? (page.at(-1)?.booking_id ?? null) : null,
   }
 }

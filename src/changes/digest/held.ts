@@ -2,13 +2,13 @@ import { LRUCache } from 'lru-cache'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { Turns } from '../../platform/turns.ts'
-import type { StoredBooking } from '../../stays/bookings/model.ts'
+import { toStatusWord } from '../../stays/bookings/status.ts'
 import { findChanges } from '../../stays/bookings/store.ts'
+import { byId, type DigestedBooking } from './digest.ts'
 
-/** A booking as a digest sees it. */
-export interface HeldBooking extends Pick<StoredBooking, 'id' | 'listing_id' | 'status'> {
-  checkin_at: string
-  checkout_at: string
+/** A booking that is held. */
+export interface HeldBooking extends DigestedBooking {
+  listing_id: number
   /** In milliseconds: as dates, they would weigh as much as all the rest. */
   version: number
 }
@@ -69,7 +69,7 @@ export class BookingHolder {
       const rows = await findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readAtOnce })
       for (const { id, listing_id, status, checkin_at, checkout_at, updated_at } of rows)
         newer.set(id, {
-          ...{ id, listing_id, status },
+          ...{ booking_id: id, listing_id, status: toStatusWord(status) },
           checkin_at: shared(days, checkin_at),
           checkout_at: shared(days, checkout_at),
           version: updated_at.getTime(),
@@ -78,8 +78,8 @@ export class BookingHolder {
       isLast = rows.length < readAtOnce
     }
     if (newer.size === 0) return held
-    const unchanged = held.bookings.filter(({ id }) => !newer.has(id))
-    return { version, bookings: [...unchanged, ...newer.values()].sort((one, other) => one.id - other.id) }
+    const unchanged = held.bookings.filter(({ booking_id }) => !newer.has(booking_id))
+    return { version, bookings: [...unchanged, ...newer.values()].sort(byId) }
   }
 }
 

@@ -1,0 +1,111 @@
+import { readFile } from 'node:fs/promises'
+import { CsvError, parse } from 'csv-parse'
+import type { DigestedBooking } from '../../src/changes/digest/digest.ts'
+import { isCalendarDate } from '../../src/core/clock.ts'
+import { isIdText } from '../../src/http/path-id.ts'
+import { isVersion } from '../../src/http/schema/formats.ts'
+import { bookingStatus } from '../../src/stays/bookings/status.ts'
+import { UsageError } from '../errors.ts'
+
+/** A booking as the partner holds it; with its version if the partner keeps one. */
+export interface PartnersBooking extends DigestedBooking {
+  version?: string
+}
+
+/** A line of a file that is not what it should be. */
+export class MalformedLineError extends Error {
+  override readonly name = 'MalformedLineError'
+  constructor(line: number, what: string) {
+    super(`Line ${line} of the file: ${what}`)
+  }
+}
+
+interface Row {
+  line: number
+  fields: Record<string, unknown>
+}
+
+/**
+ * Reads the bookings that a partner holds: lines of JSON if the first character is `{`, else csv with a header line.
+ * Unknown columns are ignored.
+ *
+ * @param path `-` for standard input
+ * @throws UsageError for a file that cannot be read; MalformedLineError at the first line that is not a booking, or has
+ *   the id of one before
+ */
+export async function readBookingsFile(path: string): Promise<PartnersBooking[]> {
+  const text = await readText(path)
+  const bookings = new Map<number, PartnersBooking>()
+  for await (const row of text.startsWith('{') ? rowsOfJson(text) : rowsOfCsv(text)) {
+    const booking = toBooking(row)
+    if (bookings.has(booking.booking_id))
+      throw new MalformedLineError(row.line, `the "booking_id" ${booking.booking_id} was there before`)
+    bookings.set(booking.booking_id, booking)
+  }
+  return [...bookings.values()]
+}
+
+async function readText(path: string): Promise<string> {
+  const bytes = await (path === '-' ? Bun.stdin.bytes() : readFile(path)).catch((error) => {
+    throw new UsageError(`Cannot read "${path}": ${error.message}`)
+  })
+  // Leaves a byte order mark away.
+  return new TextDecoder().decode(bytes)
+}
+
+function* rowsOfJson(text: string): Generator<Row> {
+  for (const [index, json] of text.split('\n').entries()) {
+    if (json.trim() === '') continue
+    const line = index + 1
+    const fields = parseJson(json)
+    if (typeof fields !== 'object' || fields === null) throw new MalformedLineError(line, 'is no JSON object')
+    yield { line, fields: fields as Row['fields'] }
+  }
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+async function* rowsOfCsv(text: string): AsyncGenerator<Row> {
+  if (text.trim() === '') throw new MalformedLineError(1, 'there is no header line with the names of columns')
+  const columns = (header: string[]) => {
+    const names = header.map((name) => name.trim())
+    const absent = required.find((name) => !names.includes(name))
+    if (absent) throw new MalformedLineError(1, `the header names no column "${absent}"`)
+    return names
+  }
+  try {
+    for await (const { record, info } of parse(text, { columns, info: true, skip_empty_lines: true }))
+      yield { line: info.lines, fields: record }
+  } catch (error) {
+    if (error instanceof CsvError) throw new MalformedLineError(Number(error.lines ?? 1), error.message)
+    throw error
+  }
+}
+
+const statuses = Object.keys(bookingStatus)
+const isId = (value: unknown) => ['string', 'number'].includes(typeof value) && isIdText(String(value))
+const isDay = (value: unknown) => typeof value === 'string' && isCalendarDate(value)
+const checks = {
+  booking_id: [isId, 'the id of a booking'],
+  status: [(value: unknown) => statuses.includes(String(value)), `one of ${statuses.join(', ')}`],
+  checkin_at: [isDay, 'a day written YYYY-MM-DD'],
+  checkout_at: [isDay, 'a day written YYYY-MM-DD'],
+} as const
+const required = Object.keys(checks)
+
+function toBooking({ line, fields }: Row): PartnersBooking {
+  for (const [name, [isValid, expectation]] of Object.entries(checks))
+    if (!isValid(fields[name])) throw new MalformedLineError(line, `"${name}" must be ${expectation}`)
+  const { booking_id, status, checkin_at, checkout_at, version = null } = fields
+  const booking = { booking_id: Number(booking_id), status, checkin_at, checkout_at } as DigestedBooking
+  if (version === null || version === '') return booking
+  if (typeof version !== 'string' || !isVersion(version))
+    throw new MalformedLineError(line, '"version" must be written YYYY-MM-DD HH:MM:SS, or be empty')
+  return { ...booking, version }
+}
