@@ -1,4 +1,5 @@
 import { costs } from './costs.ts'
+import { digest } from './digest.ts'
 import { hints } from './hints.ts'
 import { idle } from './idle.ts'
 import { machines } from './machines.ts'
@@ -17,6 +18,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   writes: () => withServers(writes),
   walks: () => withServers(walks),
   help,
+  digest,
   hints,
   idle,
   costs: () => withServers(costs),

@@ -20,9 +20,9 @@ export interface HostBookings {
   bookings: readonly HeldBooking[]
 }
 
-const readAtOnce = 10_000
+const readAtOnce = 2500
 /** In all; a host with more is read anew each time. */
-const maxHeld = 1_000_000
+const maxHeld = 2_000_000
 const heldMilliseconds = 10 * 60_000
 
 /**
