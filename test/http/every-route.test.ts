@@ -55,6 +55,7 @@ test('the route table has exactly the endpoints of the contract', () => {
     'GET /v1/integrations/:provider/rates/jobs/:id',
     'GET /v1/integrations/:provider/bookings',
     'GET /v1/integrations/:provider/messages',
+    'GET /v1/integrations/:provider/bookings/digest',
     'GET /v1/integrations/:provider/bookings/consumers',
     'GET /v1/integrations/:provider/bookings/consumers/:name',
     'PUT /v1/integrations/:provider/bookings/consumers/:name',

@@ -137,6 +137,7 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
   ['GET /v1/listings/{id}', 2, () => actor.send('GET', `/v1/listings/${stay.listing_id}`)],
   ['GET /v1/listings', 2, () => actor.send('GET', '/v1/listings')],
   ['detail of a booking', 3, () => actor.send('GET', `${provider}/bookings/${bookingId}`)],
+  ['the digest of the bookings', 1, () => actor.send('GET', `${provider}/bookings/digest`)],
   ['messages of a booking', 3, () => actor.send('GET', `/v1/bookings/${bookingId}/messages`)],
   ['the message feed', 1, () => actor.send('GET', `${provider}/messages`)],
   ['the feed for a consumer', 2, () => actor.send('GET', `${provider}/bookings?consumer=one`)],

@@ -86,6 +86,7 @@ const others = [
   `GET ${integrations}/rates/jobs/{id}`,
   `GET ${integrations}/bookings`,
   `GET ${integrations}/bookings/{id}`,
+  `GET ${integrations}/bookings/digest`,
   `GET ${integrations}/messages`,
   `GET ${integrations}/bookings/consumers`,
   `GET ${integrations}/bookings/consumers/{name}`,

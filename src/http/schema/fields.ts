@@ -55,9 +55,13 @@ export function requestObject<T extends TProperties>(
   refine?: Refinement<Static<ReturnType<typeof Type.Object<T>>>>,
 ) {
   const schema = Type.Object(properties, { additionalProperties: true })
+  const fields = Object.keys(properties)
+  // What is none of the body's fields is first.
+  const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
+  const inOrder = (one: Problem, other: Problem) => placeOf(one) - placeOf(other)
   const validate = (value: unknown) => {
     const own = findProblems(schema, value, refine as Refinement<unknown> | undefined)
-    const problems = [...own, ...(ofRequest.get(value as object) ?? [])]
+    const problems = [...(ofRequest.get(value as object) ?? []), ...own].sort(inOrder)
     if (problems.length > 0) throw invalidFields(problems)
     return { value }
   }

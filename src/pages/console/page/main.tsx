@@ -5,6 +5,7 @@ import type { RequestCount } from '../../../access/requests/schema.ts'
 import { Api, type Environment } from './api.ts'
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
+import { Digest } from './digest.tsx'
 import { FailuresPanel, loadFailures } from './failures-panel.tsx'
 import { type Loaded, type Turn, useLoaded } from './hooks.ts'
 import { type Entered, KeyForm } from './key-form.tsx'
@@ -75,7 +76,13 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             {ofBookings(key, <Webhooks key={environment} {...scope} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
-            {ofBookings(key, <Changes key={environment} {...scope} />)}
+            {ofBookings(
+              key,
+              <>
+                <Digest key={`digest of ${environment}`} {...scope} />
+                <Changes key={environment} {...scope} />
+              </>,
+            )}
           </Panel>
         </div>
       </main>
