@@ -63,6 +63,8 @@ export async function authorize(
     // It has been counted, and its holder's administrator wants to know.
     if (error instanceof UnusableKeyError)
       Object.assign(outcome, { key: error.key, isLimited: window === 'default' })
+    // A key that was not looked up has not failed.
+    if (error.kind === 'rate_limit') throw error
     const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
     throw error

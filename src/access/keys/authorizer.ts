@@ -1,4 +1,4 @@
-import { DomainError, UnusableKeyError } from '../../core/errors.ts'
+import { DomainError, rateLimited, UnusableKeyError } from '../../core/errors.ts'
 import type { AppContext, Authorization, Authorizer, LimitState, RateWindow } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { minuteMilliseconds, type RateLimiter } from '../../platform/rate-limiter.ts'
@@ -22,12 +22,16 @@ interface CachedKey {
 const staleAfterMilliseconds = 5000
 const maxCachedKeys = 10_000
 
+/** A key that was not looked up may be by then. */
+const lookUpPauseMilliseconds = 1000
+
 /** Requests per minute for looking at the key itself (decisions §18). */
 const insightLimit = 60
 
 /** Authorizes requests by their key: one round trip to the rate limiter, no database read when the key is cached. */
 export class KeyAuthorizer implements Authorizer {
   private readonly cached = new Map<string, CachedKey>()
+  private readonly lookUps = new Map<string, Promise<CachedKey>>()
 
   constructor(
     private readonly db: Db,
@@ -43,9 +47,7 @@ export class KeyAuthorizer implements Authorizer {
   ): Promise<Authorization> {
     if (!isWellFormedApiKey(apiKey)) throw authError('API key is invalid')
     const hash = hashApiKey(apiKey)
-    let cached = this.cached.get(hash)
-    if (!cached && !(await mayLookUp())) throw authError('API key is invalid')
-    cached ??= await this.read(hash, now, null)
+    let cached = this.cached.get(hash) ?? (await this.lookUp(hash, now, mayLookUp))
     const { id } = cached.key
     const limit = window === 'default' ? limitOf(cached.key, this.defaultLimit) : insightLimit
     const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
@@ -63,6 +65,21 @@ export class KeyAuthorizer implements Authorizer {
     const limit = limitOf(key, this.defaultLimit)
     const state = await this.rateLimiter.look(rateLimitName(key.id), limit, minuteMilliseconds)
     return { ...state, limit, window: 'default' }
+  }
+
+  /** Requests of one key that come at once look it up once: however many they are, they are no sign of guessing. */
+  private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
+    const current = this.lookUps.get(hash)
+    if (current) return current
+    const lookUp = mayLookUp()
+      .then((may) => {
+        // Nobody knows whether it is wrong, and a client that is told so gives up.
+        if (!may) throw rateLimited(lookUpPauseMilliseconds)
+        return this.read(hash, now, null)
+      })
+      .finally(() => this.lookUps.delete(hash))
+    this.lookUps.set(hash, lookUp)
+    return lookUp
   }
 
   private async find(hash: string): Promise<{ key: ApiKey; secret: KeySecret }> {

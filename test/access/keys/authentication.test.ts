@@ -4,7 +4,7 @@ import { createApiKey } from '../../../src/access/keys/secret.ts'
 import { rotateKey } from '../../../src/access/keys/store.ts'
 import { ConfigError, readConfig } from '../../../src/core/config.ts'
 import { clientAddress, clientNetwork } from '../../../src/http/client-address.ts'
-import { testApp } from '../../support/app.ts'
+import { type Actor, testApp } from '../../support/app.ts'
 
 test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy'])(
   'readConfig() throws for TRUSTED_PROXIES=%s',
@@ -61,6 +61,25 @@ test('unknown keys beyond the failure limit rarely reach the database, and a kno
   expect(reads).toBeGreaterThan(0)
   expect(reads).toBeLessThan(unknown)
   expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
+})
+
+test('a valid key is never called wrong: not when its first requests come at once, nor those of many keys', async () => {
+  const fresh = await testApp({ AUTH_FAILURES_PER_MINUTE: '20', TRUSTED_PROXIES: '127.0.0.1' })
+  const headers = { 'x-forwarded-for': `203.0.113.${Date.now() % 250}` }
+  const [actor, ...others] = await Promise.all(Array.from({ length: 60 }, () => fresh.actor()))
+  const ask = async (key: string) => {
+    const { status, headers: answered } = await fresh.send('GET', '/v1/me', { key, headers })
+    return [status, answered.get('retry-after')]
+  }
+  const first = await Promise.all(Array.from({ length: 200 }, () => ask((actor as Actor).key)))
+  expect(new Set(first.map(String))).toEqual(new Set(['200,']))
+  const known = await Promise.all(others.map(({ key }) => ask(key)))
+  expect(known.filter(([status]) => status === 200).length).toBeGreaterThanOrEqual(20)
+  expect(known.filter(([status]) => status !== 200).map(String)).toEqual(
+    known.filter(([status]) => status !== 200).map(() => '429,1'),
+  )
+  // None of them counts as a failure: the next one is looked up.
+  expect(await ask((await fresh.actor()).key)).toEqual([200, null])
 })
 
 test('a mistyped key is refused without a look-up, an unknown one with one', async () => {
