@@ -34,7 +34,7 @@ const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
 export function parseDuration(text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d+)?)([smhd])?$/.exec(text.trim()) ?? []
   if (amount === undefined)
-    throw new UsageError(`"${text}" is not a valid duration; for example, use 60s, 15m or 24h`)
+    throw new UsageError(`"${text}" is not a valid duration; for example, use 60s, 15m, 24h or 7d`)
   return Number(amount) * (units[unit] as number)
 }
 

@@ -82,7 +82,12 @@ function problemsOf(
   if (event !== undefined) return [invalid('event', 'is for faults of hints: use "operation"')]
   return operation === undefined || isOperation(operation)
     ? []
-    : [invalid('operation', 'must be the id of an operation that can meet a fault')]
+    : [
+        invalid(
+          'operation',
+          'must be the `operationId` of a route that can meet a fault, such as "createBooking" (see /openapi.json)',
+        ),
+      ]
 }
 
 /** The rules as they stand. */

@@ -106,7 +106,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'changed-within-a-second',
     summary:
-      'A booking is made, confirmed and cancelled at once. Finds an integration that goes on by its own clock instead of the last version that it was given.',
+      'A booking is made, confirmed and cancelled at once. Finds an integration that waits for a state in between, and leaves the version ahead of the clock for one that goes on by its own.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
       const [place, stay] = await placeFor(stage, listing_id, checkin_at)

@@ -247,7 +247,7 @@ test.concurrent('db backup and db restore say what they cannot do, and leave eve
   const options: [string[], string][] = [
     [['--ids', '0'], 'Option --ids must be an integer from 1 to 1000000000'],
     [['--ahead', '400d'], 'Option --ahead must be at most 365d'],
-    [['--ahead', 'soon'], '"soon" is not a valid duration; for example, use 60s, 15m or 24h'],
+    [['--ahead', 'soon'], '"soon" is not a valid duration; for example, use 60s, 15m, 24h or 7d'],
   ]
   for (const [args, message] of options)
     expect(await outcome(['after-restore', ...args])).toEqual([2, message])
