@@ -353,6 +353,20 @@ const rows: Row[] = [
     'console',
   ],
   ['a list of one', 'http/query.ts', 'lists.has(key) || others.length > 0', 'others.length > 0', 'listings'],
+  [
+    'a changed booking twice in a digest',
+    'changes/digest/held.ts',
+    'held.bookings.filter(({ booking_id }) => !newer.has(booking_id))',
+    'held.bookings',
+    'changes/digest',
+  ],
+  [
+    'a valid key that is called wrong when many requests come at once',
+    'access/keys/authorizer.ts',
+    'if (current) return current',
+    '',
+    'access/keys',
+  ],
 ]
 
 const commands: Row[] = [
