@@ -1,0 +1,21 @@
+// biome-ignore lint/style/noRestrictedImports: a connection that is never opened
+import mongoose from 'mongoose'
+import pino from 'pino'
+import { createApp } from '../../src/app.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { readConfig } from '../../src/core/config.ts'
+import type { AppContext } from '../../src/http/context.ts'
+import { openApiDocument } from '../../src/pages/docs/openapi.ts'
+import { Metrics } from '../../src/process/metrics.ts'
+
+/** The OpenAPI document as the service serves it, from its routes alone: nothing is opened, and nothing listens. */
+export function readDocument() {
+  const config = readConfig({ PUBLIC_URL: 'https://partner.example.com' })
+  const context = (name: 'live' | 'sandbox') =>
+    ({
+      ...{ config, clock: systemClock, log: pino({ level: 'silent' }), db: mongoose.createConnection() },
+      environment: { name },
+    }) as unknown as AppContext
+  const app = createApp({ live: context('live'), sandbox: context('sandbox'), metrics: new Metrics(() => 0) })
+  return openApiDocument(app, config)
+}

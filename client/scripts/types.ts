@@ -1,0 +1,68 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import openapiTS, { astToString, type OpenAPI3, stringToAST } from 'openapi-typescript'
+import type ts from 'typescript'
+import { readDocument } from './document.ts'
+
+/**
+ * Writes the types of the client from the OpenAPI document; with `--check` it compares them and exits with 1 where they
+ * differ. Words of responses stay open to those that come later; those of requests are closed.
+ */
+const target = new URL('../src/api.ts', import.meta.url)
+const isOpen = 'x-open-words'
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
+type Json = any
+
+/** What a client needs to know: one path for both environments, what a success holds, and no examples. */
+function slim({ paths, components, ...document }: Json): Json {
+  const twins = new Set(Object.keys(paths).filter((path) => path.startsWith('/v1/')))
+  const kept = Object.entries<Json>(paths).filter(
+    ([path]) => !twins.has(path.replace(/^\/sandbox\//, '/v1/')) || twins.has(path),
+  )
+  for (const [, methods] of kept)
+    for (const operation of Object.values<Json>(methods)) {
+      operation.responses = Object.fromEntries(
+        Object.entries<Json>(operation.responses)
+          .filter(([status]) => status < '300')
+          .map(([status, { headers: _, ...response }]) => [status, response]),
+      )
+      openWords(operation.responses, components.schemas, new Set())
+    }
+  return dropExamples({
+    ...document,
+    paths: Object.fromEntries(kept),
+    components: { schemas: components.schemas },
+  })
+}
+
+function openWords(node: Json, schemas: Json, seen: Set<unknown>): void {
+  if (typeof node !== 'object' || node === null || seen.has(node)) return
+  seen.add(node)
+  if (node.type === 'string' && node.enum?.length > 1) node[isOpen] = true
+  const name = node.$ref?.split('/').at(-1)
+  if (name) openWords(schemas[name], schemas, seen)
+  for (const child of Object.values(node)) openWords(child, schemas, seen)
+}
+
+function dropExamples(node: Json): Json {
+  if (Array.isArray(node)) return node.map(dropExamples)
+  if (typeof node !== 'object' || node === null) return node
+  const kept = Object.entries(node).filter(([name]) => name !== 'example' && name !== 'examples')
+  return Object.fromEntries(kept.map(([name, child]) => [name, dropExamples(child)]))
+}
+
+function openUnion(schema: Json): ts.TypeNode | undefined {
+  if (!schema[isOpen]) return undefined
+  const words = schema.enum.map((word: string) => JSON.stringify(word)).join(' | ')
+  const [alias] = stringToAST(`type Words = ${words} | (string & {})`) as ts.TypeAliasDeclaration[]
+  return alias?.type
+}
+
+const ast = await openapiTS(slim(readDocument()) as OpenAPI3, { transform: openUnion })
+const text = `// Generated from the OpenAPI document: \`bin/bun run client:types\`.\n${astToString(ast)}`
+if (!process.argv.includes('--check')) await writeFile(target, text)
+else if ((await readFile(target, 'utf8').catch(() => '')) !== text) {
+  console.error('client/src/api.ts is not what the OpenAPI document says: run bin/bun run client:types')
+  process.exit(1)
+}
+process.exit(0)

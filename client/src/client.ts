@@ -1,0 +1,262 @@
+import { Feed, type FeedPace, type FeedPosition } from './feed.ts'
+import { type List, listOf, type Result, resultOf } from './result.ts'
+import { type Answer, type ClientOptions, type RequestOptions, Transport } from './transport.ts'
+import type { Body, Data, Query, Schemas } from './types.ts'
+
+/** What every method takes. */
+export interface CallOptions {
+  signal?: AbortSignal
+}
+
+/** What the methods take whose operation has an `Idempotency-Key`; without one the client makes its own. */
+export interface WriteOptions extends CallOptions {
+  idempotencyKey?: string
+}
+
+type Id = number | string
+const provider = '/integrations/provider_one'
+const data = ({ data }: Answer) => data
+
+/**
+ * A client for one key and one environment.
+ *
+ * Requests are sent again after faults where that can do no harm: see the table of the package's README. Failures are
+ * `PartnerError`, or `ConnectionError` where no answer of the service came.
+ */
+export function createClient(options: ClientOptions & { sandbox: true }): SandboxClient
+export function createClient(options: ClientOptions): Client
+export function createClient(options: ClientOptions): Client | SandboxClient {
+  const transport = new Transport(options)
+  const client = methodsOf(transport)
+  return options.sandbox ? { ...client, sandbox: sandboxOf(transport) } : client
+}
+
+export type Client = ReturnType<typeof methodsOf>
+export type SandboxClient = Client & { sandbox: ReturnType<typeof sandboxOf> }
+
+/** Sends a request and gives what `data` holds, or what `take` makes of the answer. */
+function callerOf(transport: Transport) {
+  return <T>(
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+    take: (answer: Answer) => T = data,
+  ): Result<T> => resultOf(transport.send(method, path, options), take)
+}
+
+function methodsOf(transport: Transport) {
+  const call = callerOf(transport)
+  const list = <T>(
+    path: string,
+    query: RequestOptions['query'],
+    options?: CallOptions,
+    take: (answer: Answer) => T[] = data,
+  ): List<T> =>
+    listOf(async (more) => {
+      const answer = await transport.send('GET', path, { ...options, query: { ...query, ...more } })
+      return { ...answer, data: take(answer) }
+    })
+  const feed = <T extends { version: string }>(name: 'bookings' | 'messages', key: string, options: object) =>
+    new Feed<T>(
+      transport,
+      {
+        path: `${provider}/${name}`,
+        consumers: `${provider}/${name}/consumers`,
+        itemsOf: (page) => page[key],
+      },
+      options,
+    )
+  const listingWrite = ({ data, envelope }: Answer): Written => ({ ...data, action: envelope.action })
+  return {
+    /** Sends a request to any route, `path` below `/v1` or `/sandbox`; gives what `data` holds. */
+    // biome-ignore lint/suspicious/noExplicitAny: any route
+    request: <T = any>(method: string, path: string, options?: RequestOptions) =>
+      call<T>(method, path, options),
+
+    host: {
+      /** The host that the key belongs to. */
+      get: (options?: CallOptions) => call<Data<'getHostProfile'>>('GET', '/me', options),
+    },
+    key: {
+      /** The key itself: permissions, expiry, limit and use. */
+      get: (options?: CallOptions) => call<Data<'getKey'>>('GET', '/key', options),
+    },
+    requests: {
+      /** What was done with the key, newest first. */
+      list: (query: Query<'listRequests'> = {}, options?: CallOptions) =>
+        list<Data<'listRequests'>[number]>('/requests', query, options),
+      /** How many requests there were, by time. */
+      counts: (query: Query<'countRequests'> = {}, options?: CallOptions) =>
+        call<Data<'countRequests'>>('GET', '/requests/counts', { ...options, query }),
+    },
+    users: {
+      create: (body: Body<'createUser'>, options?: WriteOptions) =>
+        call<Data<'createUser'>>('POST', '/users', { ...options, body }),
+    },
+    bookings: {
+      create: (body: Body<'createBooking'>, options?: WriteOptions) =>
+        call<Data<'createBooking'>>('POST', '/bookings', { ...options, body }),
+      get: (id: Id, options?: CallOptions) =>
+        call<Schemas['BookingDetail']>(
+          'GET',
+          `${provider}/bookings/${id}`,
+          options,
+          (answer) => answer.data.Booking,
+        ),
+      confirm: (id: Id, options?: WriteOptions) =>
+        call<Schemas['BookingDetail']>(
+          'POST',
+          `/bookings/${id}/confirm`,
+          { ...options, body: {} },
+          (answer) => answer.data.Booking,
+        ),
+      cancel: (id: Id, body: Body<'cancelBooking'> = {}, options?: WriteOptions) =>
+        call<Schemas['BookingDetail']>(
+          'POST',
+          `/bookings/${id}/cancel`,
+          { ...options, body },
+          (answer) => answer.data.Booking,
+        ),
+      /** Every new or changed booking, once each. */
+      feed: (
+        options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> & FeedPace = {},
+      ) => feed<Schemas['BookingChange']>('bookings', 'Bookings', options),
+      /** Number and hash of all bookings, to compare your own with. */
+      digest: (query: Query<'digestBookings'> = {}, options?: CallOptions) =>
+        call<Schemas['BookingDigest']>(
+          'GET',
+          `${provider}/bookings/digest`,
+          { ...options, query },
+          (answer) => answer.data.digest,
+        ),
+      consumers: consumersOf(transport, 'bookings'),
+    },
+    messages: {
+      list: (bookingId: Id, query: Query<'listMessages'> = {}, options?: CallOptions) =>
+        list<Schemas['Message']>(
+          `/bookings/${bookingId}/messages`,
+          query,
+          options,
+          ({ data }) => data.messages,
+        ),
+      send: (bookingId: Id, text: string, options?: WriteOptions) =>
+        call<Data<'sendMessage'>>('POST', `/bookings/${bookingId}/messages`, {
+          ...options,
+          body: { message: { text } },
+        }),
+      /** Every new message of all conversations, once each. */
+      feed: (options: FeedPosition<Pick<Query<'pollMessages'>, 'booking_id' | 'sender'>> & FeedPace = {}) =>
+        feed<Data<'pollMessages'>['messages'][number]>('messages', 'messages', options),
+      consumers: consumersOf(transport, 'messages'),
+    },
+    listings: {
+      list: (query: Query<'listListings'> = {}, options?: CallOptions) =>
+        list<Data<'listListings'>[number]>('/listings', query, options),
+      get: (id: Id, options?: CallOptions) => call<Data<'getListing'>>('GET', `/listings/${id}`, options),
+      /** Creates a listing, or updates the one with the same `original_id`: `action` says which. */
+      create: (body: Body<'createListing'>, options?: WriteOptions) =>
+        call('POST', '/listings', { ...options, body }, listingWrite),
+      update: (id: Id, body: Body<'updateListing'>, options?: CallOptions) =>
+        call('PATCH', `/listings/${id}`, { ...options, body }, listingWrite),
+    },
+    availability: {
+      get: (query: Query<'getAvailability'>, options?: CallOptions) =>
+        call<Data<'getAvailability'>>('GET', `${provider}/availability`, { ...options, query }),
+      update: (items: Body<'updateAvailability'>['data'], options?: WriteOptions) =>
+        call<Data<'updateAvailability'>>('POST', `${provider}/availability`, {
+          ...options,
+          body: { data: items },
+        }),
+      /** Units left on each night. */
+      nights: (query: Query<'getNights'>, options?: CallOptions) =>
+        call<Data<'getNights'>>('GET', `${provider}/availability/nights`, { ...options, query }),
+    },
+    rates: {
+      /** `job_id` names what `job()` tells of. */
+      update: (items: Body<'updateRates'>['data'], options?: WriteOptions) =>
+        call<Data<'updateRates'> & { job_id: number }>(
+          'POST',
+          `${provider}/rates`,
+          { ...options, body: { data: items } },
+          ({ data, meta }) => ({ ...data, job_id: meta.job_id }),
+        ),
+      job: (id: Id, options?: CallOptions) =>
+        call<Data<'getRateJob'>>('GET', `${provider}/rates/jobs/${id}`, options),
+    },
+    providerKey: {
+      store: (body: Body<'storeProviderKey'>, options?: CallOptions) =>
+        call<Data<'storeProviderKey'>>('POST', `${provider}/provider-key`, { ...options, body }),
+    },
+    webhooks: {
+      list: (options?: CallOptions) => call<Data<'listWebhooks'>>('GET', '/webhooks', options),
+      get: (id: Id, options?: CallOptions) => call<Data<'getWebhook'>>('GET', `/webhooks/${id}`, options),
+      /** The answer alone has the secret. */
+      create: (body: Body<'createWebhook'>, options?: CallOptions) =>
+        call<Data<'createWebhook'>>('POST', '/webhooks', { ...options, body }),
+      update: (id: Id, body: Body<'updateWebhook'>, options?: CallOptions) =>
+        call<Data<'updateWebhook'>>('PATCH', `/webhooks/${id}`, { ...options, body }),
+      delete: (id: Id, options?: CallOptions) =>
+        call<void>('DELETE', `/webhooks/${id}`, options, () => undefined),
+      rotateSecret: (id: Id, options?: CallOptions) =>
+        call<Data<'rotateWebhookSecret'>>('POST', `/webhooks/${id}/secret/rotate`, options),
+      test: (id: Id, options?: CallOptions) =>
+        call<Data<'testWebhook'>>('POST', `/webhooks/${id}/test`, options),
+      deliveries: (id: Id, options?: CallOptions) =>
+        call<Data<'listWebhookDeliveries'>>('GET', `/webhooks/${id}/deliveries`, options),
+      resend: (id: Id, deliveryId: Id, options?: CallOptions) =>
+        call<Data<'resendWebhookDelivery'>>(
+          'POST',
+          `/webhooks/${id}/deliveries/${deliveryId}/resend`,
+          options,
+        ),
+    },
+  }
+}
+
+/** What a listing write did. */
+type Written = Data<'createListing'> & { action: string }
+
+function consumersOf(transport: Transport, feed: 'bookings' | 'messages') {
+  const call = callerOf(transport)
+  const root = `${provider}/${feed}/consumers`
+  const pathOf = (name: string) => `${root}/${encodeURIComponent(name)}`
+  return {
+    list: (options?: CallOptions) => call<Data<'listBookingConsumers'>>('GET', root, options),
+    get: (name: string, options?: CallOptions) =>
+      call<Data<'getBookingConsumer'>>('GET', pathOf(name), options),
+    put: (name: string, body: Body<'putBookingConsumer'>, options?: CallOptions) =>
+      call<Data<'putBookingConsumer'>>('PUT', pathOf(name), { ...options, body }),
+    delete: (name: string, options?: CallOptions) =>
+      call<void>('DELETE', pathOf(name), options, () => undefined),
+  }
+}
+
+/** What only the sandbox has. */
+function sandboxOf(transport: Transport) {
+  const call = callerOf(transport)
+  return {
+    /** Clears the sandbox at once. */
+    clear: (options?: CallOptions) => call<void>('DELETE', '', options, () => undefined),
+    scenarios: (options?: CallOptions) => call<Data<'listSandboxScenarios'>>('GET', '/scenarios', options),
+    play: (name: string, body: Body<'playSandboxScenario'> = {}, options?: CallOptions) =>
+      call<Schemas['SandboxScenarioPlayed']>(
+        'POST',
+        `/scenarios/${encodeURIComponent(name)}`,
+        { ...options, body },
+        ({ data }) => data.played,
+      ),
+    faults: (options?: CallOptions) => call<Data<'listSandboxFaults'>>('GET', '/faults', options),
+    setFaults: (rules: Body<'setSandboxFaults'>['rules'], options?: CallOptions) =>
+      call<Data<'setSandboxFaults'>>('PUT', '/faults', { ...options, body: { rules } }),
+    clearFaults: (options?: CallOptions) => call<void>('DELETE', '/faults', options, () => undefined),
+    clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),
+    advanceClock: (seconds: number, options?: CallOptions) =>
+      call<Data<'advanceSandboxClock'>>('POST', '/clock', { ...options, body: { advance_seconds: seconds } }),
+    /** Lets the guest of a booking write. */
+    reply: (bookingId: Id, text: string, options?: CallOptions) =>
+      call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${bookingId}/messages/guest`, {
+        ...options,
+        body: { message: { text } },
+      }),
+  }
+}

@@ -1,0 +1,112 @@
+import { PartnerError } from './errors.ts'
+import { type Answer, sleep, type Transport } from './transport.ts'
+
+/** Where a feed begins: after a version, or at the place of a consumer, which the service keeps. */
+export type FeedPosition<Filters> =
+  | ({ after?: string | null | undefined; consumer?: never } & Filters)
+  // What a filter hides would be acknowledged unseen.
+  | ({ consumer: string; after?: never } & { [name in keyof Filters]?: never })
+
+/** How a feed is followed. */
+export interface FeedPace {
+  /** Seconds (1 to 30) that the service holds a request while nothing is new; the loop never ends then. */
+  wait?: number | undefined
+  /** Ends the loop with its reason. */
+  signal?: AbortSignal | undefined
+  per_page?: number | undefined
+}
+
+export interface FeedPage<T> {
+  items: T[]
+  /** The version to go on after, once these are handled. */
+  checkpoint: string
+  meta: Answer['meta']
+}
+
+interface Source<T> {
+  path: string
+  consumers: string
+  itemsOf(data: Answer['data']): T[]
+}
+
+/** An empty page that came before its time: the service has no room for the request, or is about to end. */
+const earlyPauseSeconds = 5
+
+/**
+ * All that is new or changed, each change once: pages, limits and faults are taken care of until `signal`. A consumer is
+ * acknowledged when the loop asks for the next page; where it is left, up to the change before the one in hand.
+ */
+export class Feed<T extends { version: string }> implements AsyncIterable<T> {
+  constructor(
+    private readonly transport: Transport,
+    private readonly source: Source<T>,
+    private readonly options: FeedPosition<object> & FeedPace,
+  ) {}
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    for await (const { items } of this.walk()) {
+      let handled: string | undefined
+      try {
+        for (const item of items) {
+          yield item
+          handled = item.version
+        }
+      } finally {
+        await this.acknowledge(handled)
+      }
+    }
+  }
+
+  /** The same page by page; a page is acknowledged when the next one is asked for. */
+  async *pages(): AsyncGenerator<FeedPage<T>, void, undefined> {
+    for await (const page of this.walk()) {
+      yield page
+      await this.acknowledge(page.checkpoint)
+    }
+  }
+
+  private async *walk(): AsyncGenerator<FeedPage<T>, void, undefined> {
+    const { consumer, after, wait, signal } = this.options
+    let checkpoint = after ?? undefined
+    for (;;) {
+      const start = Date.now()
+      const { data, meta } = await this.read(checkpoint)
+      const items = this.source.itemsOf(data)
+      const last = items.at(-1)
+      if (last) {
+        checkpoint = last.version
+        yield { items, checkpoint, meta }
+      }
+      if (consumer !== undefined) checkpoint = undefined
+      if (meta.pagination?.next_cursor) continue
+      if (!wait) return
+      if (!last && Date.now() - start < (wait - 1) * 1000)
+        await sleep(Math.min(earlyPauseSeconds, wait), signal)
+    }
+  }
+
+  private async read(updated_after: string | undefined): Promise<Answer> {
+    const { after: _, signal, ...query } = this.options
+    const ask = () =>
+      this.transport.send('GET', this.source.path, {
+        ...{ query: { per_page: 100, ...query, updated_after }, signal, retries: Number.POSITIVE_INFINITY },
+      })
+    try {
+      return await ask()
+    } catch (error) {
+      const isUnknown = error instanceof PartnerError && error.type === 'not_found'
+      if (query.consumer === undefined || !isUnknown) throw error
+      await this.put(null)
+      return ask()
+    }
+  }
+
+  private async acknowledge(version: string | undefined): Promise<void> {
+    if (this.options.consumer !== undefined && version !== undefined) await this.put(version)
+  }
+
+  private async put(acknowledged: string | null): Promise<void> {
+    const path = `${this.source.consumers}/${encodeURIComponent(this.options.consumer as string)}`
+    await this.transport.send('PUT', path, { body: { acknowledged } })
+  }
+}

@@ -1,0 +1,8 @@
+export type { CallOptions, Client, SandboxClient, WriteOptions } from './client.ts'
+export { createClient } from './client.ts'
+export { ConnectionError, type ErrorType, PartnerError, type Problem } from './errors.ts'
+export type { Feed, FeedPace, FeedPage, FeedPosition } from './feed.ts'
+export type { List, Result } from './result.ts'
+export type { Answer, Attempt, ClientOptions, RequestOptions } from './transport.ts'
+export type { Schemas } from './types.ts'
+export { type VerifyOptions, verifyWebhook, WebhookError, type WebhookEvent } from './verify.ts'

@@ -1,0 +1,21 @@
+import type { components, operations } from './api.ts'
+
+/** The schemas of the OpenAPI document, by name: `Schemas['Booking']`. */
+export type Schemas = components['schemas']
+
+export type Operation = keyof operations
+type Content<R> = R extends { content: { 'application/json': infer C } } ? C : never
+/** The envelope of a success. */
+type Success<O extends Operation> = operations[O]['responses'] extends infer R ? Content<R[keyof R]> : never
+/** What `data` holds. */
+export type Data<O extends Operation> = Success<O> extends { data: infer D } ? D : never
+/** What `meta` holds. */
+export type Meta<O extends Operation> = Success<O> extends { meta: infer M } ? M : never
+/** The body of a request. */
+export type Body<O extends Operation> = operations[O] extends { requestBody?: infer B }
+  ? Content<NonNullable<B>>
+  : never
+/** The query of a request. */
+export type Query<O extends Operation> = NonNullable<
+  operations[O]['parameters'] extends { query?: infer Q } ? Q : never
+>

@@ -1,0 +1,100 @@
+/** A post is not a hint of the service, or none that may be believed. */
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError'
+}
+
+interface BookingHint {
+  booking_id: number
+  listing_id: number
+  version: string
+}
+
+/** What a hint tells of. One that this version of the client does not know is `unknown`. */
+export type WebhookEvent =
+  | { type: 'booking.changed'; timestamp: string; data: BookingHint }
+  | { type: 'message.created'; timestamp: string; data: BookingHint & { message_id: number } }
+  | { type: 'unknown'; rawType: string; timestamp: string; data: unknown }
+
+type HeadersLike = { get(name: string): string | null } | Record<string, string | string[] | undefined>
+
+export interface VerifyOptions {
+  /** How far the time of a post may be off, 300 by default. */
+  toleranceSeconds?: number
+  now?: Date
+}
+
+/**
+ * Checks the signature and the time of a hint, as Standard Webhooks say.
+ *
+ * @param body as it was received, byte for byte
+ * @param secrets the secret of the endpoint, `whsec_…`; while it is being rotated, both
+ * @throws WebhookError where it is not to be believed
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: HeadersLike,
+  secrets: string | readonly string[],
+  { toleranceSeconds = 300, now = new Date() }: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
+    read(headers, `webhook-${name}`),
+  )
+  if (!id || !timestamp || !signatures) throw new WebhookError('The headers of a webhook are missing')
+  const seconds = /^\d+$/.test(timestamp) ? Number(timestamp) : Number.NaN
+  if (!(Math.abs(now.getTime() / 1000 - seconds) <= toleranceSeconds))
+    throw new WebhookError('The time of the webhook is too far from now')
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
+  const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), bytes)
+  for (const secret of [secrets].flat()) {
+    const key = await keyOf(secret)
+    for (const one of signatures.split(' ')) if (await isOf(key, one, signed)) return toEvent(text)
+  }
+  throw new WebhookError('The signature of the webhook is wrong')
+}
+
+function read(headers: HeadersLike, name: string): string | null | undefined {
+  if (typeof headers.get === 'function') return headers.get(name)
+  const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  return Array.isArray(found) ? found.join(' ') : (found as string | undefined)
+}
+
+function join(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(head.length + tail.length)
+  joined.set(head)
+  joined.set(tail, head.length)
+  return joined
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+  } catch {
+    return null
+  }
+}
+
+async function keyOf(secret: string): Promise<CryptoKey> {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''))
+  if (!bytes?.length) throw new WebhookError('The secret of a webhook is "whsec_" and base64')
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+}
+
+/** `verify` takes the same time whatever differs. */
+async function isOf(key: CryptoKey, one: string, signed: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const signature = one.startsWith('v1,') ? fromBase64(one.slice(3)) : null
+  return signature !== null && crypto.subtle.verify('HMAC', key, signature, signed)
+}
+
+function toEvent(text: string): WebhookEvent {
+  let event: { type?: unknown; timestamp: string; data: never }
+  try {
+    event = JSON.parse(text)
+  } catch {
+    throw new WebhookError('The body of the webhook is no JSON')
+  }
+  const { type, timestamp, data } = event ?? {}
+  if (typeof type !== 'string') throw new WebhookError('The body of the webhook has no type')
+  if (type === 'booking.changed' || type === 'message.created') return { type, timestamp, data }
+  return { type: 'unknown', rawType: type, timestamp, data }
+}
