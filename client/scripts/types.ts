@@ -58,7 +58,10 @@ function openUnion(schema: Json): ts.TypeNode | undefined {
   return alias?.type
 }
 
-const ast = await openapiTS(slim(readDocument()) as OpenAPI3, { transform: openUnion })
+const ast = await openapiTS(slim(readDocument()) as OpenAPI3, {
+  transform: openUnion,
+  defaultNonNullable: false,
+})
 const text = `// Generated from the OpenAPI document: \`bin/bun run client:types\`.\n${astToString(ast)}`
 if (!process.argv.includes('--check')) await writeFile(target, text)
 else if ((await readFile(target, 'utf8').catch(() => '')) !== text) {

@@ -2425,22 +2425,22 @@ export interface components {
                  * @description So many pass first
                  * @default 0
                  */
-                after: number;
+                after?: number;
                 /**
                  * @description So many meet the fault then
                  * @default 1
                  */
-                times: number;
+                times?: number;
                 /**
                  * @description Of `rate_limited`: its `Retry-After`
                  * @default 5
                  */
-                retry_after_seconds: number;
+                retry_after_seconds?: number;
                 /**
                  * @description Of `slow` and `hint_late`: how long it waits
                  * @default 2000
                  */
-                delay_milliseconds: number;
+                delay_milliseconds?: number;
             }[];
         };
         SandboxScenario: {

@@ -126,14 +126,18 @@ export class Transport {
     const wait = Number(options.query?.wait ?? 0) * 1000
     const timeout = AbortSignal.timeout(timeoutMs + wait)
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
+    let status: number | undefined
     try {
       const response = await fetch(this.requestOf(sent, options, signal))
+      status = response.status
       return await read(response)
     } catch (cause) {
       const what = timeout.aborted
         ? `did not answer within ${(timeoutMs + wait) / 1000} s`
-        : 'cannot be reached'
-      const error = new ConnectionError(`${this.root} ${what}`, undefined, undefined, { cause })
+        : status === undefined
+          ? 'cannot be reached'
+          : 'broke off'
+      const error = new ConnectionError(`${this.root} ${what}`, status, undefined, { cause })
       return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
     }
   }
@@ -144,7 +148,7 @@ export class Transport {
     for (const [name, value] of Object.entries(query))
       for (const one of [value].flat())
         if (one !== undefined && one !== null) url.searchParams.append(name, `${one}`)
-    return new Request(url, {
+    return new Request(url.href, {
       method,
       headers: {
         ...headers,

@@ -15,7 +15,8 @@ export type Meta<O extends Operation> = Success<O> extends { meta: infer M } ? M
 export type Body<O extends Operation> = operations[O] extends { requestBody?: infer B }
   ? Content<NonNullable<B>>
   : never
-/** The query of a request. */
-export type Query<O extends Operation> = NonNullable<
-  operations[O]['parameters'] extends { query?: infer Q } ? Q : never
+/** The query of a request; ids may be numbers. */
+export type Query<O extends Operation> = WithIds<
+  NonNullable<operations[O]['parameters'] extends { query?: infer Q } ? Q : never>
 >
+type WithIds<Q> = { [Name in keyof Q]: Name extends `${string}_id` ? Q[Name] | number : Q[Name] }

@@ -1,0 +1,76 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { takesKey } from '../../client/src/repeat.ts'
+import { freePort } from '../../src/platform/free-port.ts'
+import { sharedServices, testApp } from '../support/app.ts'
+
+const service = await testApp()
+const [{ url }] = sharedServices()
+const folder = await mkdtemp(join(tmpdir(), 'partner-client-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+/** Whatever may stand at the address of the service in its place. */
+function startForeign() {
+  let followed = 0
+  const server: Bun.Server<undefined> = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const [, kind] = new URL(request.url).pathname.split('/')
+      if (kind === 'followed') return new Response(String(followed))
+      if (kind === 'target') {
+        followed += 1
+        return Response.json({ data: {} })
+      }
+      const error = (type: string) => ({ error: { type, message: 'No', request_id: 'r', errors: [] } })
+      if (kind === '429')
+        return Response.json(error('rate_limit_error'), { status: 429, headers: { 'retry-after': '400' } })
+      if (kind === 'unknown') return Response.json(error('teapot'), { status: 418 })
+      if (kind === 'redirect') return Response.redirect(`${server.url}target`, 302)
+      if (kind === 'json') return Response.json(['not an envelope'])
+      if (kind === 'gone') return new Response('<h1>404</h1>', { status: 404 })
+      if (kind === 'half') return new Response('{"data":', { headers: { 'content-length': '100' } })
+      return new Response('<h1>Welcome</h1>', { headers: { 'content-type': 'text/html' } })
+    },
+  })
+  return server
+}
+
+test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', async (runtime) => {
+  const built = await Bun.build({
+    entrypoints: [fileURLToPath(new URL('suite.ts', import.meta.url))],
+    ...{ target: 'node', outdir: folder, naming: `${runtime}.mjs` },
+  })
+  expect(built.success).toBe(true)
+  const { key } = await service.actor()
+  const foreign = startForeign()
+  const closed = `http://127.0.0.1:${await freePort()}`
+  const program = runtime === 'bun' ? process.execPath : 'node'
+  const child = Bun.spawn([program, join(folder, `${runtime}.mjs`), url, key, foreign.url.origin, closed], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  const lines = (await new Response(child.stdout).text()).trim().split('\n')
+  const cases: { name: string; error: string | null }[] = lines.map((line) => JSON.parse(line))
+  await foreign.stop(true)
+  expect(cases.filter(({ error }) => error !== null)).toEqual([])
+  expect(cases.length).toBe(15)
+})
+
+test('the client makes a key for the operations that take one, and for no other', async () => {
+  const document = (await service.send('GET', '/openapi.json')).body
+  for (const [path, methods] of Object.entries<Record<string, { parameters?: { name: string }[] }>>(
+    document.paths,
+  ))
+    for (const [method, { parameters = [] }] of Object.entries(methods)) {
+      const takes = parameters.some(({ name }) => name === 'Idempotency-Key')
+      const sent = {
+        method: method.toUpperCase(),
+        path: path.replace(/^\/(v1|sandbox)/, '').replace(/\{\w+\}/g, '7'),
+      }
+      expect([method, path, takesKey(sent)]).toEqual([method, path, takes])
+    }
+})

@@ -1,0 +1,370 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import {
+  type Attempt,
+  ConnectionError,
+  createClient,
+  PartnerError,
+  verifyWebhook,
+  WebhookError,
+} from '../../client/src/index.ts'
+
+/**
+ * What the client promises, as a program that each runtime runs by itself: the faults are those of a real service's
+ * sandbox, and of the foreign server whose address it is given. Prints a line of JSON for each case.
+ */
+const [baseUrl, key, foreignUrl, closedUrl] = process.argv.slice(2) as [string, string, string, string]
+const made: Attempt[] = []
+const options = {
+  key,
+  baseUrl,
+  sandbox: true as const,
+  onRequest: (attempt: Attempt) => void made.push(attempt),
+}
+const client = createClient(options)
+const steering = createClient({ key, baseUrl, sandbox: true })
+
+/** Sets faults, does something, and gives what it made and how often it was sent. */
+async function meeting<T>(
+  rules: Parameters<typeof steering.sandbox.setFaults>[0],
+  work: () => PromiseLike<T>,
+) {
+  await steering.sandbox.setFaults(rules)
+  made.length = 0
+  const outcome = await Promise.resolve(work()).then(
+    (value) => ({ value, error: undefined }),
+    (error) => ({ value: undefined as never, error }),
+  )
+  await steering.sandbox.clearFaults()
+  return { ...outcome, attempts: made.length, statuses: made.map(({ status }) => status) }
+}
+
+let day = 0
+/** A stay like no other. */
+function stay() {
+  day += 1
+  const start = Date.UTC(2040, 0, 1) + day * 40 * 86_400_000
+  const [checkin_at, checkout_at] = [start, start + 31 * 86_400_000].map((at) =>
+    new Date(at).toISOString().slice(0, 10),
+  )
+  return { user_id: 1001, listing_id: 2001, room_type_id: 3001, checkin_at, checkout_at } as {
+    user_id: number
+    listing_id: number
+    room_type_id: number
+    checkin_at: string
+    checkout_at: string
+  }
+}
+
+const total = async () => (await steering.bookings.digest()).count
+const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed' as const] }
+
+const cases: Record<string, () => Promise<void>> = {
+  async 'a create is made once, whatever becomes of its answer'() {
+    for (const fault of [
+      'lost_response',
+      'lost_request',
+      'cut_response',
+      'bad_gateway',
+      'internal_error',
+    ] as const) {
+      const before = await total()
+      const { value, attempts } = await meeting([{ fault, operation: 'createBooking' }], () =>
+        client.bookings.create(stay()),
+      )
+      assert.deepEqual([attempts, await total(), value.status], [2, before + 1, 1], fault)
+    }
+  },
+  async 'a key of the caller is kept over all tries, and over calls'() {
+    const [body, idempotencyKey] = [stay(), crypto.randomUUID()]
+    const { value } = await meeting([{ fault: 'lost_response', operation: 'createBooking' }], () =>
+      client.bookings.create(body, { idempotencyKey }).withResponse(),
+    )
+    assert.equal(value.response.headers.get('idempotent-replayed'), 'true')
+    const again = await client.bookings.create(body, { idempotencyKey })
+    assert.equal(again.booking_id, value.data.booking_id)
+  },
+  async 'what must not be made twice is sent once when its answer is lost, and again when nothing was done'() {
+    const lost = await meeting([{ fault: 'lost_response', operation: 'createWebhook' }], () =>
+      client.webhooks.create(webhook),
+    )
+    assert.ok(lost.error instanceof ConnectionError)
+    assert.deepEqual([lost.attempts, (await client.webhooks.list()).length], [1, 1])
+    const [made] = await client.webhooks.list()
+    const id = made?.id as number
+    const once: (() => PromiseLike<unknown>)[] = [
+      () => client.webhooks.rotateSecret(id),
+      () => client.webhooks.test(id),
+      () => client.sandbox.play('guest-books'),
+      () => client.sandbox.advanceClock(1),
+    ]
+    for (const work of once) {
+      const { error, attempts } = await meeting(
+        [
+          { fault: 'lost_response', operation: 'rotateWebhookSecret' },
+          { fault: 'lost_response', operation: 'testWebhook' },
+        ],
+        work,
+      )
+      assert.ok(attempts === 1, String(error))
+    }
+    const limited = await meeting(
+      [{ fault: 'rate_limited', operation: 'rotateWebhookSecret', retry_after_seconds: 1 }],
+      () => client.webhooks.rotateSecret(id),
+    )
+    assert.deepEqual([limited.attempts, limited.statuses], [2, [429, 200]])
+    await client.webhooks.delete(id)
+  },
+  async 'a deletion that is found done is done'() {
+    const { id } = await client.webhooks.create(webhook)
+    const { error, statuses } = await meeting([{ fault: 'cut_response', operation: 'deleteWebhook' }], () =>
+      client.webhooks.delete(id),
+    )
+    assert.deepEqual([error, statuses], [undefined, [200, 404]])
+    await assert.rejects(client.webhooks.delete(id), { type: 'not_found' })
+  },
+  async 'a change of a listing is repeated unless it adds something; a consumer is, but not its seek'() {
+    // A runtime may repeat by itself what is reset before a byte.
+    const faulty = (operation: string) => [{ fault: 'cut_response' as const, operation }]
+    const plain = await meeting(faulty('updateListing'), () =>
+      client.listings.update(2001, { name: 'Another name' }),
+    )
+    assert.deepEqual([plain.attempts, plain.value.action], [2, 'updated'])
+    const adding = await meeting(faulty('updateListing'), () =>
+      client.listings.update(2001, { room_types: [{ name: 'New', rooms: [{ name: 'One' }] }] }),
+    )
+    assert.deepEqual([adding.attempts, adding.error.name], [1, 'ConnectionError'])
+    const put = await meeting(faulty('putBookingConsumer'), () =>
+      client.bookings.consumers.put('a', { acknowledged: null }),
+    )
+    const seek = await meeting(faulty('putBookingConsumer'), () =>
+      client.bookings.consumers.put('a', { acknowledged: null, seek: true }),
+    )
+    assert.deepEqual([put.attempts, seek.attempts], [2, 1])
+    await client.bookings.consumers.delete('a')
+  },
+  async 'a limit is waited out; after five minutes asked for, it is the caller who decides'() {
+    const start = Date.now()
+    const { attempts, value } = await meeting(
+      [{ fault: 'rate_limited', operation: 'getHostProfile', times: 2, retry_after_seconds: 1 }],
+      () => client.host.get(),
+    )
+    assert.ok(value && Date.now() - start >= 2000)
+    assert.equal(attempts, 3)
+    const foreign = createClient({ ...options, baseUrl: `${foreignUrl}/429` })
+    await assert.rejects(foreign.host.get(), {
+      name: 'PartnerError',
+      type: 'rate_limit_error',
+      retryAfterSeconds: 400,
+    })
+  },
+  async 'an error says what it is, with its request and its fields'() {
+    const wrong = await client.bookings.create({ ...stay(), checkin_at: 'tomorrow' }).catch((error) => error)
+    assert.ok(wrong instanceof PartnerError && wrong.type === 'validation_error')
+    assert.deepEqual([wrong.status, wrong.errors[0]?.path], [422, 'checkin_at'])
+    assert.match(String(wrong.requestId), /^[0-9a-f-]{36}$/)
+    const { error, attempts } = await meeting([{ fault: 'unauthorized', operation: 'getHostProfile' }], () =>
+      client.host.get(),
+    )
+    assert.deepEqual([error.type, error.status, attempts], ['auth_error', 401, 1])
+    const failing = await meeting([{ fault: 'internal_error', operation: 'getHostProfile', times: 9 }], () =>
+      createClient({ ...options, retries: 1 }).host.get(),
+    )
+    assert.deepEqual([failing.error.type, failing.attempts], ['internal_error', 2])
+  },
+  async 'a try that takes too long is given up, and repeated'() {
+    const { attempts, error } = await meeting(
+      [{ fault: 'slow', operation: 'getHostProfile', delay_milliseconds: 5000 }],
+      () => createClient({ ...options, timeoutMs: 500 }).host.get(),
+    )
+    assert.deepEqual([attempts, error], [2, undefined])
+  },
+  async 'what is not the service is no answer, and no redirect is followed'() {
+    for (const [path, status] of [
+      ['html', 200],
+      ['json', 200],
+      ['redirect', 302],
+      ['gone', 404],
+      ['half', 200],
+    ] as const) {
+      const foreign = createClient({ key, baseUrl: `${foreignUrl}/${path}`, retries: 0 })
+      const error = await foreign.host.get().catch((one) => one)
+      assert.ok(error instanceof ConnectionError, `${path}: ${error}`)
+      assert.equal(error.status, status, path)
+    }
+    assert.equal(await (await fetch(`${foreignUrl}/followed`)).text(), '0')
+    const unknown = await createClient({ key, baseUrl: `${foreignUrl}/unknown` })
+      .host.get()
+      .catch((one) => one)
+    assert.deepEqual([unknown.type, unknown.rawType], ['unknown_error', 'teapot'])
+  },
+  async 'a refused connection is tried again, whatever was to be sent'() {
+    const attempts: Attempt[] = []
+    const closed = createClient({
+      key,
+      baseUrl: closedUrl,
+      retries: 1,
+      onRequest: (one) => void attempts.push(one),
+    })
+    await assert.rejects(closed.webhooks.create(webhook), ConnectionError)
+    assert.deepEqual(
+      attempts.map(({ status }) => status),
+      [undefined, undefined],
+    )
+  },
+  async 'the feed gives each booking once, through limits, faults and many pages'() {
+    await client.sandbox.play('guest-books', { count: 120 })
+    const seen: number[] = []
+    const { attempts } = await meeting(
+      [
+        { fault: 'rate_limited', operation: 'pollBookings', retry_after_seconds: 1 },
+        { fault: 'bad_gateway', operation: 'pollBookings' },
+        { fault: 'cut_response', operation: 'pollBookings', after: 1 },
+      ],
+      async () => {
+        for await (const { booking_id } of client.bookings.feed({ after: null, per_page: 40 }))
+          seen.push(booking_id)
+      },
+    )
+    assert.deepEqual([seen.length, new Set(seen).size], [await total(), await total()])
+    assert.ok(attempts >= 6)
+  },
+  async 'a consumer is created, and acknowledged up to the change before the one in hand'() {
+    const name = 'own'
+    const acknowledged = async () => (await client.bookings.consumers.get(name)).acknowledged
+    const versions: string[] = []
+    for await (const { version } of client.bookings.feed({ consumer: name, per_page: 20 })) {
+      versions.push(version)
+      if (versions.length === 30) break
+    }
+    assert.equal(await acknowledged(), versions[28])
+    const failed = await (async () => {
+      for await (const { version } of client.bookings.feed({ consumer: name, per_page: 20 })) {
+        if (version > (versions[34] ?? (versions[29] as string))) throw new Error('mine')
+        versions.push(version)
+      }
+    })().catch((error) => error)
+    assert.equal(failed.message, 'mine')
+    assert.equal(await acknowledged(), versions.at(-1))
+    let pages = 0
+    for await (const { items, checkpoint } of client.bookings
+      .feed({ consumer: name, per_page: 50 })
+      .pages()) {
+      assert.equal(checkpoint, items.at(-1)?.version)
+      pages += 1
+    }
+    assert.ok(pages > 1)
+    const { pending } = await client.bookings.consumers.get(name)
+    assert.equal(pending, 0)
+  },
+  async 'with wait the loop goes on, until the signal, whose reason it throws'() {
+    const controller = new AbortController()
+    const { version } = await client.bookings.digest()
+    const reason = new Error('enough')
+    const seen: number[] = []
+    const loop = (async () => {
+      for await (const { booking_id } of client.bookings.feed({
+        after: version,
+        wait: 20,
+        signal: controller.signal,
+      })) {
+        seen.push(booking_id)
+        if (seen.length === 2) controller.abort(reason)
+      }
+    })()
+    const rejected = assert.rejects(loop, reason)
+    for (let count = 0; count < 2; count += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      await client.bookings.create(stay())
+    }
+    await rejected
+    assert.equal(seen.length, 2)
+    const waiting = new AbortController()
+    setTimeout(() => waiting.abort(reason), 300)
+    await assert.rejects(async () => {
+      for await (const _ of client.messages.feed({
+        after: '2999-01-01 00:00:00',
+        wait: 20,
+        signal: waiting.signal,
+      }));
+    }, reason)
+  },
+  async 'lists are pages and loops; any route can be asked'() {
+    const first = await client.listings.list({ per_page: 1 })
+    const all: number[] = []
+    for await (const { id } of client.listings.list({ per_page: 1 })) all.push(id)
+    assert.deepEqual([first.length, all.length], [1, 2])
+    const { meta } = await client.listings.list({ per_page: 1 }).withResponse()
+    assert.equal(meta.pagination.total, 2)
+    let requests = 0
+    for await (const _ of client.requests.list({ per_page: 50 })) requests += 1
+    assert.ok(requests > 50)
+    assert.equal((await client.request('GET', '/me')).email, (await client.host.get()).email)
+    const { job_id } = await client.rates.update([
+      { listing_id: 2001, room_type_id: 3001, base_price: 900, currency: 'EUR' },
+    ])
+    assert.equal((await client.rates.job(job_id)).status, 'applied')
+  },
+  async 'a hint is believed if its signature and its time are right'() {
+    const secret = `whsec_${btoa('x'.repeat(32))}`
+    const other = `whsec_${btoa('y'.repeat(32))}`
+    const now = new Date()
+    const sign = (body: string, at = now, with_ = 'x') => {
+      const timestamp = String(Math.floor(at.getTime() / 1000))
+      const hash = createHmac('sha256', with_.repeat(32)).update(`m.${timestamp}.${body}`).digest('base64')
+      return { 'webhook-id': 'm', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${hash}` }
+    }
+    const body = JSON.stringify({
+      type: 'booking.changed',
+      timestamp: 'now',
+      data: { booking_id: 7, note: 'é' },
+    })
+    const good = sign(body)
+    const [asText, asBytes] = [body, new TextEncoder().encode(body)]
+    for (const [content, headers] of [
+      [asText, good],
+      [asBytes, new Headers(good)],
+      [
+        asText,
+        {
+          'Webhook-Id': 'm',
+          'Webhook-Timestamp': good['webhook-timestamp'],
+          'Webhook-Signature': `v1,AAAA ${good['webhook-signature']}`,
+        },
+      ],
+    ] as const) {
+      const event = await verifyWebhook(content, headers, [other, secret], { now })
+      assert.ok(event.type === 'booking.changed' && event.data.booking_id === 7)
+    }
+    const unknown = JSON.stringify({ type: 'new.thing', timestamp: 'now', data: {} })
+    const event = await verifyWebhook(unknown, sign(unknown), secret)
+    assert.deepEqual([event.type, 'rawType' in event && event.rawType], ['unknown', 'new.thing'])
+    const later = (seconds: number) => ({ now: new Date(now.getTime() + seconds * 1000) })
+    const wrong: Parameters<typeof verifyWebhook>[] = [
+      [`${body} `, good, secret],
+      [body, sign(body, now, 'y'), secret],
+      [body, { ...good, 'webhook-id': 'n' }, secret],
+      [body, {}, secret],
+      [body, { ...good, 'webhook-timestamp': 'soon' }, secret],
+      [body, { ...good, 'webhook-signature': 'v1,%%%' }, secret],
+      [body, { ...good, 'webhook-signature': good['webhook-signature'].slice(3) }, secret],
+      [body, good, secret, later(302)],
+      [body, good, secret, later(-302)],
+      [body, good, []],
+      ['no json', sign('no json'), secret],
+      ['{}', sign('{}'), secret],
+    ]
+    for (const [index, post] of wrong.entries())
+      await assert.rejects(verifyWebhook(...post), WebhookError, String(index))
+    await verifyWebhook(body, good, secret, later(299))
+  },
+}
+
+for (const [name, run] of Object.entries(cases)) {
+  const error = await run().then(
+    () => null,
+    (failure) => failure?.stack ?? String(failure),
+  )
+  console.log(JSON.stringify({ name, error }))
+}
+process.exit(0)
