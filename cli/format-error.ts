@@ -1,6 +1,6 @@
+import { PartnerError } from '../client/src/index.ts'
 import { ConfigError } from '../src/core/config.ts'
 import { DomainError, type Problem } from '../src/core/errors.ts'
-import { PartnerError } from './client/client.ts'
 import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'
 
@@ -23,14 +23,14 @@ export function formatError(error: unknown): { text: string; code: number } {
 function explainPartnerError(error: PartnerError): { text: string; code: number } {
   const isRefused = error.status === 401 || error.status === 403
   const lines = [
-    withProblems(`${error.message} (${error.status})`, error.problems),
+    withProblems(`${error.message} (${error.status})`, error.errors),
     ...(isRefused ? ['Check PARTNER_API_KEY, and ask your administrator about the permissions'] : []),
     ...(error.requestId ? [`Request id: ${error.requestId}`] : []),
   ]
   return { text: lines.join('\n'), code: isRefused ? exitCode.keyRefused : exitCode.failed }
 }
 
-function withProblems(message: string, problems: Problem[]): string {
+function withProblems(message: string, problems: Pick<Problem, 'path' | 'message'>[]): string {
   return [message, ...problems.map(({ path, message: detail }) => `  ${path}: ${detail}`)].join('\n')
 }
 

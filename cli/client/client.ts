@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
-import { type TSchema, Type } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ArgsDef } from 'citty'
-import type { Problem } from '../../src/core/errors.ts'
-import { parseRetryAfter } from '../../src/http/retry-after.ts'
+import { type Client, ConnectionError, createClient, PartnerError } from '../../client/src/index.ts'
 import { roots } from '../../src/http/roots.ts'
 import { UsageError } from '../errors.ts'
 import { findProfile, requireSafeAddress } from './profile.ts'
@@ -29,20 +28,6 @@ interface ClientOptions {
   'key-file'?: string | undefined
   profile?: string | undefined
   sandbox?: boolean | undefined
-}
-
-/** The service responded with an error. */
-export class PartnerError extends Error {
-  override readonly name = 'PartnerError'
-  constructor(
-    readonly status: number,
-    message: string,
-    readonly problems: Problem[],
-    readonly requestId: string | undefined,
-    readonly retryAfterSeconds: number | undefined,
-  ) {
-    super(message)
-  }
 }
 
 /** The service could not be reached, or something else responded: a proxy, say. */
@@ -78,17 +63,14 @@ export interface PartnerClient {
 export interface SendOptions {
   query?: Record<string, string | number | string[] | undefined>
   body?: string
-  headers?: Record<string, string>
+  idempotencyKey?: string
   /** The schema of `data`, as far as the command relies on it. */
   expects?: TSchema
-  /** Seconds by which the response may take longer, because the service waits for something. */
-  longerSeconds?: number | undefined
   /** Ends the request early. */
   signal?: AbortSignal
 }
 
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
-const timeoutMilliseconds = 30_000
 
 /**
  * A client for the address and key of a command: from its options, else the environment, else the profile.
@@ -122,20 +104,19 @@ export function openSandboxClient(options: Omit<ClientOptions, 'sandbox'>): Prom
  * @throws UsageError when the address is not valid
  */
 export function clientFor(base: string, isSandbox: boolean, key: string, profile?: string): PartnerClient {
-  const root = rootOf(base, isSandbox)
-  return {
-    root,
-    isSandbox,
-    profile,
-    send: (method, path, more) => send(root, key, method, path, more),
-  }
+  const address = addressOf(base)
+  const root = address + roots[isSandbox ? 'sandbox' : 'live']
+  // Each command decides itself how long it goes on trying.
+  const client = createClient({ key, baseUrl: address, sandbox: isSandbox, retries: 0 })
+  return { root, isSandbox, profile, send: (method, path, more) => send(client, root, method, path, more) }
 }
 
-function rootOf(base: string, isSandbox: boolean): string {
+/** An address without the root of an environment. */
+function addressOf(base: string): string {
   if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
   const address = base.replace(/\/+$/, '')
   const root = Object.values(roots).find((known) => address.endsWith(known))
-  return address.slice(0, address.length - (root?.length ?? 0)) + roots[isSandbox ? 'sandbox' : 'live']
+  return address.slice(0, address.length - (root?.length ?? 0))
 }
 
 interface SentKey {
@@ -161,74 +142,34 @@ async function readKeyFile(path: string): Promise<string> {
 }
 
 async function send<T>(
+  client: Client,
   root: string,
-  key: string,
   method: string,
   path: string,
-  { query = {}, body, headers = {}, expects, longerSeconds = 0, signal }: SendOptions = {},
+  { expects, ...options }: SendOptions = {},
 ): Promise<ServiceResponse<T>> {
-  const url = new URL(root + path)
-  for (const [name, value] of Object.entries(query))
-    for (const one of [value ?? []].flat()) url.searchParams.append(name, String(one))
-  const timeout = AbortSignal.timeout(timeoutMilliseconds + longerSeconds * 1000)
-  const response = await fetch(url, {
-    method,
-    headers: {
-      ...headers,
-      'x-api-key': key,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body }),
-    // The key is meant for this address only, wherever it redirects.
-    redirect: 'manual',
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-  }).catch((error) => {
-    throw new UnreachableError(`Cannot reach ${root}: ${error.message}`)
-  })
-  return readResponse(root, response, expects)
+  const { data, meta, envelope, response } = await client
+    .request(method, path, options)
+    .withResponse()
+    .catch((error) => {
+      throw error instanceof ConnectionError ? explain(root, error) : error
+    })
+  if (expects && !Value.Check(expects, data)) throw notOurs(root)
+  return { data, meta, envelope, headers: response.headers }
 }
 
-async function readResponse<T>(
-  root: string,
-  response: Response,
-  expects?: TSchema,
-): Promise<ServiceResponse<T>> {
-  const retryAfter = retryAfterOf(response.headers)
-  // biome-ignore lint/suspicious/noExplicitAny: may come from a foreign server; checked before it is used
-  const envelope: any = await response.json().catch(() => null)
-  const { status } = response
-  if (typeof envelope?.error?.message === 'string') throw toPartnerError(response, envelope.error, retryAfter)
-  if (status === 401 || status === 403)
-    throw new PartnerError(status, `${root} responded ${status}`, [], undefined, retryAfter)
-  if (status >= 300 && status < 400)
-    throw new UnreachableError(
-      `${root} redirects to another address; use the address of the service itself`,
-      retryAfter,
-    )
-  if (!response.ok) throw new UnreachableError(`${root} responded ${status}`, retryAfter)
-  const isOurs = typeof envelope === 'object' && envelope !== null && 'data' in envelope
-  if (!isOurs || (expects && !Value.Check(expects, envelope.data)))
-    throw new UnreachableError(`The response of ${root} is not from the partner interface`, retryAfter)
-  return { data: envelope.data, meta: envelope.meta ?? {}, envelope, headers: response.headers }
+/** What a person can do about it. */
+function explain(root: string, { status, retryAfterSeconds, cause }: ConnectionError): Error {
+  const message = `${root} responded ${status}`
+  const facts = { message, status: status ?? 0, requestId: undefined, errors: [], retryAfterSeconds }
+  if (status === undefined) return new UnreachableError(`Cannot reach ${root}: ${(cause as Error).message}`)
+  if (status === 401 || status === 403) return new PartnerError('unknown_error', facts)
+  if (status >= 400) return new UnreachableError(message, retryAfterSeconds)
+  if (status < 300) return notOurs(root)
+  const advice = 'redirects to another address; use the address of the service itself'
+  return new UnreachableError(`${root} ${advice}`, retryAfterSeconds)
 }
 
-/** A foreign server may send anything. */
-const Problems = Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))
-
-function toPartnerError(
-  { status, headers }: Response,
-  error: { message: string; errors?: unknown; request_id?: string },
-  retryAfter: number | undefined,
-): PartnerError {
-  const problems = Value.Check(Problems, error.errors) ? (error.errors as Problem[]) : []
-  const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
-  return new PartnerError(status, error.message, problems, requestId, retryAfter)
-}
-
-const maxWaitSeconds = 3600
-
-/** Bounded, because a foreign server may have sent it. */
-function retryAfterOf(headers: Headers): number | undefined {
-  const seconds = parseRetryAfter(headers.get('retry-after'))
-  return seconds === null ? undefined : Math.min(maxWaitSeconds, seconds)
+function notOurs(root: string): UnreachableError {
+  return new UnreachableError(`The response of ${root} is not from the partner interface`)
 }

@@ -1,7 +1,10 @@
-import { PartnerError, UnreachableError } from '../client/client.ts'
+import { PartnerError } from '../../client/src/index.ts'
+import { UnreachableError } from '../client/client.ts'
 import { note } from '../output.ts'
 
 const maxPauseSeconds = 60
+/** A foreign server may ask for any. */
+const maxRetryAfterSeconds = 3600
 
 /** Stops a poll between two changes. */
 export interface StopSignal {
@@ -60,5 +63,6 @@ function pauseAfter(error: unknown, attempt: number): number | null {
       (error.status >= 500 || error.status === 429 || error.retryAfterSeconds))
   if (!isTemporary) return null
   const { retryAfterSeconds } = error as UnreachableError | PartnerError
-  return retryAfterSeconds ?? Math.random() * Math.min(maxPauseSeconds, 2 ** attempt)
+  if (retryAfterSeconds !== undefined) return Math.min(maxRetryAfterSeconds, retryAfterSeconds)
+  return Math.random() * Math.min(maxPauseSeconds, 2 ** attempt)
 }

@@ -98,7 +98,6 @@ async function fetchBatch<T extends Item>(
   const { data, meta, headers } = await client.send('GET', feed.path, {
     query: { ...filters, updated_after: after, per_page: perPage, wait },
     expects: feed.data,
-    longerSeconds: wait,
     signal: stop.signal,
   })
   return {

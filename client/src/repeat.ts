@@ -32,7 +32,8 @@ export function mayRepeat(
 ): boolean {
   if (idempotencyKey !== undefined || method === 'GET' || method === 'DELETE') return true
   if (method === 'PUT') return !(body as { seek?: unknown } | undefined)?.seek
-  if (method === 'PATCH') return !addsElements(body)
+  // Text that was serialized elsewhere may add anything.
+  if (method === 'PATCH') return typeof body !== 'string' && !addsElements(body)
   if (/^\/bookings\/[^/]+\/messages$/.test(path)) return sinceFirstTry < sameMessageMilliseconds
   return /^\/integrations\/[^/]+\/(provider-key|rates)$/.test(path)
 }

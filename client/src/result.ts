@@ -9,7 +9,12 @@ export interface Result<T> extends Promise<T> {
 export function resultOf<T>(sent: Promise<Answer>, take: (answer: Answer) => T): Result<T> {
   const whole = sent.then((answer) => ({ ...answer, data: take(answer) }))
   const result = whole.then(({ data }) => data)
-  return Object.assign(result, { withResponse: () => whole })
+  const withResponse = () => {
+    // Whoever has the whole is told of its failure, once.
+    result.catch(() => {})
+    return whole
+  }
+  return Object.assign(result, { withResponse })
 }
 
 /** One page, awaited; or all items of all pages, in a loop. */

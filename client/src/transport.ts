@@ -62,6 +62,8 @@ export interface Answer<T = Json> {
 const defaults = { timeoutMs: 30_000, retries: 3 }
 /** Whoever asks for a longer pause is thrown to the caller. */
 const maxRetryAfterSeconds = 300
+/** A feed waits as long as it is asked to, and not for ever. */
+const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
 
 /** Where a try failed. */
@@ -172,7 +174,7 @@ async function read(response: Response): Promise<Answer | Failure> {
   const { error } = envelope ?? {}
   if (typeof error?.message === 'string' && typeof error.type === 'string') {
     const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
-    const errors: Problem[] = Array.isArray(error.errors) ? error.errors : []
+    const errors = Array.isArray(error.errors) ? error.errors.filter(isProblem) : []
     const facts = { message: error.message, status, requestId, errors, retryAfterSeconds }
     return { error: new PartnerError(error.type, facts), again: againAfter(status, retryAfterSeconds) }
   }
@@ -186,6 +188,10 @@ async function read(response: Response): Promise<Answer | Failure> {
   return { error: foreign, again: status >= 400 ? againAfter(status, retryAfterSeconds) : 'if harmless' }
 }
 
+function isProblem(one: Json): one is Problem {
+  return typeof one?.path === 'string' && typeof one.message === 'string'
+}
+
 function againAfter(status: number, retryAfterSeconds: number | undefined): Failure['again'] {
   if (status === 429) return 'always'
   const isTemporary =
@@ -197,8 +203,9 @@ function againAfter(status: number, retryAfterSeconds: number | undefined): Fail
 function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
   if (again === 'never' || (again === 'if harmless' && !isHarmless)) return undefined
   const { retryAfterSeconds } = error
+  if (retryAfterSeconds !== undefined && isPatient) return Math.min(retryAfterSeconds, maxPatienceSeconds)
   if (retryAfterSeconds !== undefined)
-    return isPatient || retryAfterSeconds <= maxRetryAfterSeconds ? retryAfterSeconds : undefined
+    return retryAfterSeconds <= maxRetryAfterSeconds ? retryAfterSeconds : undefined
   return Math.min(maxPauseSeconds, 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
 }
 

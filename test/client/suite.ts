@@ -163,6 +163,11 @@ const cases: Record<string, () => Promise<void>> = {
     assert.ok(wrong instanceof PartnerError && wrong.type === 'validation_error')
     assert.deepEqual([wrong.status, wrong.errors[0]?.path], [422, 'checkin_at'])
     assert.match(String(wrong.requestId), /^[0-9a-f-]{36}$/)
+    const whole = await client.listings
+      .get(7)
+      .withResponse()
+      .catch((one) => one)
+    assert.equal(whole.type, 'not_found')
     const { error, attempts } = await meeting([{ fault: 'unauthorized', operation: 'getHostProfile' }], () =>
       client.host.get(),
     )
@@ -359,6 +364,10 @@ const cases: Record<string, () => Promise<void>> = {
     await verifyWebhook(body, good, secret, later(299))
   },
 }
+
+process.on('unhandledRejection', (reason) => {
+  console.log(JSON.stringify({ name: 'a rejection that nobody handles', error: String(reason) }))
+})
 
 for (const [name, run] of Object.entries(cases)) {
   const error = await run().then(

@@ -34,8 +34,8 @@ export const api = command({
     if (!args.path.startsWith('/')) throw new UsageError('The path must begin with "/"')
     const client = await openClient(args)
     const body = args.data === undefined ? {} : { body: await readData(args.data) }
-    const headers = args['idempotency-key'] ? { 'idempotency-key': args['idempotency-key'] } : {}
-    const { envelope } = await client.send(method, splitRoot(args.path).rest, { ...body, headers })
+    const key = args['idempotency-key'] ? { idempotencyKey: args['idempotency-key'] } : {}
+    const { envelope } = await client.send(method, splitRoot(args.path).rest, { ...body, ...key })
     print({ json: true }, envelope, String)
   },
 })

@@ -1,0 +1,137 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
+import { freePort } from '../../src/platform/free-port.ts'
+import { sharedServices, testApp } from '../support/app.ts'
+
+/** The package as it is published, installed in an empty project. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const service = await testApp()
+const [{ url }] = sharedServices()
+const project = await mkdtemp(join(tmpdir(), 'partner-package-'))
+afterAll(() => rm(project, { recursive: true }))
+
+const readme = await readFile(join(root, 'client/README.md'), 'utf8')
+const examples = new Map(
+  [...readme.matchAll(/## (.+)\n+```js\n([\s\S]*?)```/g)].map(([, title = '', code = '']) => [title, code]),
+)
+const runtimes = { node: 'node', bun: process.execPath }
+type Runtime = keyof typeof runtimes
+
+beforeAll(async () => {
+  await Bun.$`bin/bun run build:client`.cwd(root).quiet()
+  await Bun.$`npm pack --silent --pack-destination ${project} ${join(root, 'client/dist')}`
+    .cwd(project)
+    .quiet()
+  await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
+  await Bun.$`npm install --silent --offline --no-audit ./partner-interface-client-1.0.0.tgz`
+    .cwd(project)
+    .quiet()
+})
+
+/** An example in a folder of its own, below the project. */
+async function start(runtime: Runtime, title: string, environment: Record<string, string>) {
+  const folder = join(project, crypto.randomUUID())
+  await mkdir(folder)
+  await writeFile(join(folder, 'example.mjs'), examples.get(title) as string)
+  const run = () =>
+    Bun.spawn([runtimes[runtime], 'example.mjs'], {
+      ...{ cwd: folder, stdout: 'pipe', stderr: 'pipe' },
+      env: { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: url, ...environment },
+    })
+  return async () => {
+    const child = run()
+    const [stdout, stderr, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { stdout, stderr, code }
+  }
+}
+
+const partner = async () => {
+  const actor = await service.actor()
+  return { actor, environment: { PARTNER_API_KEY: actor.key } }
+}
+
+test('each section of the package with code is an example that a test runs', () => {
+  expect([...examples.keys()]).toEqual([
+    'Check the key',
+    'Book safely',
+    'Follow the feed with a checkpoint of your own',
+    'Follow it as a consumer',
+    'Verify a hint',
+  ])
+})
+
+test.concurrent.each(Object.keys(runtimes) as Runtime[])('the examples work in %s', async (runtime) => {
+  const { actor, environment } = await partner()
+  const check = await (await start(runtime, 'Check the key', environment))()
+  expect([check.stderr, check.stdout]).toEqual([
+    '',
+    expect.stringMatching(/^Test key may .*bookings\.read.* requests left\n$/),
+  ])
+  const book = await start(runtime, 'Book safely', environment)
+  const [first, again] = [await book(), await book()]
+  expect(first).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/^Booked as \d+\n$/) })
+  expect(again).toEqual(first)
+  const { data } = (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
+  const all = data.Bookings.map((one: Record<string, unknown>) => `${one.booking_id} ${one.status}\n`).join(
+    '',
+  )
+  for (const title of ['Follow the feed with a checkpoint of your own', 'Follow it as a consumer']) {
+    const follow = await start(runtime, title, environment)
+    expect(await follow(), title).toEqual({ code: 0, stderr: '', stdout: all })
+    expect(await follow(), title).toEqual({ code: 0, stderr: '', stdout: '' })
+  }
+})
+
+test.concurrent.each(Object.keys(runtimes) as Runtime[])(
+  'the receiver of hints works in %s',
+  async (runtime) => {
+    const port = await freePort()
+    const secret = `whsec_${btoa('s'.repeat(32))}`
+    const folder = join(project, crypto.randomUUID())
+    await mkdir(folder)
+    await writeFile(join(folder, 'example.mjs'), examples.get('Verify a hint') as string)
+    const child = Bun.spawn([runtimes[runtime], 'example.mjs'], {
+      ...{ cwd: folder, stdout: 'pipe', stderr: 'inherit' },
+      env: { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: secret, PORT: String(port) },
+    })
+    const body = JSON.stringify({ type: 'booking.changed', timestamp: 'now', data: { booking_id: 77 } })
+    const post = async (sent: string) => {
+      const headers = signatureHeaders({ id: 'm', at: new Date(), body }, [secret])
+      for (;;) {
+        const answer = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', headers, body: sent }).catch(
+          () => null,
+        )
+        if (answer) return answer.status
+        await Bun.sleep(20)
+      }
+    }
+    expect([await post(body), await post(body.replace('77', '78'))]).toEqual([204, 401])
+    child.kill('SIGTERM')
+    expect(await new Response(child.stdout).text()).toBe('77\n')
+  },
+)
+
+test('the package is small, and what is not used is left out', async () => {
+  const sizes = await Promise.all(
+    [
+      "export * from 'partner-interface-client'",
+      "export { verifyWebhook } from 'partner-interface-client'",
+    ].map(async (code, index) => {
+      const entry = join(project, `entry-${index}.js`)
+      await writeFile(entry, code)
+      const { outputs } = await Bun.build({ entrypoints: [entry], minify: true, target: 'browser' })
+      return Bun.gzipSync(await (outputs[0] as Blob).arrayBuffer(), { level: 9 }).length
+    }),
+  )
+  const [all, verify] = sizes as [number, number]
+  expect(all).toBeLessThanOrEqual(12_000)
+  expect(verify).toBeLessThan(all / 2)
+})
