@@ -21,6 +21,7 @@ COPY package.json ./
 COPY bin ./bin
 COPY src ./src
 COPY cli ./cli
+COPY client/src ./client/src
 COPY fixtures ./fixtures
 COPY CHANGELOG.md ./
 COPY --from=collections /service/collections ./collections

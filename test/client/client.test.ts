@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { createClient } from '../../client/src/index.ts'
 import { takesKey } from '../../client/src/repeat.ts'
 import { freePort } from '../../src/platform/free-port.ts'
 import { sharedServices, testApp } from '../support/app.ts'
@@ -73,4 +74,41 @@ test('the client makes a key for the operations that take one, and for no other'
       }
       expect([method, path, takesKey(sent)]).toEqual([method, path, takes])
     }
+})
+
+/** Calls every method with ids of 7, and gives the routes that they ask for. */
+async function askedFor(sandbox: boolean): Promise<Set<string>> {
+  const asked = new Set<string>()
+  const data = { Bookings: [], messages: [], digest: {}, played: {} }
+  const fetch = async ({ method, url }: Request) => {
+    const path = new URL(url).pathname.replace(/^\/(v1|sandbox)/, '')
+    asked.add(`${method} ${path.replace(/\/(7|provider_one)(?=\/|$)/g, '/{}')}`)
+    return Response.json({ data, meta: {} })
+  }
+  const walk = async (methods: object): Promise<void> => {
+    for (const [name, member] of Object.entries(methods)) {
+      if (typeof member === 'object') await walk(member)
+      else if (name !== 'request') {
+        const result = member('7', '7')
+        if (Symbol.asyncIterator in result && !('then' in result)) for await (const _ of result);
+        else await result
+      }
+    }
+  }
+  await walk(createClient({ key: 'k', baseUrl: 'http://127.0.0.1:1', sandbox, fetch }))
+  return asked
+}
+
+test('the client has a method for every operation of the document, and for nothing else', async () => {
+  const { paths } = (await service.send('GET', '/openapi.json')).body
+  const documented = (root: string) =>
+    Object.entries<object>(paths).flatMap(([path, methods]) =>
+      path === root || path.startsWith(`${root}/`)
+        ? Object.keys(methods).map(
+            (method) => `${method.toUpperCase()} ${path.slice(root.length).replace(/\{\w+\}/g, '{}')}`,
+          )
+        : [],
+    )
+  expect([...(await askedFor(false))].sort()).toEqual(documented('/v1').sort())
+  expect([...(await askedFor(true))].sort()).toEqual(documented('/sandbox').sort())
 })

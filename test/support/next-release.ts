@@ -21,7 +21,16 @@ export interface Replacement {
 }
 
 /** What a release is made of. */
-export const parts = ['src', 'cli', 'bin', 'fixtures', 'package.json', 'tsconfig.json', 'CHANGELOG.md']
+export const parts = [
+  'src',
+  'cli',
+  'client',
+  'bin',
+  'fixtures',
+  'package.json',
+  'tsconfig.json',
+  'CHANGELOG.md',
+]
 
 /** A copy of the project that uses the packages of this one; what is listed is copied. */
 export async function copyProject(names: string[]): Promise<string> {
