@@ -10,6 +10,7 @@ FROM packages AS collections
 RUN bun install --frozen-lockfile
 COPY bin ./bin
 COPY src ./src
+COPY client ./client
 COPY fixtures ./fixtures
 RUN bun bin/make-collections.ts
 
@@ -21,7 +22,7 @@ COPY package.json ./
 COPY bin ./bin
 COPY src ./src
 COPY cli ./cli
-COPY client/src ./client/src
+COPY client ./client
 COPY fixtures ./fixtures
 COPY CHANGELOG.md ./
 COPY --from=collections /service/collections ./collections

@@ -4,6 +4,7 @@ import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../core/config.ts'
 import { supportedProvider } from '../../http/provider.ts'
 import { splitRoot } from '../../http/roots.ts'
+import { clientSamples } from './client-examples.ts'
 import { exampleIds, exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
 import {
   documentErrors,
@@ -74,6 +75,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   const document = (schema: Json) => documentSchema(schema, components)
   const query = hooks.query ? queryParameters(document(hooks.query)) : []
   const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
+  const samples = clientSamples(detail.operationId)
   const [isIdempotent, isConditional] = [takes('Idempotency-Key'), takes('If-None-Match')]
   return {
     ...detail,
@@ -82,6 +84,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     summary: isSandbox ? `${detail.summary} (sandbox)` : detail.summary,
     description: descriptionOf(detail.description, permission, isIdempotent, isSandbox),
     'x-permission': permission,
+    ...(samples.length > 0 ? { 'x-codeSamples': samples } : {}),
     parameters: [...pathParameters(path), ...query, ...(detail.parameters ?? [])],
     ...(hooks.body
       ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], required) }

@@ -57,6 +57,25 @@ test.each(operations)(
   },
 )
 
+test('what the client has an example of shows it', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the document
+  const all: any[] = Object.values(document.paths).flatMap((path: any) => Object.values(path))
+  const shown = all.filter((operation) => operation['x-codeSamples'])
+  expect(shown.map(({ operationId }) => operationId).sort()).toEqual([
+    ...['createBooking', 'createWebhook', 'getKey', 'pollBookings', 'putBookingConsumer'],
+    ...['sandboxCreateBooking', 'sandboxCreateWebhook', 'sandboxGetKey', 'sandboxPollBookings'],
+    'sandboxPutBookingConsumer',
+  ])
+  for (const operation of shown)
+    expect(operation['x-codeSamples']).toEqual([
+      {
+        lang: 'js',
+        label: 'partner-interface-client',
+        source: expect.stringContaining("from 'partner-interface-client'"),
+      },
+    ])
+})
+
 const acts = /\/(secret\/rotate|test|resend)$/
 const withBody = operations.filter(
   ({ method, documented }) => method !== 'GET' && method !== 'DELETE' && !acts.test(documented),
