@@ -11,9 +11,15 @@ import {
 
 /**
  * What the client promises, as a program that each runtime runs by itself: the faults are those of a real service's
- * sandbox, and of the foreign server whose address it is given. Prints a line of JSON for each case.
+ * sandbox, and of the foreign server whose address it is given. Prints a line of JSON for each case of its share, `0` or `1` of two.
  */
-const [baseUrl, key, foreignUrl, closedUrl] = process.argv.slice(2) as [string, string, string, string]
+const [baseUrl, key, foreignUrl, closedUrl, share] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+]
 const made: Attempt[] = []
 const options = {
   key,
@@ -72,7 +78,9 @@ const cases: Record<string, () => Promise<void>> = {
       const { value, attempts } = await meeting([{ fault, operation: 'createBooking' }], () =>
         client.bookings.create(stay()),
       )
-      assert.deepEqual([attempts, await total(), value.status], [2, before + 1, 1], fault)
+      assert.deepEqual([await total(), value.status], [before + 1, 1], fault)
+      // A runtime may repeat by itself what is reset before a byte; with the same key, as the client would.
+      assert.ok(attempts === 2 || (attempts === 1 && fault.startsWith('lost_')), fault)
     }
   },
   async 'a key of the caller is kept over all tries, and over calls'() {
@@ -85,7 +93,7 @@ const cases: Record<string, () => Promise<void>> = {
     assert.equal(again.booking_id, value.data.booking_id)
   },
   async 'what must not be made twice is sent once when its answer is lost, and again when nothing was done'() {
-    const lost = await meeting([{ fault: 'lost_response', operation: 'createWebhook' }], () =>
+    const lost = await meeting([{ fault: 'cut_response', operation: 'createWebhook' }], () =>
       client.webhooks.create(webhook),
     )
     assert.ok(lost.error instanceof ConnectionError)
@@ -101,8 +109,8 @@ const cases: Record<string, () => Promise<void>> = {
     for (const work of once) {
       const { error, attempts } = await meeting(
         [
-          { fault: 'lost_response', operation: 'rotateWebhookSecret' },
-          { fault: 'lost_response', operation: 'testWebhook' },
+          { fault: 'cut_response', operation: 'rotateWebhookSecret' },
+          { fault: 'cut_response', operation: 'testWebhook' },
         ],
         work,
       )
@@ -235,6 +243,7 @@ const cases: Record<string, () => Promise<void>> = {
     assert.ok(attempts >= 6)
   },
   async 'a consumer is created, and acknowledged up to the change before the one in hand'() {
+    await client.sandbox.play('guest-books', { count: 60 })
     const name = 'own'
     const acknowledged = async () => (await client.bookings.consumers.get(name)).acknowledged
     const versions: string[] = []
@@ -302,8 +311,8 @@ const cases: Record<string, () => Promise<void>> = {
     const { meta } = await client.listings.list({ per_page: 1 }).withResponse()
     assert.equal(meta.pagination.total, 2)
     let requests = 0
-    for await (const _ of client.requests.list({ per_page: 50 })) requests += 1
-    assert.ok(requests > 50)
+    for await (const _ of client.requests.list({ per_page: 1 })) requests += 1
+    assert.ok(requests > 1)
     assert.equal((await client.request('GET', '/me')).email, (await client.host.get()).email)
     const { job_id } = await client.rates.update([
       { listing_id: 2001, room_type_id: 3001, base_price: 900, currency: 'EUR' },
@@ -369,7 +378,8 @@ process.on('unhandledRejection', (reason) => {
   console.log(JSON.stringify({ name: 'a rejection that nobody handles', error: String(reason) }))
 })
 
-for (const [name, run] of Object.entries(cases)) {
+for (const [index, [name, run]] of Object.entries(cases).entries()) {
+  if (String(index % 2) !== share) continue
   const error = await run().then(
     () => null,
     (failure) => failure?.stack ?? String(failure),
