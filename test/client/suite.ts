@@ -262,7 +262,7 @@ const cases: Record<string, () => Promise<void>> = {
     assert.equal(await acknowledged(), versions.at(-1))
     let pages = 0
     for await (const { items, checkpoint } of client.bookings
-      .feed({ consumer: name, per_page: 50 })
+      .feed({ consumer: name, per_page: 10 })
       .pages()) {
       assert.equal(checkpoint, items.at(-1)?.version)
       pages += 1
