@@ -54,6 +54,7 @@ test('the latest changes are the latest, however few there are on the last page'
   await changes.getByRole('rowheader', { name: String(made.at(-1)) }).waitFor()
   const shown = await changes.getByRole('rowheader').allTextContents()
   expect(shown.map(Number)).toEqual(made.slice(1).reverse())
+  await page.getByRole('button', { name: 'Digest of all bookings' }).click()
   const { digest } = (await actor.send('GET', `${provider}/bookings/digest`)).body.data
   await page.getByText(`Bookings: 51, digest ${digest.sha256}, as of ${digest.version}`).waitFor()
   await page.close()

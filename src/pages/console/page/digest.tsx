@@ -1,29 +1,46 @@
-import { useCallback } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { DigestView } from '../../../changes/digest/schema.ts'
-import type { Api, Environment } from './api.ts'
+import { type Api, type ApiError, type Environment, toApiError } from './api.ts'
 import { showCount } from './format.ts'
-import { type Turn, useLoaded } from './hooks.ts'
-import { DocsLink, Shown } from './parts.tsx'
+import { DocsLink, Loading } from './parts.tsx'
 
-/** How many bookings there are, and the hash by which a partner compares its own (decisions §23). */
+/**
+ * How many bookings there are, and the hash by which a partner compares its own (decisions §23). Asked for by the partner
+ * alone: the few requests a minute of the page are for what changes.
+ */
 export function Digest({ api, environment }: { api: Api; environment: Environment }) {
-  const load = useCallback(
-    async (turn: Turn) => {
+  const [digest, setDigest] = useState<DigestView | 'loading' | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  const load = async () => {
+    setDigest('loading')
+    setError(null)
+    try {
       const path = '/integrations/provider_one/bookings/digest'
-      return (await api.get<{ digest: DigestView }>(path, { environment, ...turn })).data.digest
-    },
-    [api, environment],
-  )
-  const loaded = useLoaded(load)
+      const { data } = await api.get<{ digest: DigestView }>(path, { environment })
+      setDigest(data.digest)
+    } catch (failure) {
+      setDigest(null)
+      setError(toApiError(failure))
+    }
+  }
   return (
-    <Shown loaded={loaded} retry={loaded.reload}>
-      {({ count, sha256, version }) => (
-        <p class="quiet">
-          Bookings: {showCount(count)}, <DocsLink to="/docs#description/after-an-outage">digest</DocsLink>{' '}
-          <code>{sha256}</code>
-          {version !== null && version !== undefined && <>, as of {version}</>}
-        </p>
-      )}
-    </Shown>
+    <div aria-live="polite">
+      <button type="button" onClick={load} disabled={digest === 'loading'}>
+        Digest of all bookings
+      </button>
+      {digest === 'loading' && <Loading />}
+      {error && <p class="problem">{error.message}</p>}
+      {digest !== null && digest !== 'loading' && <Line {...digest} />}
+    </div>
+  )
+}
+
+function Line({ count, sha256, version }: DigestView) {
+  return (
+    <p class="quiet">
+      Bookings: {showCount(count)}, <DocsLink to="/docs#description/after-an-outage">digest</DocsLink>{' '}
+      <code>{sha256}</code>
+      {version && <>, as of {version}</>}
+    </p>
   )
 }
