@@ -5,12 +5,12 @@ import type { Body, Data, Query, Schemas } from './types.ts'
 
 /** What every method takes. */
 export interface CallOptions {
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 /** What the methods take whose operation has an `Idempotency-Key`; without one the client makes its own. */
 export interface WriteOptions extends CallOptions {
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
 }
 
 type Id = number | string
@@ -22,17 +22,20 @@ const data = ({ data }: Answer) => data
  *
  * Requests are sent again after faults where that can do no harm: see the table of the package's README. Failures are
  * `PartnerError`, or `ConnectionError` where no answer of the service came.
+ *
+ * @throws TypeError without a key or an address
  */
 export function createClient(options: ClientOptions & { sandbox: true }): SandboxClient
 export function createClient(options: ClientOptions): Client
-export function createClient(options: ClientOptions): Client | SandboxClient {
+export function createClient(options: ClientOptions): Client {
   const transport = new Transport(options)
   const client = methodsOf(transport)
   return options.sandbox ? { ...client, sandbox: sandboxOf(transport) } : client
 }
 
-export type Client = ReturnType<typeof methodsOf>
-export type SandboxClient = Client & { sandbox: ReturnType<typeof sandboxOf> }
+type SandboxMethods = ReturnType<typeof sandboxOf>
+export type Client = ReturnType<typeof methodsOf> & { /** With `sandbox: true`. */ sandbox?: SandboxMethods }
+export type SandboxClient = Client & { sandbox: SandboxMethods }
 
 /** Sends a request and gives what `data` holds, or what `take` makes of the answer. */
 function callerOf(transport: Transport) {

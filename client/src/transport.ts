@@ -3,10 +3,10 @@ import { mayRepeat, type Repeatable, takesKey } from './repeat.ts'
 
 /** How a client is made. */
 export interface ClientOptions {
-  /** The API key. */
-  key: string
-  /** Address of the service, without `/v1`. */
-  baseUrl: string
+  /** The API key; a TypeError where it is missing. */
+  key: string | undefined
+  /** Address of the service; a TypeError where it is missing, or none. */
+  baseUrl: string | undefined
   /** Everything goes to the sandbox. */
   sandbox?: boolean
   /** In place of the platform's. */
@@ -77,9 +77,16 @@ interface Failure {
 export class Transport {
   private readonly root: string
 
+  private readonly key: string
+
   constructor(private readonly options: ClientOptions) {
-    const { baseUrl, sandbox } = options
-    this.root = `${baseUrl.replace(/\/+$/, '')}/${sandbox ? 'sandbox' : 'v1'}`
+    const { key, baseUrl, sandbox } = options
+    if (!key) throw new TypeError('createClient: "key" is missing')
+    if (!baseUrl) throw new TypeError('createClient: "baseUrl" is missing')
+    if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
+      throw new TypeError('createClient: "baseUrl" must be an http or https address')
+    this.key = key
+    this.root = `${baseUrl.replace(/(\/(v1|sandbox))?\/*$/, '')}/${sandbox ? 'sandbox' : 'v1'}`
   }
 
   /**
@@ -154,7 +161,7 @@ export class Transport {
       method,
       headers: {
         ...headers,
-        'x-api-key': this.options.key,
+        'x-api-key': this.key,
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

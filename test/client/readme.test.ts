@@ -65,6 +65,7 @@ test('each section of the package with code is an example that a test runs', () 
     'Follow the feed with a checkpoint of your own',
     'Follow it as a consumer',
     'Verify a hint',
+    'Test your integration',
   ])
 })
 
@@ -79,6 +80,8 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])('the examples work in %
   const [first, again] = [await book(), await book()]
   expect(first).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/^Booked as \d+\n$/) })
   expect(again).toEqual(first)
+  const played = await (await start(runtime, 'Test your integration', environment))()
+  expect([played.stderr, played.stdout]).toEqual(['', '3 guests have booked\nAnswers still to be lost: 0\n'])
   const { data } = (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
   const all = data.Bookings.map((one: Record<string, unknown>) => `${one.booking_id} ${one.status}\n`).join(
     '',
