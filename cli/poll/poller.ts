@@ -1,9 +1,9 @@
+import { pauseFor } from '../../client/src/pace.ts'
 import type { PartnerClient } from '../client/client.ts'
 import { note } from '../output.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { Feed, Item } from './feeds.ts'
 import type { Handler } from './handlers.ts'
-import { pauseFor } from './pace.ts'
 import { type StopSignal, withRetries } from './patience.ts'
 import type { Progress } from './progress.ts'
 

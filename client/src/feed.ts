@@ -1,4 +1,5 @@
-import { PartnerError } from './errors.ts'
+import { ConnectionError, PartnerError } from './errors.ts'
+import { pauseFor } from './pace.ts'
 import { type Answer, sleep, type Transport } from './transport.ts'
 
 /** Where a feed begins: after a version, or at the place of a consumer, which the service keeps. */
@@ -29,8 +30,24 @@ interface Source<T> {
   itemsOf(data: Answer['data']): T[]
 }
 
-/** An empty page that came before its time: the service has no room for the request, or is about to end. */
+/** An empty page came before its time: the service has no room for the request. */
 const earlyPauseSeconds = 5
+/** The process that answered shuts down; by then another one has taken over. */
+const leavingPauseSeconds = 1
+
+/**
+ * @param after the version that the page was asked for after
+ * @throws ConnectionError for what is no page of a feed; Error for one that does not move forward: going on could repeat for
+ *   ever, or skip changes
+ */
+function requireFeed(items: { version: string }[], after = ''): void {
+  if (!Array.isArray(items)) throw new ConnectionError('The answer is no page of a feed')
+  let last = after
+  for (const { version } of items) {
+    if (!(version > last)) throw new Error(`The feed does not move forward: "${version}" after "${last}"`)
+    last = version
+  }
+}
 
 /**
  * All that is new or changed, each change once: pages, limits and faults are taken care of until `signal`. A consumer is
@@ -70,18 +87,23 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     let checkpoint = after ?? undefined
     for (;;) {
       const start = Date.now()
-      const { data, meta } = await this.read(checkpoint)
+      const { data, meta, response } = await this.read(checkpoint)
       const items = this.source.itemsOf(data)
+      requireFeed(items, checkpoint)
       const last = items.at(-1)
       if (last) {
         checkpoint = last.version
         yield { items, checkpoint, meta }
       }
       if (consumer !== undefined) checkpoint = undefined
-      if (meta.pagination?.next_cursor) continue
+      if (meta.pagination?.next_cursor) {
+        await sleep(pauseFor(response.headers), signal)
+        continue
+      }
       if (!wait) return
-      if (!last && Date.now() - start < (wait - 1) * 1000)
-        await sleep(Math.min(earlyPauseSeconds, wait), signal)
+      const isEarly = !last && Date.now() - start < (wait - 1) * 1000
+      const isLeaving = response.headers.get('connection') === 'close'
+      if (isEarly) await sleep(isLeaving ? leavingPauseSeconds : Math.min(earlyPauseSeconds, wait), signal)
     }
   }
 

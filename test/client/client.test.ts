@@ -31,6 +31,10 @@ function startForeign() {
         return Response.json(error('rate_limit_error'), { status: 429, headers: { 'retry-after': '400' } })
       if (kind === 'unknown') return Response.json(error('teapot'), { status: 418 })
       if (kind === 'redirect') return Response.redirect(`${server.url}target`, 302)
+      const meta = { pagination: { next_cursor: 'next' } }
+      const Bookings = [{ version: '2026-01-01 00:00:00' }]
+      if (kind === 'stuck') return Response.json({ data: { Bookings }, meta })
+      if (kind === 'other') return Response.json({ data: {}, meta })
       if (kind === 'json') return Response.json(['not an envelope'])
       if (kind === 'gone') return new Response('<h1>404</h1>', { status: 404 })
       if (kind === 'half') return new Response('{"data":', { headers: { 'content-length': '100' } })

@@ -206,6 +206,13 @@ const cases: Record<string, () => Promise<void>> = {
       assert.equal(error.status, status, path)
     }
     assert.equal(await (await fetch(`${foreignUrl}/followed`)).text(), '0')
+    for (const [path, message] of [
+      ['stuck', /does not move forward/],
+      ['other', /no page of a feed/],
+    ] as const)
+      await assert.rejects(async () => {
+        for await (const _ of createClient({ key, baseUrl: `${foreignUrl}/${path}` }).bookings.feed());
+      }, message)
     const unknown = await createClient({ key, baseUrl: `${foreignUrl}/unknown` })
       .host.get()
       .catch((one) => one)
