@@ -1,4 +1,4 @@
-import { ConnectionError, PartnerError } from './errors.ts'
+import { PartnerError } from './errors.ts'
 import { pauseFor } from './pace.ts'
 import { type Answer, sleep, type Transport } from './transport.ts'
 
@@ -35,16 +35,18 @@ const earlyPauseSeconds = 5
 /** The process that answered shuts down; by then another one has taken over. */
 const leavingPauseSeconds = 1
 
+function isFeed(items: unknown): boolean {
+  return Array.isArray(items) && items.every((item) => typeof item?.version === 'string')
+}
+
 /**
  * @param after the version that the page was asked for after
- * @throws ConnectionError for what is no page of a feed; Error for one that does not move forward: going on could repeat for
- *   ever, or skip changes
+ * @throws Error for a page that does not move forward: going on could repeat for ever, or skip changes
  */
-function requireFeed(items: { version: string }[], after = ''): void {
-  if (!Array.isArray(items)) throw new ConnectionError('The answer is no page of a feed')
+function requireForward(items: { version: string }[], after = ''): void {
   let last = after
   for (const { version } of items) {
-    if (!(version > last)) throw new Error(`The feed does not move forward: "${version}" after "${last}"`)
+    if (version <= last) throw new Error(`The feed does not move forward: "${version}" after "${last}"`)
     last = version
   }
 }
@@ -89,7 +91,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       const start = Date.now()
       const { data, meta, response } = await this.read(checkpoint)
       const items = this.source.itemsOf(data)
-      requireFeed(items, checkpoint)
+      requireForward(items, checkpoint)
       const last = items.at(-1)
       if (last) {
         checkpoint = last.version
@@ -112,6 +114,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     const ask = () =>
       this.transport.send('GET', this.source.path, {
         ...{ query: { per_page: 100, ...query, updated_after }, signal, retries: Number.POSITIVE_INFINITY },
+        accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),
       })
     try {
       return await ask()

@@ -47,6 +47,12 @@ export interface RequestOptions {
   retries?: number | undefined
 }
 
+/** What is sent by the client itself. */
+interface SendOptions extends RequestOptions {
+  /** False for `data` that the service would not send. */
+  accepts?: (data: Json) => boolean
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: as the service sends it; each method says what it is
 type Json = any
 
@@ -93,7 +99,7 @@ export class Transport {
    * @throws PartnerError where the service refuses; ConnectionError where no answer came, after the tries; the reason of
    *   `signal`
    */
-  async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
     const sent: Repeatable = { method, path, body: options.body, idempotencyKey: options.idempotencyKey }
     if (takesKey(sent)) sent.idempotencyKey ??= crypto.randomUUID()
@@ -129,7 +135,7 @@ export class Transport {
     }
   }
 
-  private async try(sent: Repeatable, options: RequestOptions): Promise<Answer | Failure> {
+  private async try(sent: Repeatable, options: SendOptions): Promise<Answer | Failure> {
     const { fetch = (request: Request) => globalThis.fetch(request), timeoutMs = defaults.timeoutMs } =
       this.options
     const wait = Number(options.query?.wait ?? 0) * 1000
@@ -139,7 +145,7 @@ export class Transport {
     try {
       const response = await fetch(this.requestOf(sent, options, signal))
       status = response.status
-      return await read(response)
+      return await read(response, options.accepts)
     } catch (cause) {
       const what = timeout.aborted
         ? `did not answer within ${(timeoutMs + wait) / 1000} s`
@@ -173,7 +179,7 @@ export class Transport {
   }
 }
 
-async function read(response: Response): Promise<Answer | Failure> {
+async function read(response: Response, accepts = (_: Json) => true): Promise<Answer | Failure> {
   const { status, headers } = response
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'))
   const text = await response.text()
@@ -185,7 +191,8 @@ async function read(response: Response): Promise<Answer | Failure> {
     const facts = { message: error.message, status, requestId, errors, retryAfterSeconds }
     return { error: new PartnerError(error.type, facts), again: againAfter(status, retryAfterSeconds) }
   }
-  if (response.ok && envelope !== null && typeof envelope === 'object' && 'data' in envelope)
+  const isEnvelope = envelope !== null && typeof envelope === 'object' && 'data' in envelope
+  if (response.ok && isEnvelope && accepts(envelope.data))
     return { data: envelope.data, meta: envelope.meta ?? {}, envelope, response }
   const what =
     status >= 300 && status < 400

@@ -16,6 +16,7 @@ afterAll(() => rm(folder, { recursive: true }))
 /** Whatever may stand at the address of the service in its place. */
 function startForeign() {
   let followed = 0
+  let others = 0
   const server: Bun.Server<undefined> = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -34,7 +35,11 @@ function startForeign() {
       const meta = { pagination: { next_cursor: 'next' } }
       const Bookings = [{ version: '2026-01-01 00:00:00' }]
       if (kind === 'stuck') return Response.json({ data: { Bookings }, meta })
-      if (kind === 'other') return Response.json({ data: {}, meta })
+      // Once something else, then the feed.
+      if (kind === 'other') {
+        others += 1
+        return Response.json({ data: others === 1 ? {} : { Bookings }, meta: {} })
+      }
       if (kind === 'json') return Response.json(['not an envelope'])
       if (kind === 'gone') return new Response('<h1>404</h1>', { status: 404 })
       if (kind === 'half') return new Response('{"data":', { headers: { 'content-length': '100' } })
