@@ -19,6 +19,11 @@ export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
 
+/** Notes that something failed, and is tried again. */
+export function noteRetry(error: unknown, seconds: number): void {
+  note(`${(error as Error).message}; trying again in ${seconds.toFixed(1)} s`)
+}
+
 const plainBorders = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '' },
   ...{ 'bottom-left': '', 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '' },

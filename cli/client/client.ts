@@ -2,9 +2,17 @@ import { readFile, stat } from 'node:fs/promises'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { ArgsDef } from 'citty'
-import { type Client, ConnectionError, createClient, PartnerError } from '../../client/src/index.ts'
+import {
+  type Attempt,
+  type Client,
+  ConnectionError,
+  createClient,
+  type FeedPage,
+  PartnerError,
+} from '../../client/src/index.ts'
 import { roots } from '../../src/http/roots.ts'
 import { UsageError } from '../errors.ts'
+import { noteRetry } from '../output.ts'
 import { findProfile, requireSafeAddress } from './profile.ts'
 
 /** Arguments of every command that speaks to the service over HTTP. */
@@ -58,6 +66,16 @@ export interface PartnerClient {
   /** Name of the profile it was opened from. */
   profile: string | undefined
   send<T>(method: string, path: string, options?: SendOptions): Promise<ServiceResponse<T>>
+  /** The pages of a feed; what is waited out on the way is noted on standard error. */
+  pages<T>(feed: 'bookings' | 'messages', options: FeedOptions): AsyncIterable<FeedPage<T>>
+}
+
+/** Which changes of a feed, and whether to wait for more. */
+export interface FeedOptions {
+  after: string | undefined
+  filters: Record<string, string | undefined>
+  wait: number | undefined
+  signal: AbortSignal
 }
 
 export interface SendOptions {
@@ -107,8 +125,21 @@ export function clientFor(base: string, isSandbox: boolean, key: string, profile
   const address = addressOf(base)
   const root = address + roots[isSandbox ? 'sandbox' : 'live']
   // Each command decides itself how long it goes on trying.
-  const client = createClient({ key, baseUrl: address, sandbox: isSandbox, retries: 0 })
-  return { root, isSandbox, profile, send: (method, path, more) => send(client, root, method, path, more) }
+  const client = createClient({ key, baseUrl: address, sandbox: isSandbox, retries: 0, onRequest })
+  function onRequest({ error, retryInSeconds }: Attempt): void {
+    if (error && retryInSeconds !== undefined) noteRetry(explain(root, error), retryInSeconds)
+  }
+  return {
+    ...{ root, isSandbox, profile },
+    send: (method, path, more) => send(client, root, method, path, more),
+    async *pages<T>(feed: 'bookings' | 'messages', { filters, ...options }: FeedOptions) {
+      try {
+        yield* client[feed].feed({ ...filters, ...options }).pages() as AsyncIterable<FeedPage<T>>
+      } catch (error) {
+        throw explain(root, error)
+      }
+    },
+  }
 }
 
 /** An address without the root of an environment. */
@@ -152,14 +183,16 @@ async function send<T>(
     .request(method, path, options)
     .withResponse()
     .catch((error) => {
-      throw error instanceof ConnectionError ? explain(root, error) : error
+      throw explain(root, error)
     })
   if (expects && !Value.Check(expects, data)) throw notOurs(root)
   return { data, meta, envelope, headers: response.headers }
 }
 
 /** What a person can do about it. */
-function explain(root: string, { status, retryAfterSeconds, cause }: ConnectionError): Error {
+function explain(root: string, error: unknown): unknown {
+  if (!(error instanceof ConnectionError)) return error
+  const { status, retryAfterSeconds, cause } = error
   const message = `${root} responded ${status}`
   const facts = { message, status: status ?? 0, requestId: undefined, errors: [], retryAfterSeconds }
   if (status === undefined) return new UnreachableError(`Cannot reach ${root}: ${(cause as Error).message}`)

@@ -1,6 +1,6 @@
 import { PartnerError } from '../../client/src/index.ts'
 import { UnreachableError } from '../client/client.ts'
-import { note } from '../output.ts'
+import { noteRetry } from '../output.ts'
 
 const maxPauseSeconds = 60
 /** A foreign server may ask for any. */
@@ -48,7 +48,7 @@ export async function withRetries<T>(request: () => Promise<T>, stop: StopSignal
       if (stop.requested) return null
       const pause = pauseAfter(error, attempt)
       if (pause === null) throw error
-      note(`${(error as Error).message}; trying again in ${pause.toFixed(1)} s`)
+      noteRetry(error, pause)
       await stop.sleep(pause)
     }
   }

@@ -31,6 +31,8 @@ export interface Attempt {
   milliseconds: number
   /** When the next one follows; undefined after the last. */
   retryInSeconds: number | undefined
+  /** What the try failed with. */
+  error: PartnerError | ConnectionError | undefined
 }
 
 type QueryValue = string | number | boolean | undefined | null
@@ -124,6 +126,7 @@ export class Transport {
         requestId,
         milliseconds,
         retryInSeconds: pause,
+        error: 'error' in found ? found.error : undefined,
       })
       if (!('error' in found)) return found
       // The try before it was carried out.

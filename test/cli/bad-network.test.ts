@@ -127,8 +127,13 @@ const item = (booking_id: number, version: string) => ({
   ...{ booking_id, listing_id: 1, room_type_id: 1, status: 'pending' },
   ...{ checkin_at: '2030-01-01', checkout_at: '2030-02-01', version },
 })
-const page = (...items: object[]) =>
-  Response.json({ data: { Bookings: items }, meta: { pagination: { total: items.length } } })
+const page = (...items: object[]) => {
+  const next_cursor = items.length === 100 ? 'next' : null
+  return Response.json({
+    data: { Bookings: items },
+    meta: { pagination: { total: items.length, next_cursor } },
+  })
+}
 
 test('partnerctl feed poll exits 1 when the feed does not move forward, and its checkpoint never goes back', async () => {
   const actor = await service.actor()

@@ -16,9 +16,6 @@ import { openProgress } from '../../poll/progress.ts'
 import { jsonText } from '../../text.ts'
 import { oneOf } from '../../values.ts'
 
-/** How long to pause where the service does not hold a request. */
-const pauseSeconds = 5
-
 /** @throws UsageError for anything but an http address without a login */
 function readTarget(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
@@ -118,7 +115,7 @@ async function followSource<T extends Item>(
       const data = dataOf(item)
       await show(await forward(receiver, event, data.booking_id, JSON.stringify(hintOf(event, data))))
     },
-    atTheEnd: { end: 'follow', seconds: pauseSeconds },
+    atTheEnd: { end: 'follow' },
     progress: openProgress(false, feed.name),
     stop,
   })
