@@ -1,21 +1,11 @@
+import type { Answer } from './answer.ts'
+import { type CallOptions, callerOf, dataOf, type Id, provider, type WriteOptions } from './call.ts'
+import { consumersOf } from './consumers.ts'
 import { Feed, type FeedPace, type FeedPosition } from './feed.ts'
-import { type List, listOf, type Result, resultOf } from './result.ts'
-import { type Answer, type ClientOptions, type RequestOptions, Transport } from './transport.ts'
+import { type List, listOf } from './result.ts'
+import { sandboxOf } from './sandbox.ts'
+import { type ClientOptions, type RequestOptions, Transport } from './transport.ts'
 import type { Body, Data, Query, Schemas } from './types.ts'
-
-/** What every method takes. */
-export interface CallOptions {
-  signal?: AbortSignal | undefined
-}
-
-/** What the methods take whose operation has an `Idempotency-Key`; without one the client makes its own. */
-export interface WriteOptions extends CallOptions {
-  idempotencyKey?: string | undefined
-}
-
-type Id = number | string
-const provider = '/integrations/provider_one'
-const data = ({ data }: Answer) => data
 
 /**
  * A client for one key and one environment.
@@ -37,23 +27,13 @@ type SandboxMethods = ReturnType<typeof sandboxOf>
 export type Client = ReturnType<typeof methodsOf> & { /** With `sandbox: true`. */ sandbox?: SandboxMethods }
 export type SandboxClient = Client & { sandbox: SandboxMethods }
 
-/** Sends a request and gives what `data` holds, or what `take` makes of the answer. */
-function callerOf(transport: Transport) {
-  return <T>(
-    method: string,
-    path: string,
-    options: RequestOptions = {},
-    take: (answer: Answer) => T = data,
-  ): Result<T> => resultOf(transport.send(method, path, options), take)
-}
-
 function methodsOf(transport: Transport) {
   const call = callerOf(transport)
   const list = <T>(
     path: string,
     query: RequestOptions['query'],
     options?: CallOptions,
-    take: (answer: Answer) => T[] = data,
+    take: (answer: Answer) => T[] = dataOf,
   ): List<T> =>
     listOf(async (more) => {
       const answer = await transport.send('GET', path, { ...options, query: { ...query, ...more } })
@@ -218,48 +198,3 @@ function methodsOf(transport: Transport) {
 
 /** What a listing write did. */
 type Written = Data<'createListing'> & { action: string }
-
-function consumersOf(transport: Transport, feed: 'bookings' | 'messages') {
-  const call = callerOf(transport)
-  const root = `${provider}/${feed}/consumers`
-  const pathOf = (name: string) => `${root}/${encodeURIComponent(name)}`
-  return {
-    list: (options?: CallOptions) => call<Data<'listBookingConsumers'>>('GET', root, options),
-    get: (name: string, options?: CallOptions) =>
-      call<Data<'getBookingConsumer'>>('GET', pathOf(name), options),
-    put: (name: string, body: Body<'putBookingConsumer'>, options?: CallOptions) =>
-      call<Data<'putBookingConsumer'>>('PUT', pathOf(name), { ...options, body }),
-    delete: (name: string, options?: CallOptions) =>
-      call<void>('DELETE', pathOf(name), options, () => undefined),
-  }
-}
-
-/** What only the sandbox has. */
-function sandboxOf(transport: Transport) {
-  const call = callerOf(transport)
-  return {
-    /** Clears the sandbox at once. */
-    clear: (options?: CallOptions) => call<void>('DELETE', '', options, () => undefined),
-    scenarios: (options?: CallOptions) => call<Data<'listSandboxScenarios'>>('GET', '/scenarios', options),
-    play: (name: string, body: Body<'playSandboxScenario'> = {}, options?: CallOptions) =>
-      call<Schemas['SandboxScenarioPlayed']>(
-        'POST',
-        `/scenarios/${encodeURIComponent(name)}`,
-        { ...options, body },
-        ({ data }) => data.played,
-      ),
-    faults: (options?: CallOptions) => call<Data<'listSandboxFaults'>>('GET', '/faults', options),
-    setFaults: (rules: Body<'setSandboxFaults'>['rules'], options?: CallOptions) =>
-      call<Data<'setSandboxFaults'>>('PUT', '/faults', { ...options, body: { rules } }),
-    clearFaults: (options?: CallOptions) => call<void>('DELETE', '/faults', options, () => undefined),
-    clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),
-    advanceClock: (seconds: number, options?: CallOptions) =>
-      call<Data<'advanceSandboxClock'>>('POST', '/clock', { ...options, body: { advance_seconds: seconds } }),
-    /** Lets the guest of a booking write. */
-    reply: (bookingId: Id, text: string, options?: CallOptions) =>
-      call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${bookingId}/messages/guest`, {
-        ...options,
-        body: { message: { text } },
-      }),
-  }
-}

@@ -1,6 +1,8 @@
+import type { Answer } from './answer.ts'
 import { PartnerError } from './errors.ts'
 import { pauseFor } from './pace.ts'
-import { type Answer, sleep, type Transport } from './transport.ts'
+import { sleep } from './pause.ts'
+import type { Transport } from './transport.ts'
 
 /** Where a feed begins: after a version, or at the place of a consumer, which the service keeps. */
 export type FeedPosition<Filters> =

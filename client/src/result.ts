@@ -1,4 +1,4 @@
-import type { Answer } from './transport.ts'
+import type { Answer } from './answer.ts'
 
 /** What `data` holds, or with `withResponse()` that and everything around it. */
 export interface Result<T> extends Promise<T> {

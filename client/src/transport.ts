@@ -1,4 +1,6 @@
-import { ConnectionError, PartnerError, type Problem } from './errors.ts'
+import { type Answer, type Failure, failureOf, type Json, readAnswer } from './answer.ts'
+import { type ConnectionError, PartnerError } from './errors.ts'
+import { pauseOf, sleep } from './pause.ts'
 import { mayRepeat, type Repeatable, takesKey } from './repeat.ts'
 
 /** How a client is made. */
@@ -55,32 +57,7 @@ interface SendOptions extends RequestOptions {
   accepts?: (data: Json) => boolean
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as the service sends it; each method says what it is
-type Json = any
-
-/** An answer of the service. */
-export interface Answer<T = Json> {
-  data: T
-  meta: Json
-  /** All that was sent. */
-  envelope: Json
-  response: Response
-}
-
 const defaults = { timeoutMs: 30_000, retries: 3 }
-/** Whoever asks for a longer pause is thrown to the caller. */
-const maxRetryAfterSeconds = 300
-/** A feed waits as long as it is asked to, and not for ever. */
-const maxPatienceSeconds = 3600
-const maxPauseSeconds = 30
-
-/** Where a try failed. */
-interface Failure {
-  error: PartnerError | ConnectionError
-  /** Whether it may be sent again: always, where nothing can have been done; or where a repeat does no harm. */
-  again: 'always' | 'if harmless' | 'never'
-}
-
 /** Sends requests, and sends them again where that helps and does no harm. */
 export class Transport {
   private readonly root: string
@@ -148,15 +125,14 @@ export class Transport {
     try {
       const response = await fetch(this.requestOf(sent, options, signal))
       status = response.status
-      return await read(response, options.accepts)
+      return await readAnswer(response, options.accepts)
     } catch (cause) {
       const what = timeout.aborted
         ? `did not answer within ${(timeoutMs + wait) / 1000} s`
         : status === undefined
           ? 'cannot be reached'
           : 'broke off'
-      const error = new ConnectionError(`${this.root} ${what}`, status, undefined, { cause })
-      return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
+      return failureOf(cause, `${this.root} ${what}`, status)
     }
   }
 
@@ -182,50 +158,6 @@ export class Transport {
   }
 }
 
-async function read(response: Response, accepts = (_: Json) => true): Promise<Answer | Failure> {
-  const { status, headers } = response
-  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'))
-  const text = await response.text()
-  const envelope = parse(text)
-  const { error } = envelope ?? {}
-  if (typeof error?.message === 'string' && typeof error.type === 'string') {
-    const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
-    const errors = Array.isArray(error.errors) ? error.errors.filter(isProblem) : []
-    const facts = { message: error.message, status, requestId, errors, retryAfterSeconds }
-    return { error: new PartnerError(error.type, facts), again: againAfter(status, retryAfterSeconds) }
-  }
-  const isEnvelope = envelope !== null && typeof envelope === 'object' && 'data' in envelope
-  if (response.ok && isEnvelope && accepts(envelope.data))
-    return { data: envelope.data, meta: envelope.meta ?? {}, envelope, response }
-  const what =
-    status >= 300 && status < 400
-      ? 'redirects to another address'
-      : `answered ${status}, and not as the service does`
-  const foreign = new ConnectionError(`${response.url || 'The address'} ${what}`, status, retryAfterSeconds)
-  return { error: foreign, again: status >= 400 ? againAfter(status, retryAfterSeconds) : 'if harmless' }
-}
-
-function isProblem(one: Json): one is Problem {
-  return typeof one?.path === 'string' && typeof one.message === 'string'
-}
-
-function againAfter(status: number, retryAfterSeconds: number | undefined): Failure['again'] {
-  if (status === 429) return 'always'
-  const isTemporary =
-    [408, 500, 502, 503, 504].includes(status) || (status === 409 && retryAfterSeconds !== undefined)
-  return isTemporary ? 'if harmless' : 'never'
-}
-
-/** Seconds before the next try; undefined where there is none. */
-function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
-  if (again === 'never' || (again === 'if harmless' && !isHarmless)) return undefined
-  const { retryAfterSeconds } = error
-  if (retryAfterSeconds !== undefined && isPatient) return Math.min(retryAfterSeconds, maxPatienceSeconds)
-  if (retryAfterSeconds !== undefined)
-    return retryAfterSeconds <= maxRetryAfterSeconds ? retryAfterSeconds : undefined
-  return Math.min(maxPauseSeconds, 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
-}
-
 function isMissing(error: Failure['error']): boolean {
   return error instanceof PartnerError && error.type === 'not_found'
 }
@@ -236,42 +168,4 @@ function factsOf(error: Failure['error']) {
 
 function factsOfAnswer({ response: { status, headers } }: Answer) {
   return { status, requestId: headers.get('x-request-id') ?? undefined }
-}
-
-/** True where no connection came about, so that nothing was sent; each runtime says so in its own words. */
-function isRefused(error: unknown): boolean {
-  const { code, message, cause } = (error ?? {}) as { code?: string; message?: string; cause?: unknown }
-  if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN)$/.test(code ?? '')) return true
-  return /connection refused/i.test(message ?? '') || (cause !== undefined && isRefused(cause))
-}
-
-function parse(text: string): Json {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
-/** Seconds, of a number as of a date. */
-function parseRetryAfter(value: string | null): number | undefined {
-  if (value === null) return undefined
-  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
-  return seconds > 0 ? seconds : undefined
-}
-
-/** @throws the reason of the signal */
-export function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal?.reason)
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, seconds * 1000)
-    if (signal?.aborted) stop()
-    signal?.addEventListener('abort', stop, { once: true })
-  })
 }

@@ -1,0 +1,33 @@
+import type { Failure } from './answer.ts'
+
+/** Whoever asks for a longer pause is thrown to the caller. */
+const maxRetryAfterSeconds = 300
+/** A feed waits as long as it is asked to, and not for ever. */
+const maxPatienceSeconds = 3600
+const maxPauseSeconds = 30
+
+/** Seconds before the next try; undefined where there is none. */
+export function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
+  if (again === 'never' || (again === 'if harmless' && !isHarmless)) return undefined
+  const { retryAfterSeconds } = error
+  if (retryAfterSeconds !== undefined && isPatient) return Math.min(retryAfterSeconds, maxPatienceSeconds)
+  if (retryAfterSeconds !== undefined)
+    return retryAfterSeconds <= maxRetryAfterSeconds ? retryAfterSeconds : undefined
+  return Math.min(maxPauseSeconds, 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
+}
+
+/** @throws the reason of the signal */
+export function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, seconds * 1000)
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}

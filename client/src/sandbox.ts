@@ -1,0 +1,33 @@
+import { type CallOptions, callerOf, type Id } from './call.ts'
+import type { Transport } from './transport.ts'
+import type { Body, Data, Schemas } from './types.ts'
+
+/** What only the sandbox has. */
+export function sandboxOf(transport: Transport) {
+  const call = callerOf(transport)
+  return {
+    /** Clears the sandbox at once. */
+    clear: (options?: CallOptions) => call<void>('DELETE', '', options, () => undefined),
+    scenarios: (options?: CallOptions) => call<Data<'listSandboxScenarios'>>('GET', '/scenarios', options),
+    play: (name: string, body: Body<'playSandboxScenario'> = {}, options?: CallOptions) =>
+      call<Schemas['SandboxScenarioPlayed']>(
+        'POST',
+        `/scenarios/${encodeURIComponent(name)}`,
+        { ...options, body },
+        ({ data }) => data.played,
+      ),
+    faults: (options?: CallOptions) => call<Data<'listSandboxFaults'>>('GET', '/faults', options),
+    setFaults: (rules: Body<'setSandboxFaults'>['rules'], options?: CallOptions) =>
+      call<Data<'setSandboxFaults'>>('PUT', '/faults', { ...options, body: { rules } }),
+    clearFaults: (options?: CallOptions) => call<void>('DELETE', '/faults', options, () => undefined),
+    clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),
+    advanceClock: (seconds: number, options?: CallOptions) =>
+      call<Data<'advanceSandboxClock'>>('POST', '/clock', { ...options, body: { advance_seconds: seconds } }),
+    /** Lets the guest of a booking write. */
+    reply: (bookingId: Id, text: string, options?: CallOptions) =>
+      call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${bookingId}/messages/guest`, {
+        ...options,
+        body: { message: { text } },
+      }),
+  }
+}
