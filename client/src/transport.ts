@@ -58,10 +58,10 @@ interface SendOptions extends RequestOptions {
 }
 
 const defaults = { timeoutMs: 30_000, retries: 3 }
+
 /** Sends requests, and sends them again where that helps and does no harm. */
 export class Transport {
   private readonly root: string
-
   private readonly key: string
 
   constructor(private readonly options: ClientOptions) {
@@ -88,22 +88,15 @@ export class Transport {
       const start = Date.now()
       const found = await this.try(sent, options)
       signal?.throwIfAborted()
-      const isDone = 'error' in found && wasLost && method === 'DELETE' && isMissing(found.error)
+      const failure = 'error' in found ? found : undefined
+      const isDone = wasLost && method === 'DELETE' && isMissing(failure?.error)
       const pause =
-        'error' in found && !isDone && attempt <= retries
-          ? pauseOf(found, attempt, retries === Infinity, mayRepeat(sent, Date.now() - begun))
+        failure && !isDone && attempt <= retries
+          ? pauseOf(failure, attempt, retries === Infinity, mayRepeat(sent, Date.now() - begun))
           : undefined
-      const { status, requestId } = 'error' in found ? factsOf(found.error) : factsOfAnswer(found)
-      const milliseconds = Date.now() - start
       this.options.onRequest?.({
-        method,
-        path,
-        attempt,
-        status,
-        requestId,
-        milliseconds,
-        retryInSeconds: pause,
-        error: 'error' in found ? found.error : undefined,
+        ...{ method, path, attempt, ...factsOf(found) },
+        ...{ milliseconds: Date.now() - start, retryInSeconds: pause, error: failure?.error },
       })
       if (!('error' in found)) return found
       // The try before it was carried out.
@@ -158,14 +151,15 @@ export class Transport {
   }
 }
 
-function isMissing(error: Failure['error']): boolean {
+function isMissing(error: Failure['error'] | undefined): boolean {
   return error instanceof PartnerError && error.type === 'not_found'
 }
 
-function factsOf(error: Failure['error']) {
+function factsOf(found: Answer | Failure): Pick<Attempt, 'status' | 'requestId'> {
+  if ('response' in found) {
+    const { status, headers } = found.response
+    return { status, requestId: headers.get('x-request-id') ?? undefined }
+  }
+  const { error } = found
   return { status: error.status, requestId: 'requestId' in error ? error.requestId : undefined }
-}
-
-function factsOfAnswer({ response: { status, headers } }: Answer) {
-  return { status, requestId: headers.get('x-request-id') ?? undefined }
 }

@@ -39,7 +39,10 @@ export class BookingHolder {
   })
   private readonly turns: Turns
 
-  /** @param patienceMilliseconds how long a reader waits for another one of the same host */
+  /**
+   * @param patienceMilliseconds how long a reader waits for another one of the same host: both at once would read, and
+   *   hold, all of it twice
+   */
   constructor(
     private readonly db: Db,
     patienceMilliseconds: number,
