@@ -70,6 +70,10 @@ const partnerCommands: Commands = {
     description: 'Read the clock of the sandbox, or move it forward',
     load: () => import('./commands/partner/clock.ts').then((file) => file.clock),
   },
+  certify: {
+    description: 'Certify your product: follow a course in the sandbox, and get a signed report',
+    load: () => import('./commands/partner/certify.ts').then((file) => file.certify),
+  },
   nights: {
     description: 'Draw how many units of a listing are left on each night',
     load: () => import('./commands/partner/nights.ts').then((file) => file.nights),
@@ -94,6 +98,10 @@ const adminCommands: Commands = {
     description: 'See the webhooks of all hosts, turn them off and on',
     load: () => import('./commands/admin/webhooks.ts').then((file) => file.webhooks),
   },
+  guests: {
+    description: 'Find, hand out and erase what is stored of a guest',
+    load: () => import('./commands/admin/guests.ts').then((file) => file.guests),
+  },
   hosts: {
     description: 'Manage host accounts',
     load: () => import('./commands/admin/hosts.ts').then((file) => file.hosts),
@@ -117,6 +125,10 @@ const adminCommands: Commands = {
   db: {
     description: 'Check, migrate, back up and restore the database',
     load: () => import('./commands/admin/db.ts').then((file) => file.db),
+  },
+  certifications: {
+    description: 'See the certifications of all keys',
+    load: () => import('./commands/admin/certifications.ts').then((file) => file.certifications),
   },
   audit: {
     description: 'See the audit log',

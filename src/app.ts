@@ -23,6 +23,8 @@ import { docsRoutes } from './pages/docs/routes.ts'
 import { healthRoutes } from './process/health.ts'
 import { metricsRoutes } from './process/metrics.ts'
 import type { OpenContext } from './process/wiring.ts'
+import { jwksRoutes } from './sandbox/certification/jwks.ts'
+import { certificationRoutes } from './sandbox/certification/routes.ts'
 import { clockRoutes } from './sandbox/clock/routes.ts'
 import { faultRoutes } from './sandbox/faults/routes.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
@@ -57,6 +59,7 @@ export function createApp(
     .use(requestLog(live))
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
+    .use(jwksRoutes(live))
     .group(roots.live, (v1) => v1.use(v1Routes(live)))
     .group(roots.sandbox, (environment) =>
       environment
@@ -64,6 +67,7 @@ export function createApp(
         .use(sandboxRoutes(sandbox))
         .use(scenarioRoutes(sandbox))
         .use(clockRoutes(sandbox))
+        .use(certificationRoutes(sandbox))
         .use(faultRoutes(sandbox, () => operations)),
     )
   const operations = operationsOf(app.routes)

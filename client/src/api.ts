@@ -768,6 +768,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/certifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the certifications (sandbox)
+         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         */
+        get: operations["listSandboxCertifications"];
+        put?: never;
+        /**
+         * Start a certification (sandbox)
+         * @description Clears the sandbox of this key, fills it with 130 bookings, and plays a course of changes and faults. Point your product at the sandbox, and follow `next`.
+         *
+         *     Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         */
+        post: operations["startSandboxCertification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/certifications/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read how a certification stands (sandbox)
+         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         */
+        get: operations["getSandboxCertification"];
+        put?: never;
+        post?: never;
+        /**
+         * End a certification (sandbox)
+         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         */
+        delete: operations["endSandboxCertification"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/certifications/{id}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Upload what the product holds (sandbox)
+         * @description Once, when `next` asks for it: as JSON, or one booking in a line (ndjson).
+         *
+         *     Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         */
+        put: operations["uploadSandboxCertificationState"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sandbox/certifications/{id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the signed report (sandbox)
+         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         */
+        get: operations["getSandboxCertificationReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/faults": {
         parameters: {
             query?: never;
@@ -1110,6 +1202,11 @@ export interface components {
             cancellation_reason: string | null;
             /** @description What the guest asked for when booking; null for nothing */
             notes: string | null;
+            /**
+             * Format: date-time
+             * @description When what it held of its guest was erased; null for all others
+             */
+            erased_at: string | null;
             /** @description When it was created and changed */
             meta: {
                 /** @description Version of this change, in UTC; pass the last one as `updated_after` */
@@ -1147,6 +1244,127 @@ export interface components {
             count: number;
             /** @description SHA-256 in lower-case hex of a line for each booking, ascending by id: `booking_id status checkin_at checkout_at` and a line feed */
             sha256: string;
+        };
+        Certification: {
+            /** @description Id of the certification */
+            id: number;
+            /**
+             * @description Whether it was passed
+             * @enum {string}
+             */
+            status: "running" | "passed" | "failed" | "expired" | (string & {});
+            /** @description What the product is certified for */
+            profiles: ("feed" | "inventory" | "bookings" | "webhooks")[];
+            /** @description Decides what is played */
+            seed: string;
+            /**
+             * Format: date-time
+             * @description When it was started
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description When it ended; null while it runs
+             */
+            ended_at: string | null;
+            /** @description What is to be done now; null when it has ended */
+            next: components["schemas"]["CertificationNext"] | null;
+            /** @description What the product is graded by */
+            cases: components["schemas"]["CertificationCase"][];
+        };
+        CertificationCase: {
+            /** @description The case */
+            name: string;
+            /**
+             * @description What the product does
+             * @enum {string}
+             */
+            profile: "feed" | "inventory" | "bookings" | "webhooks" | (string & {});
+            /** @description What a product does to pass it */
+            rule: string;
+            /**
+             * @description How it stands
+             * @enum {string}
+             */
+            status: "waiting" | "passed" | "failed" | "skipped" | (string & {});
+            /** @description Why it failed or was skipped */
+            because: string | null;
+            /** @description Requests that tell */
+            request_ids: string[];
+            /** @description Where the guide tells of it */
+            guide: string;
+        };
+        CertificationNext: {
+            /**
+             * @description What is to be done
+             * @enum {string}
+             */
+            action: "start" | "stop" | "wait" | "push_all" | "push_change" | "book" | "cancel" | "upload_state" | (string & {});
+            /** @description The same in words */
+            text: string;
+            /** @description Of `cancel`: the booking */
+            booking_id: number | null;
+            /** @description Of `push_change` and `book`: the listing */
+            listing_id: number | null;
+            /** @description Of `push_change` and `book`: the room type */
+            room_type_id: number | null;
+            /** @description Of `push_all`: the room types */
+            room_types: {
+                /** @description Id of the listing */
+                listing_id: number;
+                /** @description Id of the room type */
+                room_type_id: number;
+            }[] | null;
+            /**
+             * Format: date
+             * @description Of `book`: the first night
+             */
+            checkin_at: string | null;
+            /**
+             * Format: date
+             * @description Of `book`: the day of departure
+             */
+            checkout_at: string | null;
+            /**
+             * Format: date
+             * @description Of `push_all` and `push_change`: the first night
+             */
+            start_date: string | null;
+            /**
+             * Format: date
+             * @description Of `push_all` and `push_change`: the last night, included
+             */
+            end_date: string | null;
+            /** @description Of `push_change`: the units */
+            available: number | null;
+        };
+        CertificationStart: {
+            /** @description What the product is certified for; played in the order feed, inventory, bookings, webhooks; at most 4 */
+            profiles: ("feed" | "inventory" | "bookings" | "webhooks")[];
+            /** @description Decides what is played: the same course for the same seed; null for any */
+            seed?: string | null;
+        };
+        CertificationState: {
+            /** @description What the product holds; at most 10000 */
+            bookings: {
+                /** @description Id of the booking */
+                booking_id: number;
+                /**
+                 * @description Its status
+                 * @enum {string}
+                 */
+                status: "pending" | "confirmed" | "cancelled";
+                /**
+                 * Format: date
+                 * @description First night
+                 */
+                checkin_at: string;
+                /**
+                 * Format: date
+                 * @description Day of departure
+                 */
+                checkout_at: string;
+            }[];
         };
         Confirmation: {
             /** @description What was done, in words */
@@ -1974,6 +2192,11 @@ export interface components {
             sent_at: string;
             /** @description Version of this message, in UTC; pass the last one as `updated_after` */
             version: string;
+            /**
+             * Format: date-time
+             * @description When its text was erased; null for all others
+             */
+            erased_at: string | null;
         };
         Night: {
             /**
@@ -4555,6 +4778,223 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SandboxClock"];
+                        /** @description About the response */
+                        meta: {
+                            /** @description Id of the request, for questions to support */
+                            request_id?: string;
+                            /**
+                             * @description Present and true in the sandbox
+                             * @constant
+                             */
+                            sandbox?: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listSandboxCertifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The certifications of the key, newest first */
+                        data: components["schemas"]["Certification"][];
+                        /** @description About the response */
+                        meta: {
+                            /** @description Id of the request, for questions to support */
+                            request_id?: string;
+                            /**
+                             * @description Present and true in the sandbox
+                             * @constant
+                             */
+                            sandbox?: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    startSandboxCertification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CertificationStart"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Certification"];
+                        /** @description About the response */
+                        meta: {
+                            /** @description Id of the request, for questions to support */
+                            request_id?: string;
+                            /**
+                             * @description Present and true in the sandbox
+                             * @constant
+                             */
+                            sandbox?: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getSandboxCertification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of one of the certifications, as `GET` lists them */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Certification"];
+                        /** @description About the response */
+                        meta: {
+                            /** @description Id of the request, for questions to support */
+                            request_id?: string;
+                            /**
+                             * @description Present and true in the sandbox
+                             * @constant
+                             */
+                            sandbox?: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    endSandboxCertification: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of one of the certifications, as `GET` lists them */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Confirmation"];
+                        /** @description About the response */
+                        meta: {
+                            /** @description Id of the request, for questions to support */
+                            request_id?: string;
+                            /**
+                             * @description Present and true in the sandbox
+                             * @constant
+                             */
+                            sandbox?: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    uploadSandboxCertificationState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of one of the certifications, as `GET` lists them */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CertificationState"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Certification"];
+                        /** @description About the response */
+                        meta: {
+                            /** @description Id of the request, for questions to support */
+                            request_id?: string;
+                            /**
+                             * @description Present and true in the sandbox
+                             * @constant
+                             */
+                            sandbox?: true;
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getSandboxCertificationReport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of one of the certifications, as `GET` lists them */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The report */
+                        data: {
+                            /** @description A JWS (Ed25519, compact), valid for a year */
+                            report: string;
+                        };
                         /** @description About the response */
                         meta: {
                             /** @description Id of the request, for questions to support */

@@ -23,6 +23,25 @@ export function sandboxOf(transport: Transport) {
     clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),
     advanceClock: (seconds: number, options?: CallOptions) =>
       call<Data<'advanceSandboxClock'>>('POST', '/clock', { ...options, body: { advance_seconds: seconds } }),
+    /** Certifies the product that uses this key, see "Certification" in the guide. */
+    certifications: {
+      list: (options?: CallOptions) => call<Schemas['Certification'][]>('GET', '/certifications', options),
+      start: (body: Body<'startSandboxCertification'>, options?: CallOptions) =>
+        call<Schemas['Certification']>('POST', '/certifications', { ...options, body }),
+      get: (id: Id, options?: CallOptions) =>
+        call<Schemas['Certification']>('GET', `/certifications/${id}`, options),
+      end: (id: Id, options?: CallOptions) =>
+        call<void>('DELETE', `/certifications/${id}`, options, () => undefined),
+      /** Uploads what the product holds, when `next` asks for it. */
+      state: (id: Id, bookings: Body<'uploadSandboxCertificationState'>['bookings'], options?: CallOptions) =>
+        call<Schemas['Certification']>('PUT', `/certifications/${id}/state`, {
+          ...options,
+          body: { bookings },
+        }),
+      /** The signed report of one that was passed. */
+      report: (id: Id, options?: CallOptions) =>
+        call<string>('GET', `/certifications/${id}/report`, options, ({ data }) => data.report),
+    },
     /** Lets the guest of a booking write. */
     reply: (bookingId: Id, text: string, options?: CallOptions) =>
       call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${bookingId}/messages/guest`, {

@@ -16,8 +16,11 @@ export interface ToCheck {
 export interface Access {
   /** Permission that the key must have; `any` for none. */
   permission: Permission | 'any'
-  /** The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`. */
-  body?: 'json' | 'bulk' | 'optional'
+  /**
+   * The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`, `bookings` for
+   * as large a one whose `bookings` may be sent as lines as well.
+   */
+  body?: 'json' | 'bulk' | 'optional' | 'bookings'
   /** Problems that the schema of the body cannot know of; reported together with its own. */
   check?: (request: ToCheck) => Problem[]
   /** The path names an integration provider. */

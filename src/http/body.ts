@@ -1,4 +1,5 @@
 import { DomainError, invalidField } from '../core/errors.ts'
+import type { Access } from './access.ts'
 import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
 import { collectGarbageOccasionally } from './garbage.ts'
 import { outcomeOf } from './outcome.ts'
@@ -13,7 +14,7 @@ const maxValues = 100_000
  *
  * @param keyId whose body it is
  * @param maxBytes more is refused, before it is read if the sender declared the length
- * @param isOptional no body is an empty object
+ * @param kind `optional`: no body is an empty object; `bookings`: lines are the bookings of one
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
  * with a retry time
  */
@@ -21,12 +22,12 @@ export async function readJsonObject(
   request: Request,
   keyId: number,
   maxBytes: number,
-  isOptional = false,
+  kind: Access['body'] = 'json',
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, keyId, maxBytes)
-  if (isOptional && bytes.byteLength === 0) return {}
+  if (kind === 'optional' && bytes.byteLength === 0) return {}
   collectGarbageOccasionally(bytes.byteLength)
-  const value = parse(bytes)
+  const value = parse(bytes, kind === 'bookings' ? parseBookings : JSON.parse)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidField('body', 'The body must be a JSON object')
   }
@@ -121,12 +122,22 @@ function tooLarge(maxBytes: number): DomainError {
   return new DomainError('body_too_large', message, [{ path: 'body', code: 'max', message }])
 }
 
-function parse(bytes: Uint8Array): unknown {
+/** An object with `bookings`, or a booking in each line. */
+function parseBookings(text: string): unknown {
+  const [first = '', ...more] = text.split('\n').filter((line) => line.trim() !== '')
+  // A line that is no JSON is the beginning of a document over several.
+  if (more.length > 0 && !/^\s*\{.*\}\s*$/.test(first)) return JSON.parse(text)
+  const value = JSON.parse(first)
+  const isBooking = typeof value === 'object' && value !== null && 'booking_id' in value
+  return isBooking ? { bookings: [value, ...more.map((line) => JSON.parse(line))] } : JSON.parse(text)
+}
+
+function parse(bytes: Uint8Array, read: (text: string) => unknown): unknown {
   const { depth, values } = measure(bytes)
   if (depth > maxDepth) throw invalidField('body', `The body must not nest deeper than ${maxDepth} levels`)
   if (values > maxValues) throw invalidField('body', `The body must hold at most ${maxValues} values`, 'max')
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return read(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     throw invalidField('body', 'The body must be JSON in UTF-8')
   }

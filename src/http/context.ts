@@ -10,6 +10,7 @@ import type { Changes } from '../versions/watch.ts'
 import type { Fault, FaultRule } from './fault-rule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
+import type { Observed } from './observation.ts'
 import type { Permission } from './permissions.ts'
 import type { RequestEntry } from './request-entry.ts'
 import type { EnvironmentName } from './roots.ts'
@@ -32,6 +33,8 @@ export interface AppContext {
   webhooks: Webhooks
   clockWatch: ClockWatch
   secrets: SecretBox
+  /** With which an `Idempotency-Key` is hashed before it is stored. */
+  claimSecret: string
   ids: IdSource
   metrics: RequestMetrics
   environment: Environment
@@ -86,8 +89,20 @@ export interface SandboxInUse {
   faultOf?(route: string): Promise<Fault | null>
   /** @throws DomainError `conflict` when it is full */
   requireRoom(): Promise<void>
+  /** The certification that watches this sandbox; absent where none runs. */
+  course?: Course
   /** Notes a write that was carried out, by the most that it can have added: it lengthens the life of the sandbox. */
   noteWrite(growth: { documents: number; bytes: number }): Promise<void>
+}
+
+/** A certification that is running in a sandbox (decisions §25). */
+export interface Course {
+  /** The fault that the next request to a route meets, or null. */
+  faultOf(route: string): Promise<Fault | null>
+  /** Stores what was seen of a request, before its response is sent. */
+  observe(seen: Observed): Promise<void>
+  /** A request is held no longer than this. */
+  maxHoldSeconds: number
 }
 
 /** Which rate limit a request counts against: reading the key itself uses up nothing of the main limit. */

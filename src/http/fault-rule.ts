@@ -18,6 +18,8 @@ export interface Fault {
   fault: FaultName
   retry_after_seconds: number
   delay_milliseconds: number
+  /** A certification plays it, and tells nobody. */
+  isSecret?: true
 }
 
 /** A rule: which requests, or first tries of hints, meet a fault, and how many of them. */

@@ -31,8 +31,9 @@ export async function meetFault(
   { request, set, caller }: Meeting,
   limits: LimitState,
 ): Promise<void> {
-  outcomeOf(request).fault = fault
-  set.headers['sandbox-fault'] = fault
+  const outcome = outcomeOf(request)
+  outcome.fault = fault
+  if (!outcome.isFaultSecret) set.headers['sandbox-fault'] = fault
   switch (fault) {
     case 'rate_limited':
       Object.assign(
@@ -41,6 +42,8 @@ export async function meetFault(
       )
       throw rateLimited(retry_after_seconds * 1000)
     case 'unauthorized':
+      // A key that has ended is told of no limit.
+      for (const name of Object.keys(set.headers)) if (name.startsWith('ratelimit')) delete set.headers[name]
       throw new DomainError('auth', 'API key has expired')
     case 'internal_error':
       throw new PlayedFailure()

@@ -10,10 +10,11 @@ import { deprecationHeaders } from './deprecation.ts'
 import { meetFault, sendInSandbox } from './fault.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
 import { sendLarge } from './large-response.ts'
+import { observe } from './observation.ts'
 import { outcomeOf } from './outcome.ts'
-import type { Permission } from './permissions.ts'
 import { requireProvider } from './provider.ts'
 import { readQuery } from './query.ts'
+import { requirePermission } from './require-permission.ts'
 import { documentAccess } from './route-documentation.ts'
 import { reportWith } from './schema/fields.ts'
 
@@ -29,6 +30,8 @@ interface GuardContext {
   caller: Caller
   sent: RequestInput
   sandbox?: SandboxInUse
+  /** When its sandbox was found, by the database's clock. */
+  seenAt?: Date
 }
 
 /**
@@ -100,8 +103,13 @@ async function findSandbox(
   const sandbox = await app.environment.findSandbox(context.caller.keyId)
   if (!sandbox) return
   context.sandbox = sandbox
+  const { course } = sandbox
+  context.seenAt = app.clockWatch.databaseNow()
+  if (access.steers && course)
+    throw new DomainError('conflict', 'A certification is running: it plays the sandbox by itself')
   if (access.steers) return
-  const fault = await sandbox.faultOf?.(`${context.request.method} ${context.route}`)
+  outcomeOf(context.request).isFaultSecret = course !== undefined
+  const fault = await (course ?? sandbox).faultOf?.(`${context.request.method} ${context.route}`)
   if (fault) await meetFault(app, fault, context, limits)
 }
 
@@ -137,7 +145,11 @@ const sandboxHooks = {
     if (!isWrite(request) || outcomeOf(request).isReplayed) return
     await sandbox?.noteWrite(growthOf(sent.body))
   },
-  mapResponse: async (raw: unknown) => sendInSandbox(raw as Parameters<typeof sendInSandbox>[0]),
+  async mapResponse(raw: unknown) {
+    const { sandbox } = raw as GuardContext
+    await sandbox?.course?.observe(observe(raw as Parameters<typeof observe>[0]))
+    return sendInSandbox(raw as Parameters<typeof sendInSandbox>[0])
+  },
 }
 
 /** Documents that a write adds for each item, at most: a booking comes with message, conversation and stored response. */
@@ -148,19 +160,12 @@ function growthOf(body: RequestInput['body']) {
   return { documents: items * documentsPerItem, bytes: body ? JSON.stringify(body).length : 0 }
 }
 
-function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {
-  if (permission === 'any' || granted.includes(permission)) return
-  throw new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [
-    { path: 'required_permission', code: 'forbidden', message: permission },
-  ])
-}
-
 function readBody(
   { config }: AppContext,
   request: Request,
   keyId: number,
   kind: NonNullable<Access['body']>,
 ) {
-  const limit = kind === 'bulk' ? config.maxBulkBodyBytes : config.maxBodyBytes
-  return readJsonObject(request, keyId, limit, kind === 'optional')
+  const isLarge = kind === 'bulk' || kind === 'bookings'
+  return readJsonObject(request, keyId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
 }

@@ -14,6 +14,7 @@ export const sequenceNames = [
   'availability_row',
   'rate_job',
   'webhook',
+  'certification',
 ] as const
 export type SequenceName = (typeof sequenceNames)[number]
 

@@ -5,6 +5,22 @@ export interface Failure {
   errors: { path: string; code: string; message: string }[]
 }
 
+/** A booking as a response showed it. */
+export interface DeliveredBooking {
+  id: number
+  version: Date
+  status: string
+  checkin_at: string
+  checkout_at: string
+}
+
+/** What a response showed of bookings. */
+export interface Delivered {
+  bookings: DeliveredBooking[]
+  /** A page of the feed: after which version it began; null for the beginning, undefined where that is not known. */
+  page?: { from: Date | null | undefined; isFirst: boolean }
+}
+
 /** Facts about a request that become known while it is handled, for those who record it afterwards. */
 export interface Outcome {
   /** `performance.now()` of its arrival. */
@@ -28,6 +44,10 @@ export interface Outcome {
   failure?: Failure
   /** The fault of the sandbox that it met. */
   fault?: string
+  /** It was played by a certification, which tells nobody (decisions §25). */
+  isFaultSecret?: boolean
+  /** What it was given of bookings, for a certification to compare. */
+  delivered?: Delivered
   /** Gives back what the request holds of bounds that are shared, once it has been answered. */
   giveBack?: () => void
 }

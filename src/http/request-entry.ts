@@ -39,7 +39,8 @@ export interface Answered {
 /** The entry of a request that was answered. */
 export function toEntry(answered: Answered, outcome: Outcome): RequestEntry {
   const { request, route, path, status, requestId, milliseconds, isSandbox } = answered
-  const { at = new Date(), failure, address = '', isReplayed = false, fault = null } = outcome
+  const { at = new Date(), failure, address = '', isReplayed = false, isFaultSecret = false } = outcome
+  const fault = isFaultSecret ? null : (outcome.fault ?? null)
   return {
     at,
     request_id: requestId ?? null,

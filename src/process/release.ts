@@ -24,6 +24,9 @@ import { type Release, schemaVersionModel } from '../platform/mongo/schema-versi
 import { jobModel, type Topics } from '../platform/outbox/outbox.ts'
 import { developmentSecretModel } from '../platform/secrets/development-secret.ts'
 import { secretCheckModel } from '../platform/secrets/secret-check.ts'
+import { signingKeyModel } from '../platform/secrets/signing-keys.ts'
+import { storedSecretModel } from '../platform/secrets/stored-secret.ts'
+import { certificationModel, requestRecordModel } from '../sandbox/certification/model.ts'
 import { sandboxKeyModel, sandboxModel } from '../sandbox/model.ts'
 import { bookingModel } from '../stays/bookings/model.ts'
 import { conversationModel, messageModel } from '../stays/messages/model.ts'
@@ -39,6 +42,7 @@ export const models = [
   availabilityCompactedModel,
   availabilityWrittenModel,
   bookingModel,
+  certificationModel,
   consumerModel,
   conversationModel,
   developmentSecretModel,
@@ -57,12 +61,15 @@ export const models = [
   rateJobModel,
   requestCountsModel,
   requestModel,
+  requestRecordModel,
   sandboxKeyModel,
   sandboxModel,
   schemaVersionModel,
   secretCheckModel,
   sequenceModel,
+  signingKeyModel,
   storedResponseModel,
+  storedSecretModel,
   userModel,
   webhookDeliveryModel,
   webhookModel,

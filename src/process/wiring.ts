@@ -11,11 +11,19 @@ import { openLog } from '../platform/log.ts'
 import { ClockWatch } from '../platform/mongo/clock-watch.ts'
 import { openMongo } from '../platform/mongo/connection.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
+import { storedSecret } from '../platform/secrets/stored-secret.ts'
+import { withTimeoutOrNull } from '../platform/timeout.ts'
+import { type Bounds, bounds as certificationBounds } from '../sandbox/certification/bounds.ts'
+import { CertificationLeader } from '../sandbox/certification/leader.ts'
+import { recordRequest } from '../sandbox/certification/records-store.ts'
 import { openSandboxEnvironment } from '../sandbox/environment.ts'
 import { HostChanges } from '../versions/changes.ts'
 import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
 import { models, outboxTopics } from './release.ts'
+
+/** A step of a certification is left to the next process beyond this. */
+const stopMilliseconds = 5000
 
 /** The contexts that a service process runs on: live data and, beside it, the sandbox. */
 export interface OpenContext {
@@ -33,6 +41,8 @@ export interface Surroundings {
   wall?: (() => number) | undefined
   /** The database is never given up, see {@link openMongo}. */
   noTimeouts?: boolean
+  /** The times of certifications. */
+  certifying?: Bounds | undefined
 }
 
 /**
@@ -42,13 +52,13 @@ export interface Surroundings {
  */
 export async function compose(
   config: Config,
-  { clock = systemClock, wall, noTimeouts = false }: Surroundings = {},
+  { clock = systemClock, wall, noTimeouts = false, certifying = certificationBounds }: Surroundings = {},
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)
   const database = await openDatabase(config, { noTimeouts })
   try {
-    return await composeOn({ config, clock, log, rateLimiter, database }, wall)
+    return await composeOn({ config, clock, log, rateLimiter, database }, wall, certifying)
   } catch (error) {
     // A start that is refused, by a wrong secret for one, leaves no server of ours behind.
     await database.close()
@@ -65,6 +75,7 @@ interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimi
 async function composeOn(
   { config, clock, log, rateLimiter, database }: Opened,
   wall: (() => number) | undefined,
+  certifying: Bounds,
 ): Promise<OpenContext> {
   const { db, changedIndexes, close: closeDatabase } = database
   // It may make this release slow, or let in what it takes for impossible.
@@ -81,6 +92,7 @@ async function composeOn(
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
+  const claimSecret = await storedSecret(db, secrets, 'idempotency')
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
   const live: AppContext = {
@@ -98,12 +110,17 @@ async function composeOn(
     heldRequests,
     clockWatch,
     secrets,
+    claimSecret,
     webhooks,
     ids: sequenceIds(db),
     metrics,
     environment: { name: 'live' },
   }
-  const sandbox = await openSandboxEnvironment(live, models, outboxTopics)
+  const sandbox = await openSandboxEnvironment(live, models, outboxTopics, {
+    maxHoldSeconds: certifying.hold / 1000,
+    observe: (sandboxDb, id, seen) => recordRequest(sandboxDb, id, seen, clockWatch.databaseNow()),
+  })
+  const certifications = new CertificationLeader(sandbox.context, certifying)
   webhooks.start()
   return {
     live,
@@ -111,6 +128,7 @@ async function composeOn(
     metrics,
     async close() {
       clockWatch.close()
+      await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
       // Together: while the database does not respond, each waits for it as long as it may.
       const sending = webhooks.stop().then(() => changes.close())
       await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])

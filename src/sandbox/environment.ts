@@ -1,17 +1,26 @@
 import { makeAllDue } from '../changes/webhooks/due-store.ts'
 import { WebhookWorker } from '../changes/webhooks/worker.ts'
-import type { AppContext, Environment, SandboxInUse } from '../http/context.ts'
+import type { AppContext, Course, Environment, SandboxInUse } from '../http/context.ts'
 import { sequenceIds } from '../http/ids.ts'
+import type { Observed } from '../http/observation.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { HostChanges } from '../versions/changes.ts'
 import { maxAheadSeconds } from './clock/schema.ts'
 import { SandboxClocks } from './clocks.ts'
+import { hintFaultOf, takeCourseFault } from './course-store.ts'
 import { findSandbox, openSandbox } from './fill.ts'
 import { moveAhead, noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
 import { findRules, replaceRules, takeHintRule, takeRequestRule } from './rules-store.ts'
 import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
 import { inTurn } from './turns.ts'
+
+/** What certifications see of the requests to their sandboxes, and how long they let them be held. */
+export interface Certifying {
+  observe(db: Db, certificationId: number, seen: Observed): Promise<void>
+  maxHoldSeconds: number
+}
 
 const sweepEveryMilliseconds = 60_000
 
@@ -21,11 +30,13 @@ const sweepEveryMilliseconds = 60_000
  *
  * @param models all collections
  * @param topicsOf the topics that an outbox handles
+ * @param certifying what certifications see and hold
  */
 export async function openSandboxEnvironment(
   live: AppContext,
   models: ScopedModel[],
   topicsOf: (context: Pick<AppContext, 'db' | 'clock' | 'config'>) => Topics,
+  certifying: Certifying,
 ): Promise<{ context: AppContext; close(): Promise<void> }> {
   const { log, config } = live
   const db = sandboxDatabase(live.db)
@@ -39,7 +50,7 @@ export async function openSandboxEnvironment(
   const faults: NonNullable<Environment['faults']> = {
     read: async (scope) => (await findRules(db, scope))?.rules ?? [],
     replace: (scope, rules) => replaceRules(db, scope, rules),
-    ofHint: (scope, event) => takeHintRule(db, scope, event),
+    ofHint: async (scope, event) => (await hintFaultOf(db, scope)) ?? (await takeHintRule(db, scope, event)),
   }
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookWorker({
@@ -54,11 +65,17 @@ export async function openSandboxEnvironment(
     if (!live.clockWatch.isSound()) return
     sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
   }, sweepEveryMilliseconds)
+  const courseOf = (sandbox: OpenSandbox): Course => ({
+    faultOf: (route) => takeCourseFault(db, sandbox, route, live.clockWatch.databaseNow()),
+    observe: (seen) => certifying.observe(db, sandbox.course?.certification_id ?? 0, seen),
+    maxHoldSeconds: certifying.maxHoldSeconds,
+  })
   const inUse = (sandbox: OpenSandbox): SandboxInUse => {
-    const { _id: scope, ahead_seconds, rules = [] } = sandbox
+    const { _id: scope, ahead_seconds, rules = [], course } = sandbox
     clocks.note(scope, ahead_seconds)
     return {
       scope,
+      ...(course ? { course: courseOf(sandbox) } : {}),
       ...(rules.length > 0 ? { faultOf: (route: string) => takeRequestRule(db, sandbox, route) } : {}),
       requireRoom: () => requireRoom(store, sandbox),
       noteWrite: (growth) => noteWrite(store, scope, growth),

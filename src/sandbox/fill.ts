@@ -83,7 +83,15 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
   const { db, clock, ids } = store
   const scope = await ids('host')
   const due_at = new Date(clock().getTime() + maxFillMilliseconds)
-  const sandbox = { _id: scope, documents: 0, bytes: 0, ahead_seconds: 0, rules: [], rules_id: null }
+  const sandbox = {
+    _id: scope,
+    documents: 0,
+    bytes: 0,
+    ahead_seconds: 0,
+    rules: [],
+    rules_id: null,
+    course: null,
+  }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at, turn_until: null, turn_of: null })
   await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))
   try {

@@ -16,7 +16,7 @@ const maxBytes = 64 * 1024 * 1024
 /** A sandbox as a request finds it. */
 export type OpenSandbox = Pick<
   Sandbox,
-  '_id' | 'documents' | 'bytes' | 'ahead_seconds' | 'rules' | 'rules_id'
+  '_id' | 'documents' | 'bytes' | 'ahead_seconds' | 'rules' | 'rules_id' | 'course'
 >
 
 function endAfter(now: Date): Date {
@@ -26,7 +26,7 @@ function endAfter(now: Date): Date {
 /** The sandbox of a key that requests use, or null. @param now null where no clock tells whether it has ended */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
   const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
-  const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1 }
+  const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1, course: 1 }
   return sandboxModel(db).collection.findOne(filter, { projection }) as Promise<OpenSandbox | null>
 }
 
@@ -57,6 +57,16 @@ export async function noteWrite(
     { _id: scope, state: 'open' },
     { $max: { due_at: endAfter(clock()) }, $inc: { ...growth } },
   )
+}
+
+/** A sandbox that is kept open is written to once in so long, and not with each look at it. */
+const renewMilliseconds = 60_000
+
+/** Lets a sandbox live for an hour from now on, give or take a minute, although nothing is written to it. */
+export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: number): Promise<void> {
+  const due = endAfter(clock())
+  const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
+  await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
 }
 
 /** True while requests find a sandbox. */

@@ -1,15 +1,30 @@
-import type { FaultRule } from '../http/fault-rule.ts'
+import type { FaultName, FaultRule } from '../http/fault-rule.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 import {
   list,
   moment,
   momentOrNull,
   number,
+  objectOrNull,
   type Stored,
   schemaOf,
   textOrNull,
   word,
 } from '../platform/mongo/fields.ts'
+
+/**
+ * A fault that a certification plays: it lasts a time from when it is first met, however many requests meet it, so that
+ * nobody's own repetitions use it up (decisions §25).
+ */
+export interface CourseFault {
+  id: string
+  fault: FaultName
+  /** The route that meets it, with its method. */
+  route: string
+  milliseconds: number
+  /** When it is over, by the database's clock; null until it is met. */
+  until: Date | null
+}
 
 const fields = {
   /** The scope: takes the place of a host id, and everything in this sandbox belongs to it. */
@@ -32,6 +47,8 @@ const fields = {
   rules: list<FaultRule>(Object),
   /** Differs for all rules that it ever had. */
   rules_id: textOrNull,
+  /** The certification that runs in it, and what it plays; null for none. */
+  course: objectOrNull({ certification_id: number, faults: list<CourseFault>(Object), hint: textOrNull }),
 }
 
 /**

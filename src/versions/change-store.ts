@@ -13,10 +13,15 @@ export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]
 
 const clocksPerQuery = 1000
 
-/** A change of a host's clock: the counters that moved, or its end. */
+/** A change of a host's clock: the counters that moved, that what is held is let go of, or its end. */
 export type ClockChange =
-  | { hostId: number; gone: false; clock: Partial<Record<Counter, number>> }
+  | { hostId: number; gone: false; isRelease: boolean; clock: Partial<Record<Counter, number>> }
   | { hostId: number; gone: true }
+
+/** Has all processes answer what they hold for a host, whether or not anything has changed. */
+export async function releaseHeld(db: Db, hostId: number): Promise<void> {
+  await hostClockModel(db).collection.updateOne({ _id: hostId } as never, { $inc: { released: 1 } })
+}
 
 /** The changes of all hosts' clocks, as they are acknowledged by a majority. */
 export interface ClockStream {
@@ -49,7 +54,7 @@ export function watchClocks(db: Db): ClockStream {
 interface ClockEvent {
   operationType: 'update' | 'replace' | 'delete'
   documentKey: { _id: number }
-  updateDescription?: { updatedFields: Partial<HostClock> }
+  updateDescription?: { updatedFields: Partial<HostClock> & { released?: number } }
   fullDocument?: HostClock
 }
 
@@ -61,5 +66,5 @@ function toChange({ operationType, documentKey, updateDescription, fullDocument 
     ...(last === undefined ? {} : { last }),
     ...(messages_last === undefined ? {} : { messages_last }),
   }
-  return { hostId, gone: false, clock }
+  return { hostId, gone: false, isRelease: updateDescription?.updatedFields.released !== undefined, clock }
 }

@@ -98,6 +98,7 @@ export class HostChanges implements Changes {
       for (const counter of counters) this.wake(change.hostId, counter, 'gone')
       return
     }
+    if (change.isRelease) for (const counter of counters) this.wake(change.hostId, counter, 'released')
     this.compare(change.hostId, change.clock)
     this.tellFollowers(change.hostId)
   }

@@ -46,6 +46,19 @@ export async function nextMessageVersion(db: Db, session: Session, hostId: numbe
   return versionOf(clock, 'messages_last')
 }
 
+/** Gives several messages their versions, in their order; the first of them. */
+export async function nextMessageVersions(
+  db: Db,
+  session: Session,
+  hostId: number,
+  now: Date,
+  count: number,
+): Promise<Date> {
+  const first = await nextMessageVersion(db, session, hostId, now)
+  if (count > 1) await update(db, session, { _id: hostId }, { $inc: { messages_last: count - 1 } })
+  return first
+}
+
 /** Gives a change without a version its position among the host's changes, by the same rule. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })

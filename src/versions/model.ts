@@ -1,5 +1,5 @@
 import { modelOf } from '../platform/mongo/collections.ts'
-import { number, type Stored, schemaOf } from '../platform/mongo/fields.ts'
+import { type Field, number, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 
 const fields = {
   /** Host id. */
@@ -10,6 +10,8 @@ const fields = {
   messages_last: number,
   /** Number of changes of bookings and availability so far. */
   sequence: number,
+  /** How often all that is held for it was answered, see `releaseHeld()`. */
+  released: { type: Number, default: 0 } as Field<number>,
 }
 
 /** The clock of one host, which orders its changes. */

@@ -1,7 +1,10 @@
 import type { Counter } from './model.ts'
 
-/** The news for a watcher: something was written, or the host is gone, as a sandbox that was cleared. */
-export type Movement = 'moved' | 'gone'
+/**
+ * The news for a watcher: something was written, the host is gone, as a sandbox that was cleared, or what is held for it is
+ * to be answered now.
+ */
+export type Movement = 'moved' | 'gone' | 'released'
 
 /** Watches one counter of one host's clock. */
 export interface Watch {

@@ -116,7 +116,7 @@ async function makePartner(db: Db, serviceUrl: string, host: number, kinds: stri
   const { key, send } = await makeActor({ db, clock: systemClock }, sender(fetch, serviceUrl), {
     rateLimit: 1_000_000_000,
   })
-  const seeded = await seedBooking({ hostId: host, keyId: 0, key, send })
+  const seeded = await seedBooking({ hostId: host, keyId: 0, key, db, send })
   const { user_id, listing_id, room_type_id } = seeded
   const names = kinds.map((kind, index) => `${kind}-${host}-${index}`)
   for (const name of names)

@@ -93,7 +93,9 @@ test('partnerctl bookings confirm takes a reason, which the audit keeps', async 
   // Other tests act as administrators at the same time.
   const latest = await adminJson('audit', 'list', '--limit', '50')
   expect(latest).toContainEqual(
-    expect.objectContaining({ action: 'bookings confirm', target: `booking ${booking_id}: Paid in cash` }),
+    expect.objectContaining({
+      ...{ action: 'bookings confirm', target: `booking ${booking_id}`, reason: 'Paid in cash' },
+    }),
   )
   expect((await admin('bookings', 'cancel', String(booking_id), '--reason', 'x'.repeat(1001))).code).toBe(2)
 })

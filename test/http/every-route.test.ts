@@ -94,7 +94,7 @@ const needed: [permission: string, routes: RegExp][] = [
   ['listings.read', /^GET (\/listings|\/integrations\/:provider\/availability)/],
   [
     'any',
-    /^GET \/(me|key|requests|requests\/counts|scenarios|clock|faults)$|^POST \/(scenarios\/:name|clock)$|^PUT \/faults$|^DELETE (\/faults)?$/,
+    /^GET \/(me|key|requests|requests\/counts|scenarios|clock|faults)$|^POST \/(scenarios\/:name|clock)$|^PUT \/faults$|^DELETE (\/faults)?$|\/certifications/,
   ],
 ]
 
@@ -157,7 +157,7 @@ describe.each(guarded)('$method $path', (route) => {
   })
 
   test('responds 429 beyond the rate limit', async () => {
-    const isInsight = /\/key$|\/consumers|\/requests/.test(path)
+    const isInsight = /\/key$|\/consumers|\/requests|\/certifications/.test(path)
     const limited = await service.actor({ rateLimit: 1 })
     for (let count = 1; count <= (isInsight ? 60 : 1); count += 1)
       expect((await limited.send(method, target, anyBody(route))).status).not.toBe(429)
@@ -178,7 +178,9 @@ const restricted = routes.filter((route) => !isOpen(route))
 
 test.each(open)('$method $path needs no permission', async ({ method, path, takesBody }) => {
   const broken = method === 'GET' ? {} : { body: '{"broken' }
-  expect((await noPermissions.send(method, fill(path), broken)).status).toBe(takesBody ? 422 : 200)
+  // Nobody has a certification with the id that is filled in.
+  const found = path.includes('/:id') ? 404 : 200
+  expect((await noPermissions.send(method, fill(path), broken)).status).toBe(takesBody ? 422 : found)
 })
 
 test.each(restricted)(

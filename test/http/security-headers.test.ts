@@ -26,6 +26,14 @@ test.each([
   },
 )
 
+test('the console loads scripts and styles of its own only, and none that stand in the page', async () => {
+  const { headers } = await service.send('GET', '/console')
+  const policy = headers.get('content-security-policy')?.split('; ')
+  expect(policy).toEqual(
+    expect.arrayContaining(["script-src 'self'", "style-src 'self'", "connect-src 'self'"]),
+  )
+})
+
 test('responses to a key are never cached, including replays and errors', async () => {
   const headers = { 'idempotency-key': 'once' }
   const body = { name: 'Cached' }

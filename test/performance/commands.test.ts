@@ -1,15 +1,18 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, inject, test } from 'vitest'
-import { mongodbUrlOf, testApp } from '../support/app.ts'
+import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
+import { testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
 
 /**
  * How many commands each request sends to the database, counted by the driver's own monitor, so that none creeps in
  * unnoticed. With Redis, as in production: without it the key's record is read for every request.
  */
-const database = `commands_${crypto.randomUUID().slice(0, 8)}`
+const url = ownDatabase()
+const database = databaseNameOf(url)
 const service = await testApp({
-  MONGODB_URL: `${mongodbUrlOf(database)}&monitorCommands=true`,
+  MONGODB_URL: `${url}&monitorCommands=true`,
   REDIS_URL: inject('redisUrl'),
 })
 const actor = await service.actor({ rateLimit: 1_000_000 })
@@ -79,15 +82,15 @@ const nights = `listing_id=${stay.listing_id}&start_date=2031-01-01&end_date=203
 /** Name, number of commands, request. */
 const requests: [string, number, () => Promise<{ status: number }>][] = [
   ['GET /v1/me', 0, () => actor.send('GET', '/v1/me')],
-  ['POST /v1/bookings', 7, () => actor.send('POST', '/v1/bookings', booking())],
+  ['POST /v1/bookings', 8, () => actor.send('POST', '/v1/bookings', booking())],
   [
     'POST /v1/bookings with a message',
-    8,
+    9,
     () => actor.send('POST', '/v1/bookings', booking({ message: 'Hi' })),
   ],
   [
     'POST /v1/bookings with a message and an Idempotency-Key',
-    10,
+    11,
     () => actor.send('POST', '/v1/bookings', { ...booking({ message: 'Hi' }), headers: key() }),
   ],
   [

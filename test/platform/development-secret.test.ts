@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openMongo } from '../../src/platform/mongo/connection.ts'
 import { developmentSecret } from '../../src/platform/secrets/development-secret.ts'
-import { mongodbUrlOf } from '../support/app.ts'
+import { mongodbUrlOf } from '../support/databases.ts'
 
 test('developmentSecret() gives one secret to processes that start at the same moment', async () => {
   const name = `secret_${crypto.randomUUID().slice(0, 8)}`

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { rotateKey } from '../../src/access/keys/store.ts'
-import { mongodbUrlOf, testApp } from '../support/app.ts'
+import { testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 import { partnerctl } from '../support/processes.ts'
 
-const MONGODB_URL = mongodbUrlOf(`restored_${crypto.randomUUID().slice(0, 8)}`)
+const MONGODB_URL = ownDatabase()
 const service = await testApp({ MONGODB_URL })
 
 test('after a restore no webhook is sent to, and no secret that a rotation was replacing is valid', async () => {

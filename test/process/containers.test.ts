@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../src/platform/free-port.ts'
 import { RedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts'
 import { shutdownLimitMilliseconds } from '../../src/process/shutdown.ts'
-import { mongodbUrlOf, testEnvironment } from '../support/app.ts'
+import { testEnvironment } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 import { startService } from '../support/processes.ts'
 
 /** Containers cannot be run here; what they run can. */
@@ -58,7 +59,7 @@ test('the Redis of compose.yaml grants its account just what the service needs, 
 
 test('the health check of the image responds to how the service is', async () => {
   const [, json = ''] = /HEALTHCHECK[^[]+CMD (\[.+\])/.exec(await read('Dockerfile')) ?? []
-  const running = await startService(testEnvironment({ MONGODB_URL: mongodbUrlOf('containers') }))
+  const running = await startService(testEnvironment({ MONGODB_URL: ownDatabase() }))
   const [, ...rest] = JSON.parse(json) as string[]
   const check = rest.map((part) => part.replace('http://127.0.0.1:3000', running.url))
   const run = () => Bun.spawn([process.execPath, ...check], { stderr: 'ignore' }).exited

@@ -40,3 +40,24 @@ test('what docs/data-model.md says expires by itself has an index for it, and no
   )
   expect(timed.map(([name]) => name).sort()).toEqual(expiring.map(({ collection }) => collection.name).sort())
 })
+
+test('docs/operations.md says of every field of every collection whether it is of a guest', async () => {
+  const text = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  const page = text.split('## A guest asks for their data')[1]?.split('\n## ')[0] ?? ''
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+  const listed = rows.map((row) => {
+    const [, name = '', own = '', others = ''] = row.split('|')
+    return [
+      name.replaceAll('`', '').trim(),
+      [...`${own}${others}`.matchAll(/`(\w+)`/g)].map(([, field]) => field).sort(),
+    ]
+  })
+  const stored = models.map((model) => {
+    const { collection, schema } = model(service.live.db)
+    const fields = Object.keys((schema as unknown as { paths: object }).paths).map(
+      (path) => path.split('.')[0],
+    )
+    return [collection.name, [...new Set(fields)].filter((field) => field !== '_id').sort()]
+  })
+  expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(stored))
+})

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { mongodbUrlOf, seedBooking, testApp } from '../support/app.ts'
+import { seedBooking, testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 
 const token = 'a-token-of-the-operator'
-const url = mongodbUrlOf(`scrape_${crypto.randomUUID().slice(0, 8)}`)
+const url = ownDatabase()
 const service = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
 const { db } = service.live
 

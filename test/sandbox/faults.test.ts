@@ -1,11 +1,12 @@
 import { connect } from 'node:net'
 import { test } from 'vitest'
 import { sandboxModel } from '../../src/sandbox/model.ts'
-import { type Actor, mongodbUrlOf, seedBooking, sender, testApp } from '../support/app.ts'
+import { type Actor, seedBooking, sender, testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const settings = {
-  MONGODB_URL: mongodbUrlOf(`faults_${crypto.randomUUID().slice(0, 8)}`),
+  MONGODB_URL: ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
 /** Two processes, of which one listens: what comes over a socket is no request that `logged()` knows of. */

@@ -6,13 +6,14 @@ import { models } from '../../src/process/release.ts'
 import { sandboxKeyModel, sandboxModel } from '../../src/sandbox/model.ts'
 import { seedSandbox } from '../../src/sandbox/seed.ts'
 import { scopeFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
-import { type Actor, mongodbUrlOf, testApp } from '../support/app.ts'
+import { type Actor, testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { partnerctl } from '../support/processes.ts'
 import { guardedRoutes, type Prefix } from '../support/routes.ts'
 
 let offset = 0
-const url = mongodbUrlOf(`sandbox_${crypto.randomUUID().slice(0, 8)}`)
+const url = ownDatabase()
 const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + offset))
 const feed = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
@@ -28,6 +29,9 @@ test('the sandbox has every route of /v1, and some of its own', () => {
       ...['DELETE  any', 'POST /bookings/:booking_id/messages/guest bookings.write'],
       ...['GET /clock any', 'POST /clock any'],
       ...['GET /scenarios any', 'POST /scenarios/:name any'],
+      ...['GET /certifications any', 'POST /certifications any'],
+      ...['GET /certifications/:id any', 'DELETE /certifications/:id any'],
+      ...['PUT /certifications/:id/state any', 'GET /certifications/:id/report any'],
       ...['GET /faults any', 'PUT /faults any', 'DELETE /faults any'],
     ].sort(),
   )

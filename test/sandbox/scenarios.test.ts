@@ -1,11 +1,12 @@
 import { test } from 'vitest'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { messageModel } from '../../src/stays/messages/model.ts'
-import { type Actor, mongodbUrlOf, seedBooking, testApp } from '../support/app.ts'
+import { type Actor, seedBooking, testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const settings = {
-  MONGODB_URL: mongodbUrlOf(`scenarios_${crypto.randomUUID().slice(0, 8)}`),
+  MONGODB_URL: ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])

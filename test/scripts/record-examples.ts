@@ -9,6 +9,7 @@ import { permissions } from '../../src/http/permissions.ts'
 import { supportedProvider } from '../../src/http/provider.ts'
 import { exampleIds, sandboxIds } from '../../src/pages/docs/examples.ts'
 import { compose } from '../../src/process/wiring.ts'
+import { storeCertification } from '../support/certification.ts'
 import { readFixture } from '../support/fixtures.ts'
 
 /**
@@ -28,7 +29,7 @@ const { live } = context
 live.usage.track = () => {}
 const app = createApp(context)
 const host = await createHost(live.db, live.clock, { name: 'Casa Gràcia', email: 'host@example.com' })
-const { key } = await mintKey(live.db, live.clock, {
+const { key, record: keyRecord } = await mintKey(live.db, live.clock, {
   host: host.id,
   name: 'Docs',
   permissions: [...permissions],
@@ -69,6 +70,10 @@ const requests: Record<string, unknown> = {
   'POST /scenarios/{name}': { listing_id: 2001, count: 1 },
   'PUT /faults': { rules: [{ fault: 'lost_response', operation: 'createBooking' }] },
   'POST /clock': { advance_seconds: 90_000 },
+  'POST /certifications': { profiles: ['feed', 'bookings'], seed: 'october' },
+  'PUT /certifications/{id}/state': {
+    bookings: [{ booking_id: 5002, status: 'pending', checkin_at: '2027-01-18', checkout_at: '2027-04-20' }],
+  },
   [`POST ${integrations}/rates`]: {
     data: [{ ...unit, base_price: 640, currency: 'EUR', price_jul: 740, price_aug: 740 }],
   },
@@ -111,6 +116,12 @@ const others = [
   'GET /clock',
   'POST /clock',
   'DELETE ',
+  'POST /certifications',
+  'GET /certifications/{id}',
+  'GET /certifications',
+  'DELETE /certifications/{id}',
+  'PUT /certifications/{id}/state',
+  'GET /certifications/{id}/report',
 ]
 
 function fillPath(path: string): string {
@@ -130,8 +141,47 @@ interface Preparation {
   settle?(item: { id?: unknown }): void
 }
 
+/** What is different in every run; a course takes minutes to come to what it asks for. */
+function settleCertification(certification: { id?: unknown; next?: unknown }): void {
+  const started_at = '2027-01-04T09:30:00.000000Z'
+  const next = {
+    ...emptyNext,
+    action: 'start',
+    text: 'Start the product with an empty store, pointed at the sandbox with this key',
+  }
+  Object.assign(certification, { id: Number(exampleIds.certifications), started_at, next })
+}
+
+const emptyNext = {
+  ...{ booking_id: null, listing_id: null, room_type_id: null, room_types: null },
+  ...{ checkin_at: null, checkout_at: null, start_date: null, end_date: null, available: null },
+}
+
+const owner = { keyId: keyRecord.id, hostId: host.id }
+
 /** What a request needs so that its example tells something. */
 const preparations: Record<string, Preparation> = {
+  'POST /certifications': {
+    settle(certification) {
+      realIds.certifications = String(certification.id)
+      settleCertification(certification)
+    },
+  },
+  'GET /certifications/{id}': { settle: settleCertification },
+  'GET /certifications': { settle: settleCertification },
+  'PUT /certifications/{id}/state': {
+    async prepare() {
+      realIds.certifications = String(await storeCertification(live.db, owner, 'asked'))
+    },
+    settle: settleCertification,
+  },
+  'GET /certifications/{id}/report': {
+    async prepare() {
+      realIds.certifications = String(await storeCertification(live.db, owner, 'passed'))
+    },
+    settle: (answer) =>
+      Object.assign(answer, { report: 'eyJhbGciOiJFZERTQSJ9.eyJpc3MiOiJodHRwcyJ9.c2lnbmF0dXJl' }),
+  },
   'POST /webhooks': { settle: (webhook) => Object.assign(webhook, { secret }) },
   'POST /webhooks/{id}/secret/rotate': { settle: (webhook) => Object.assign(webhook, { secret }) },
   'POST /webhooks/{id}/test': {

@@ -51,15 +51,18 @@ const queryValues: Record<string, string> = {
 let narrow = { key: '', uses: 0 }
 
 /** A key that still has requests: routes with a window of their own are attacked with a new one every 50 requests. */
-async function keyFor(path: string): Promise<string> {
-  if (!/\/consumers|\/key|\/requests/.test(path)) return actor.key
+async function keyFor(path: string, isAnybodys = false): Promise<string> {
+  // Only its own key sees a certification; what is refused before is refused for everybody.
+  const isNarrow =
+    /\/consumers|\/key|\/requests/.test(path) || (isAnybodys && path.includes('/certifications'))
+  if (!isNarrow) return actor.key
   if (narrow.uses % 50 === 0) narrow = { key: (await service.actor()).key, uses: 0 }
   narrow.uses += 1
   return narrow.key
 }
 
-async function attack(method: string, path: string, body?: string) {
-  const key = await keyFor(path)
+async function attack(method: string, path: string, body?: string, isAnybodys = false) {
+  const key = await keyFor(path, isAnybodys)
   const response = await send(method, path, { key, ...(body === undefined ? {} : { body }) })
   expect(response.status, `${method} ${path} ${body?.slice(0, 300)}`).toBeLessThan(500)
   expect(Object.keys(response.body)).toSatisfy(
@@ -76,7 +79,8 @@ test('every route that takes a body accepts the valid one that the attacks start
     const { status } = await attack(name.split(' ')[0] as string, path, JSON.stringify(body()))
     if (status >= 300) refused.push([name, status])
   }
-  expect(refused).toEqual([])
+  // One is running already: another one would clear the sandbox that the attacks are for.
+  expect(refused).toEqual([['POST /sandbox/certifications', 409]])
 })
 
 test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {
@@ -129,11 +133,11 @@ test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () =>
     const method = name.split(' ')[0] as string
     // A move needs no body.
     const wrong = /\/(confirm|cancel|scenarios\/[^/]+)$/.test(path) ? broken.filter(Boolean) : broken
-    for (const body of wrong) expect((await attack(method, path, body)).status).toBe(422)
+    for (const body of wrong) expect((await attack(method, path, body, true)).status).toBe(422)
     const response = await fetch(process.url + path, {
       method,
       body: new Uint8Array([0x7b, 0xc3, 0x28, 0x7d]),
-      headers: { 'x-api-key': await keyFor(path) },
+      headers: { 'x-api-key': await keyFor(path, true) },
     })
     expect(response.status).toBe(422)
   }

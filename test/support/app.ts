@@ -1,4 +1,4 @@
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { createHost } from '../../src/access/hosts/store.ts'
 import { mintKey } from '../../src/access/keys/store.ts'
 import { createApp } from '../../src/app.ts'
@@ -6,8 +6,9 @@ import type { Clock } from '../../src/core/clock.ts'
 import { type Config, readConfig } from '../../src/core/config.ts'
 import type { AppContext } from '../../src/http/context.ts'
 import { type Permission, permissions } from '../../src/http/permissions.ts'
-import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
 import { compose, type OpenContext } from '../../src/process/wiring.ts'
+import { atEnd } from './databases.ts'
 import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
 import { isSoak } from './soak.ts'
@@ -36,6 +37,8 @@ export interface Actor {
   hostId: number
   keyId: number
   key: string
+  /** The live database. */
+  db: Db
   send(method: string, path: string, sending?: Sending): Promise<TestResponse>
 }
 
@@ -62,17 +65,12 @@ export function sharedServices(): [{ url: string }, { url: string }] {
   return [{ url: one }, { url: other }]
 }
 
-/** Another database on the server of this run, for tests that share nothing with the others. */
-export function mongodbUrlOf(database: string): string {
-  return inject('mongodbUrl').replace('/?', `/${database}?`)
-}
-
 /** Opened once for all files that a worker runs: most tests need nothing but a host of their own. */
 let usual: Promise<TestApp> | undefined
 
 /**
  * The whole service in this process, on the real servers of this run. One with settings or a clock of its own is closed
- * after the tests of the file.
+ * at the end of its test, or of the file.
  *
  * @param clock the time that the service goes by
  * @param wall the clock that is compared with the database's
@@ -84,7 +82,7 @@ export async function testApp(
 ): Promise<TestApp> {
   if (Object.keys(environment).length > 0 || clock || wall) {
     const { service, close } = await openApp(environment, clock, wall)
-    afterAll(close)
+    atEnd(close)
     return service
   }
   usual ??= openApp({}).then(({ service }) => service)
@@ -112,15 +110,7 @@ async function openApp(environment: Record<string, string>, clock?: Clock, wall?
     send: (method, path, sending) => send(method, path, { key: null, ...sending }),
     actor: (options) => makeActor(live, send, options),
   }
-  const isApart = live.db.name !== databaseNameOf(inject('mongodbUrl'))
-  return {
-    service,
-    async close() {
-      // A server with thousands of tables creates the next ones slowly.
-      if (isApart) await Promise.all([live, sandbox].map(({ db }) => db.dropDatabase().catch(() => {})))
-      await context.close()
-    },
-  }
+  return { service, close: () => context.close() }
 }
 
 /** A request is noted after its response was sent. */
@@ -190,7 +180,7 @@ export async function makeActor(
   return {
     hostId: host.id,
     keyId: record.id,
-    key,
+    ...{ key, db },
     send: (method, path, sending) => send(method, path, { key, ...sending }),
   }
 }

@@ -1,5 +1,6 @@
 import type { Permission } from '../../src/http/permissions.ts'
 import { type Actor, seedBooking, type TestApp } from './app.ts'
+import { storeCertification } from './certification.ts'
 
 /** A route that the guard protects, as the route table describes it. */
 export interface GuardedRoute {
@@ -55,6 +56,7 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
     jobs: rates.body.meta.job_id,
     webhooks: webhook,
     deliveries: delivery,
+    ...(prefix === '/sandbox' ? { certifications: await storeCertification(actor.db, actor, 'passed') } : {}),
   }
 }
 

@@ -17,28 +17,46 @@ declare module 'vitest' {
   }
 }
 
+const pauseMilliseconds = 1000
+
 /**
- * Each test database adds hundreds of entries to one page of the server's catalogue, which only a checkpoint can split.
- * With one a minute it grew too large to be used: creating collections then took minutes.
+ * Each database adds hundreds of entries to one page of the server's catalogue, which only a checkpoint can split. With one
+ * a minute, which is what the server does by itself, it grows so large that the next checkpoint takes minutes, in which
+ * no collection is created or dropped.
  */
-async function checkpointOften(url: string): Promise<void> {
+async function checkpointOften(url: string) {
   const connection = await mongoose.createConnection(url).asPromise()
-  await connection.getClient().db('admin').command({ setParameter: 1, syncdelay: 5 })
-  await connection.close()
+  const admin = connection.getClient().db('admin')
+  // Nobody diagnoses the server of a run.
+  await admin.command({ setParameter: 1, diagnosticDataCollectionEnabled: false })
+  let isOver = false
+  const working = (async () => {
+    while (!isOver) {
+      await admin.command({ fsync: 1 })
+      await Bun.sleep(pauseMilliseconds)
+    }
+  })()
+  return {
+    async end() {
+      isOver = true
+      await working
+      await connection.close()
+    },
+  }
 }
 
 /** One real `mongod`, one `redis-server` and two processes for the whole run; host and key keep the tests apart. */
 export default async function setup(project: TestProject) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-test-'))
   const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
-  await checkpointOften(mongod.url)
+  const checkpoints = await checkpointOften(mongod.url)
   const environment = environmentOf(mongod.url, redis.url)
   const [one, other] = await Promise.all([startService(environment), startService(environment)])
   project.provide('mongodbUrl', mongod.url)
   project.provide('redisUrl', redis.url)
   project.provide('serviceUrls', [one.url, other.url])
   return async () => {
-    await Promise.all([one.stop(), other.stop()])
+    await Promise.all([one.stop(), other.stop(), checkpoints.end()])
     await Promise.all([mongod.close(), redis.stop()])
     await rm(dataDir, { recursive: true, force: true })
   }

@@ -1,4 +1,5 @@
 import { type Actor, seedBooking } from './app.ts'
+import { storeCertification } from './certification.ts'
 import { readFixture } from './fixtures.ts'
 
 /** For each route of one actor, a body that it accepts and the path to send it to. */
@@ -14,6 +15,8 @@ export async function validBodies(
   const webhookPath = `${prefix}/webhooks/${made.data.id}`
   // Nothing is to be sent to it.
   await actor.send('PATCH', webhookPath, { body: { enabled: false } })
+  // While it runs, no other one begins, which would clear the sandbox.
+  const running = prefix === '/sandbox' ? await storeCertification(actor.db, actor, 'asked') : null
   let count = 0
   return {
     [`POST ${prefix}/users`]: {
@@ -52,6 +55,14 @@ export async function validBodies(
             body: () => ({ listing_id: 2002, count: 1, checkin_at: '2033-01-01' }),
           },
           [`POST ${prefix}/clock`]: { path: `${prefix}/clock`, body: () => ({ advance_seconds: 1 }) },
+          [`POST ${prefix}/certifications`]: {
+            path: `${prefix}/certifications`,
+            body: () => ({ profiles: ['webhooks'], seed: 'valid' }),
+          },
+          [`PUT ${prefix}/certifications/:id/state`]: {
+            path: `${prefix}/certifications/${running}/state`,
+            body: () => ({ bookings: [] }),
+          },
           [`PUT ${prefix}/faults`]: { path: `${prefix}/faults`, body: () => ({ rules: [] }) },
         }
       : {}),

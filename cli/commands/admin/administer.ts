@@ -48,6 +48,14 @@ function requireSoundClock(skewSeconds: number): void {
     )
 }
 
+/** {@link withDatabase} for a command that changes something, and notes that itself. */
+export function withSoundClock<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
+  return withDatabase(async (administration) => {
+    requireSoundClock(await measureSkew(administration.db))
+    return work(administration)
+  })
+}
+
 /** How the audit entry of a command is written. */
 export interface Recording {
   /**
@@ -60,7 +68,7 @@ export interface Recording {
 /** The resources of a command that changes something. */
 export interface Act extends Administration {
   /** Writes the audit entry of an action on a host's data in the action's own transaction. */
-  record(session: Session, hostId: number): Promise<void>
+  record(session: Session, hostId: number, reason?: string | null): Promise<void>
   /** Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it. */
   together<T>(hostId: number, change: () => Promise<T>): Promise<T>
 }
@@ -79,8 +87,8 @@ export async function administer<T>(
   return withDatabase(async (administration) => {
     const { db, clock } = administration
     requireSoundClock(await measureSkew(db))
-    const write = (session: Session | null, host_id: number | null) =>
-      recordAction(db, { host_id, at: clock(), action, target }, session)
+    const write = (session: Session | null, host_id: number | null, reason: string | null = null) =>
+      recordAction(db, { host_id, at: clock(), action, target, reason }, session)
     const together = <R>(host_id: number | null, change: () => Promise<R>) =>
       inAmbientTransaction(db, async (session) => {
         const done = await change()

@@ -1,10 +1,11 @@
 import { defineCommand } from 'citty'
+import { bookingTarget } from '../../../src/access/audit/store.ts'
 import type { StoredBooking } from '../../../src/stays/bookings/model.ts'
 import { maxReason } from '../../../src/stays/bookings/schema.ts'
 import { bookingReference } from '../../../src/stays/bookings/serialize.ts'
 import { toStatusWord } from '../../../src/stays/bookings/status.ts'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
-import { transitionBooking, transitionTarget } from '../../../src/stays/bookings/transitions.ts'
+import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
 import { toVersion } from '../../../src/versions/format.ts'
 import { command } from '../../command.ts'
 import { confirm as ask, yesArgument } from '../../confirm.ts'
@@ -41,7 +42,6 @@ function toRecord(booking: StoredBooking) {
 
 function transition(
   action: string,
-  target: string,
   bookingId: number,
   to: 'confirmed' | 'cancelled',
   why: string | null,
@@ -51,10 +51,10 @@ function transition(
     return transitionBooking(act, booking, {
       to,
       reason: why,
-      also: (session) => act.record(session, booking.host_id),
+      also: (session, kept) => act.record(session, booking.host_id, kept),
     })
   }
-  return administer(action, target, work, { record: 'caller' })
+  return administer(action, bookingTarget(bookingId), work, { record: 'caller' })
 }
 
 const confirm = command({
@@ -63,8 +63,8 @@ const confirm = command({
   args: { id, reason },
   async run({ args }) {
     const bookingId = parseId(args.id)
-    const target = transitionTarget(bookingId, readReason(args.reason))
-    print(args, toRecord(await transition('bookings confirm', target, bookingId, 'confirmed', null)), record)
+    const why = readReason(args.reason)
+    print(args, toRecord(await transition('bookings confirm', bookingId, 'confirmed', why)), record)
   },
 })
 
@@ -76,8 +76,7 @@ const cancel = command({
     const bookingId = parseId(args.id)
     const why = readReason(args.reason)
     await ask(args, `Booking ${bookingId} will be cancelled.`)
-    const target = transitionTarget(bookingId, why)
-    print(args, toRecord(await transition('bookings cancel', target, bookingId, 'cancelled', why)), record)
+    print(args, toRecord(await transition('bookings cancel', bookingId, 'cancelled', why)), record)
   },
 })
 

@@ -1,7 +1,10 @@
 import { defineCommand } from 'citty'
 import { reencryptProviderKeys } from '../../../src/access/provider-keys/store.ts'
 import { reencryptWebhookSecrets } from '../../../src/changes/webhooks/admin-store.ts'
+import { reencryptAll } from '../../../src/platform/secrets/reencrypt.ts'
 import { moveSecretCheck } from '../../../src/platform/secrets/secret-check.ts'
+import { signingKeyModel } from '../../../src/platform/secrets/signing-keys.ts'
+import { storedSecretModel } from '../../../src/platform/secrets/stored-secret.ts'
 import { openSecrets } from '../../../src/process/open.ts'
 import { sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { command } from '../../command.ts'
@@ -22,6 +25,7 @@ const rotate = command({
       const secrets = await openSecrets(config, db)
       let count = await reencryptProviderKeys(db, clock, secrets)
       for (const each of [db, sandboxDatabase(db)]) count += await reencryptWebhookSecrets(each, secrets)
+      for (const model of [signingKeyModel(db), storedSecretModel(db)]) await reencryptAll(model, secrets)
       await moveSecretCheck(db, secrets)
       return count
     }

@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { Type } from '@sinclair/typebox'
 import { defineCommand } from 'citty'
 import { openSandboxClient, sandboxArgs } from '../../client/client.ts'
 import { command } from '../../command.ts'
-import { UsageError } from '../../errors.ts'
 import { print, table } from '../../output.ts'
+import { readText } from '../../read-text.ts'
 
 const Rules = Type.Object({
   rules: Type.Array(
@@ -71,7 +70,7 @@ const set = command({
     ...sandboxArgs,
   },
   async run({ args }) {
-    await send(args, 'PUT', { body: await readRules(args.file) })
+    await send(args, 'PUT', { body: await readText(args.file) })
   },
 })
 
@@ -83,12 +82,5 @@ const clear = command({
     await send(args, 'DELETE')
   },
 })
-
-async function readRules(file: string): Promise<string> {
-  if (file === '-') return Bun.stdin.text()
-  return readFile(file, 'utf8').catch(() => {
-    throw new UsageError(`Cannot read "${file}"`)
-  })
-}
 
 export const faults = defineCommand({ subCommands: { list, set, clear } })

@@ -1,5 +1,5 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { moment, number, type Stored, schemaOf, text, textOrNull } from '../../platform/mongo/fields.ts'
 
 const fields = {
   at: moment,
@@ -9,6 +9,8 @@ const fields = {
   /** The command, for example `keys revoke`. */
   action: text,
   target: text,
+  /** Why, in somebody's words; null for none, and where the guest was erased. */
+  reason: textOrNull,
 }
 const hostFields = { host_id: number, ...fields }
 
@@ -26,5 +28,6 @@ export const auditModel = modelOf<AuditEntry>('audit', schema)
 const ofHost = schemaOf(hostFields)
 ofHost.index({ host_id: 1, at: -1 }, { name: 'host_audit_host' })
 ofHost.index({ at: -1 }, { name: 'host_audit_time' })
+ofHost.index({ host_id: 1, target: 1 }, { name: 'host_audit_target' })
 
 export const hostAuditModel = modelOf<HostAuditEntry>('host_audit', ofHost)

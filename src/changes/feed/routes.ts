@@ -3,8 +3,10 @@ import type { AppContext } from '../../http/context.ts'
 import { withEntityTag } from '../../http/entity-tag.ts'
 import { ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
+import { outcomeOf } from '../../http/outcome.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { requestObject } from '../../http/schema/fields.ts'
+import { toDelivered } from '../../stays/bookings/delivered.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed } from '../sources/bookings.ts'
 import { messageFeed } from '../sources/messages.ts'
@@ -25,7 +27,8 @@ export function feedRoutes(app: AppContext) {
       '/bookings',
       async (context) => {
         const ask = () => toFeedQuery(app.db, context.caller, context.query)
-        const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
+        const { rows, span, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
+        outcomeOf(context.request).delivered = { bookings: rows.map(toDelivered), page: span }
         return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {

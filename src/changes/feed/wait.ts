@@ -1,6 +1,6 @@
 import { confirmKey } from '../../http/authorization.ts'
 import type { Caller } from '../../http/caller.ts'
-import type { AppContext } from '../../http/context.ts'
+import type { AppContext, SandboxInUse } from '../../http/context.ts'
 import { outcomeOf } from '../../http/outcome.ts'
 import { toPageRequest } from '../../http/pagination.ts'
 import { hasClock } from '../../versions/host-clock-store.ts'
@@ -15,6 +15,7 @@ export interface HoldableRequest {
   server: { timeout(request: Request, seconds: number): void } | null
   query: { page?: number; per_page?: number; wait?: number; consumer?: string }
   caller: Caller
+  sandbox?: SandboxInUse
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -37,7 +38,8 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   ask: () => Promise<FeedQuestion<Filter>>,
 ): Promise<FeedPage<Row>> {
   const page = toPageRequest(context.query, defaultPerPage)
-  const { wait: seconds = 0 } = context.query
+  const { wait = 0 } = context.query
+  const seconds = Math.min(wait, context.sandbox?.course?.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000
   const question = await ask()
   const look = (asked: FeedQuestion<Filter>) => readFeedPage(app, source, context.caller, asked, page)

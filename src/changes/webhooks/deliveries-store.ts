@@ -37,6 +37,8 @@ export function newDelivery(
     milliseconds: null,
     error: null,
     fault: null,
+    course_fault: null,
+    extra_status: null,
     next_attempt_at: now,
     created_at: now,
     expires_at: new Date(now.getTime() + keptMilliseconds),
@@ -131,7 +133,7 @@ export type Outcome = Pick<
   WebhookDelivery,
   '_id' | 'host_id' | 'status' | 'response_status' | 'milliseconds' | 'error' | 'next_attempt_at'
 > &
-  Partial<Pick<WebhookDelivery, 'fault'>>
+  Partial<Pick<WebhookDelivery, 'fault' | 'course_fault' | 'extra_status'>>
 
 /**
  * Stores what became of tries: of one that failed, when the next is, unless the delivery was given up meanwhile; of one that
@@ -148,6 +150,14 @@ export async function endTries(db: Db, outcomes: readonly Outcome[]): Promise<vo
     return [set({ status: 'waiting' }, whole), set({ in_flight: true }, ended)]
   })
   await webhookDeliveryModel(db).collection.bulkWrite(writes)
+}
+
+/** The hints of changes of a host's bookings from a moment on, to whichever endpoint, oldest first. */
+export function findBookingHints(db: Db, hostId: number, since: Date): Promise<WebhookDelivery[]> {
+  return webhookDeliveryModel(db)
+    .find({ host_id: hostId, event: 'booking.changed', created_at: { $gte: since } })
+    .sort({ _id: 1 })
+    .lean()
 }
 
 /** The latest deliveries of an endpoint, newest first. */

@@ -88,6 +88,10 @@ const deliveryFields = {
   error: wordOrNull<PostFailure>(),
   /** The fault of the sandbox that its first try met. */
   fault: wordOrNull<FaultName>(),
+  /** The same of one that a certification played, which is shown to nobody. */
+  course_fault: wordOrNull<FaultName>(),
+  /** What the post got that such a fault made beside the true one; null where there was none. */
+  extra_status: numberOrNull,
   /** While a try is made, when it is given up for lost. */
   next_attempt_at: momentOrNull,
   created_at: moment,

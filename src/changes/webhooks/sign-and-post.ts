@@ -45,24 +45,26 @@ const oldMilliseconds = 600_000
 /**
  * Posts the first try of a delivery as a fault of the sandbox has it (decisions §22).
  *
- * @returns what the true post got; null where there was none
+ * @returns what the true post got, null where there was none; and the status of the other one, which counts for nothing
  */
 export async function postWithFault(
   app: SendContext,
   webhook: Webhook,
   delivery: Posted,
   { fault, delay_milliseconds }: Fault,
-): Promise<PostResult | null> {
-  if (fault === 'hint_lost') return null
+): Promise<{ result: PostResult | null; extraStatus: number | null }> {
+  if (fault === 'hint_lost') return { result: null, extraStatus: null }
   if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
   const now = app.clock()
+  let extra: PostResult | undefined
   if (fault === 'hint_forged')
-    await postSigned(app, webhook, delivery, { at: now, secrets: [makeWebhookSecret()] })
+    extra = await postSigned(app, webhook, delivery, { at: now, secrets: [makeWebhookSecret()] })
   if (fault === 'hint_old') {
     const secrets = signingSecrets(app.secrets, webhook, app.clock(webhook.host_id))
-    await postSigned(app, webhook, delivery, { at: new Date(now.getTime() - oldMilliseconds), secrets })
+    const at = new Date(now.getTime() - oldMilliseconds)
+    extra = await postSigned(app, webhook, delivery, { at, secrets })
   }
   const result = await signAndPost(app, webhook, delivery)
-  if (fault === 'hint_twice') await signAndPost(app, webhook, delivery)
-  return result
+  if (fault === 'hint_twice') extra = await signAndPost(app, webhook, delivery)
+  return { result, extraStatus: extra?.status ?? null }
 }

@@ -31,9 +31,9 @@ export async function tryDelivery(
 ): Promise<boolean> {
   const { _id, host_id } = delivery
   const fault = await faultOf(app, delivery)
-  const result = await (fault
-    ? postWithFault(app, webhook, delivery, fault)
-    : signAndPost(app, webhook, delivery))
+  const { result, extraStatus } = fault
+    ? await postWithFault(app, webhook, delivery, fault)
+    : { result: await signAndPost(app, webhook, delivery), extraStatus: null }
   const { status: response_status, milliseconds, failure: error } = result ?? nothing
   const seen = {
     _id,
@@ -41,7 +41,7 @@ export async function tryDelivery(
     response_status,
     milliseconds,
     error,
-    ...(fault ? { fault: fault.fault } : {}),
+    ...(fault ? { [fault.isSecret ? 'course_fault' : 'fault']: fault.fault, extra_status: extraStatus } : {}),
   }
   if (!result) {
     await endTry({ ...seen, status: 'delivered', next_attempt_at: null })

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
 import { DomainError } from '../../core/errors.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
@@ -14,6 +15,8 @@ import { findStoredResponse, saveResponse } from './store.ts'
 export interface WorkResponse<Envelope extends object> {
   status: 200 | 201
   envelope: Envelope
+  /** Whom it tells of, where that is a guest. */
+  userId?: number
 }
 
 /** The part of a request that its idempotency depends on. */
@@ -48,7 +51,7 @@ export async function carryOutOnce<T, Envelope extends object>(
     host_id: context.caller.hostId,
     key_id: context.caller.scope,
     endpoint: endpointOf(context),
-    idempotency_key: idempotencyKey,
+    idempotency_key: createHmac('sha256', app.claimSecret).update(idempotencyKey).digest('base64url'),
   }
   // Keyed hashes, because a body may hold a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
@@ -87,7 +90,8 @@ async function runOnce<T, Envelope extends object>(
     const now = clock(claim.host_id)
     const expires_at = new Date(now.getTime() + config.idempotencyTtlSeconds * 1000)
     const body = JSON.stringify(response.envelope)
-    await saveResponse(db, session, { ...claim, fingerprint, status: response.status, body, expires_at }, now)
+    const { status, userId: user_id = null } = response
+    await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at }, now)
     return response
   }
   return carryOut(db, { ...work, run })

@@ -1,13 +1,21 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { moment, number, numberOrNull, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
-const claimFields = { host_id: number, key_id: number, endpoint: text, idempotency_key: text }
+const claimFields = {
+  host_id: number,
+  key_id: number,
+  endpoint: text,
+  /** A keyed hash of the `Idempotency-Key`: it may name a person. */
+  idempotency_key: text,
+}
 const fields = {
   ...claimFields,
   /** Keyed hash of the canonical request body. */
   fingerprint: text,
   status: number,
   body: text,
+  /** Whom the response tells of, where that is a guest: their erasure overwrites it. */
+  user_id: numberOrNull,
   expires_at: moment,
 }
 
@@ -22,6 +30,7 @@ schema.index(
   { host_id: 1, key_id: 1, endpoint: 1, idempotency_key: 1 },
   { unique: true, name: 'response_claim' },
 )
+schema.index({ host_id: 1, user_id: 1 }, { name: 'response_user' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' })
 
 export const storedResponseModel = modelOf<StoredResponse>('stored_responses', schema)

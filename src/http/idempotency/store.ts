@@ -31,3 +31,15 @@ export async function saveResponse(
   const expired = { host_id, key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
   await storedResponseModel(db).collection.replaceOne(expired, { ...response }, { upsert: true, session })
 }
+
+/** The responses that tell of a guest. */
+export function findResponsesOf(db: Db, hostId: number, userId: number): Promise<StoredResponse[]> {
+  return storedResponseModel(db).find({ host_id: hostId, user_id: userId }).lean()
+}
+
+/** Puts another body in the place of a response's, as long as it is the one that was read. */
+export async function overwriteResponse(db: Db, seen: StoredResponse, body: string): Promise<void> {
+  const { host_id, key_id, endpoint, idempotency_key } = seen
+  const claim = { host_id, key_id, endpoint, idempotency_key, fingerprint: seen.fingerprint }
+  await storedResponseModel(db).collection.updateOne(claim, { $set: { body } })
+}

@@ -63,5 +63,6 @@ export const sandboxIds: Record<string, number | string> = {
 /** Ids of what a partner makes, by the part of a path that they follow. */
 export const exampleIds: Record<string, number | string> = {
   webhooks: 10_001,
+  certifications: 10_001,
   deliveries: 'msg_6927d0f4c8a1b2e3d4f50617',
 }

@@ -5,10 +5,16 @@ import type { Db } from './connection.ts'
 const measureEveryMilliseconds = 5000
 
 /** How far this machine's clock is ahead of the database's, in seconds; negative when it is behind. */
-export async function measureSkew(db: Db, wall: () => number = Date.now): Promise<number> {
+export async function measureSkew(db: Db): Promise<number> {
+  const [least, most] = await boundsOfSkew(db, Date.now)
+  return (least + most) / 2
+}
+
+/** The response was dated at some time between the request and its arrival: no more is known than that. */
+async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number, most: number]> {
   const before = wall()
   const { localTime } = (await db.getClient().db('admin').command({ isMaster: 1 })) as { localTime: Date }
-  return ((before + wall()) / 2 - localTime.getTime()) / 1000
+  return [(before - localTime.getTime()) / 1000, (wall() - localTime.getTime()) / 1000]
 }
 
 /** The clock of this process is off: another process, or this one later, can serve the request. */
@@ -40,9 +46,13 @@ export class ClockWatch {
     this.timer.unref()
   }
 
-  /** Measures now. */
+  /**
+   * Measures now. What was known stays as long as the measurement does not contradict it: on a busy machine a response takes
+   * a second, and the clock by which processes agree would jump to and fro by half of it.
+   */
   async measure(): Promise<void> {
-    this.skewSeconds = await measureSkew(this.db, this.wall)
+    const [least, most] = await boundsOfSkew(this.db, this.wall)
+    this.skewSeconds = Math.min(most, Math.max(least, this.skew()))
     this.offset = this.offsetNow()
     this.report()
   }

@@ -28,13 +28,14 @@ export const wordOrNull = <T extends string>() => nullable<T>(String)
 export const code = <T extends number>() => required<T>(Number)
 /** Any value; the database does not look into it. */
 export const mixed = <T>() => required<T>(Schema.Types.Mixed)
+export const mixedOrNull = <T>() => nullable<T>(Schema.Types.Mixed)
 /** A list, which may be empty. */
 export const list = <T>(of: unknown) => ({ type: [of], default: [] }) as Field<T[]>
 
 /** The type of a document with such fields. */
 export type Stored<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
-const partOf = (fields: object) => new Schema(fields as never, { _id: false })
+const partOf = (fields: object) => new Schema(fields as never, { _id: false, minimize: false })
 /** A list of objects with such fields. */
 export const listOf = <F extends object>(fields: F) => list<Stored<F>>(partOf(fields))
 /** An object with such fields, or null. */

@@ -36,6 +36,8 @@ export function launch(program: string, dataDir: string, port: number): ChildPro
       ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
       ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
       ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
+      // Slow operations would be logged with their values, which are people's.
+      ...['--slowms', '2000000000'],
     ],
     // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down.
     { stdio: 'ignore', detached: true },

@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { advanceHostClock, hostQueue } from '../../versions/host-clock-store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
-import { findUserIfAny } from '../users/store.ts'
+import { findUserIfAny, requireNotErased } from '../users/store.ts'
 import type { StoredBooking } from './model.ts'
 import { priceStay, toCents } from './pricing.ts'
 import { requireUnit } from './require-unit.ts'
@@ -43,6 +43,7 @@ export async function prepareBooking(
     async run(session) {
       const now = clock(hostId)
       const tick = await advanceHostClock(db, session, hostId, now, text !== null)
+      await requireNotErased(db, session, hostId, parts.guest.id)
       await requireUnit(db, session, draft)
       const booking = await insertBooking(db, session, draft, tick, now)
       const { messageVersion: version } = tick
@@ -117,5 +118,6 @@ function draftOf(
     cancellation_reason: null,
     confirmed_at: null,
     canceled_at: null,
+    erased_at: null,
   }
 }

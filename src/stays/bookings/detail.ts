@@ -4,21 +4,6 @@ import { findUserIfAny } from '../users/store.ts'
 import type { StoredBooking } from './model.ts'
 import type { BookingDetail } from './schema.ts'
 import { serializeBookingDetail } from './serialize.ts'
-import { findBooking } from './store.ts'
-
-/**
- * A booking in full: with its guest, and the current name of its room type (contract, Booking detail).
- *
- * @throws DomainError `not_found`, also for an undefined id
- */
-export async function readBookingDetail(
-  db: Db,
-  hostId: number,
-  id: number | undefined,
-): Promise<BookingDetail> {
-  const booking = await findBooking(db, hostId, id)
-  return (await prepareDetail(db, booking))(booking)
-}
 
 /** Reads what a booking in full has beside the booking itself, and returns what puts them together. */
 export async function prepareDetail(

@@ -37,6 +37,8 @@ const fields = {
   created_at: moment,
   /** The version: a whole second, unique among the host's bookings. */
   updated_at: moment,
+  /** When what it held of its guest was erased; null before. */
+  erased_at: momentOrNull,
 }
 
 export type StoredBooking = Stored<typeof fields>
@@ -47,5 +49,6 @@ schema.index({ host_id: 1, updated_at: 1 }, { unique: true, name: 'booking_versi
 schema.index({ host_id: 1, listing_id: 1, updated_at: 1 }, { name: 'booking_listing_version' })
 schema.index({ host_id: 1, room_type_id: 1, checkout_at: 1 }, { name: 'booking_stay' })
 schema.index({ id: 1 }, { name: 'booking_number' })
+schema.index({ host_id: 1, user_id: 1, id: 1 }, { name: 'booking_user' })
 
 export const bookingModel = modelOf<StoredBooking>('bookings', schema)

@@ -1,4 +1,4 @@
-import { partnerActor, recordAction } from '../../access/audit/store.ts'
+import { bookingTarget, partnerActor, recordAction } from '../../access/audit/store.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { prepareDetail } from './detail.ts'
 import type { BookingDetail } from './schema.ts'
 import { findBooking } from './store.ts'
-import { prepareTransition, type Transition, transitionTarget } from './transitions.ts'
+import { prepareTransition, type Transition } from './transitions.ts'
 
 const actions = { confirmed: 'bookings confirm', cancelled: 'bookings cancel' } as const
 
@@ -21,18 +21,22 @@ export async function preparePartnerTransition(
   caller: Caller,
   bookingId: number | undefined,
   { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
-): Promise<UnitOfWork<BookingDetail>> {
+): Promise<UnitOfWork<{ Booking: BookingDetail; userId: number }>> {
   const { hostId, isSandbox } = caller
   const booking = await findBooking(db, hostId, bookingId)
   const toDetail = await prepareDetail(db, booking)
   const move = {
     host_id: hostId,
     action: actions[to],
-    target: transitionTarget(booking.id, reason),
+    target: bookingTarget(booking.id),
     actor: partnerActor(caller),
   }
-  const record = (session: Session) => recordAction(db, { at: clock(), ...move }, session)
+  const record = (session: Session, kept: string | null) =>
+    recordAction(db, { at: clock(), ...move, reason: kept }, session)
   const transition = { to, reason, ...(isSandbox ? {} : { also: record }) }
   const { queue, run } = prepareTransition({ db, clock }, booking, transition)
-  return { queue, run: async (session) => toDetail(await run(session)) }
+  return {
+    queue,
+    run: async (session) => ({ Booking: toDetail(await run(session)), userId: booking.user_id }),
+  }
 }

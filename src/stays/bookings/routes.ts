@@ -4,13 +4,16 @@ import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { carryOutOnce, type IdempotentContext } from '../../http/idempotency/idempotency.ts'
+import { outcomeOf } from '../../http/outcome.ts'
 import { parsePathId } from '../../http/path-id.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { prepareBooking } from './create.ts'
-import { readBookingDetail } from './detail.ts'
+import { toDelivered } from './delivered.ts'
+import { prepareDetail } from './detail.ts'
 import { preparePartnerTransition } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
 import { serializeBooking } from './serialize.ts'
+import { findBooking } from './store.ts'
 import type { Transition } from './transitions.ts'
 
 /** Creates bookings of the key's host, moves them (decisions §20) and reads them in full (contract, Endpoints). */
@@ -24,7 +27,11 @@ export function bookingRoutes(app: AppContext) {
           app,
           context,
           () => prepareBooking(app, context.caller.hostId, normalize(BookingCreate, context.body)),
-          (booking) => ({ status: 201, envelope: ok(context, serializeBooking(booking)) }),
+          (booking) => ({
+            status: 201,
+            envelope: ok(context, serializeBooking(booking)),
+            userId: booking.user_id,
+          }),
         ),
       {
         access: { permission: 'bookings.write', body: 'json', idempotent: true },
@@ -59,8 +66,10 @@ export function bookingRoutes(app: AppContext) {
     .get(
       '/integrations/:provider/bookings/:id',
       async (context) => {
-        const id = parsePathId(context.params.id)
-        return ok(context, { Booking: await readBookingDetail(app.db, context.caller.hostId, id) })
+        const booking = await findBooking(app.db, context.caller.hostId, parsePathId(context.params.id))
+        outcomeOf(context.request).delivered = { bookings: [toDelivered(booking)] }
+        const detailOf = await prepareDetail(app.db, booking)
+        return ok(context, { Booking: detailOf(booking) })
       },
       {
         access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
@@ -87,6 +96,6 @@ function respondToTransition(
     app,
     context,
     () => preparePartnerTransition(app, context.caller, id, transition),
-    (Booking) => ({ status: 200, envelope: ok(context, { Booking }) }),
+    ({ Booking, userId }) => ({ status: 200, envelope: ok(context, { Booking }), userId }),
   )
 }

@@ -185,6 +185,7 @@ export const BookingDetail = named(
     ),
     cancellation_reason: cancellationReason(),
     notes: shown.textOrNull('What the guest asked for when booking; null for nothing'),
+    erased_at: shown.timestampOrNull('When what it held of its guest was erased; null for all others'),
     meta: responseObject({ version, created_at, updated_at }, 'When it was created and changed'),
   }),
 )

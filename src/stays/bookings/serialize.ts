@@ -1,5 +1,6 @@
 import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
 import { toVersion } from '../../versions/format.ts'
+import { erasedPerson } from '../users/erased.ts'
 import type { StoredUser } from '../users/model.ts'
 import { toCountryCode } from './country.ts'
 import type { StoredBooking } from './model.ts'
@@ -74,10 +75,12 @@ export function serializeBooking(booking: StoredBooking): Booking {
 /** A booking in full (contract, Booking detail). */
 export function serializeBookingDetail(
   booking: StoredBooking,
-  guest: StoredUser | null,
+  of: StoredUser | null,
   roomTypeName: string | null,
 ): BookingDetail {
   const total = toMajorUnits(booking.price_total_cents)
+  // The user's own document is overwritten last.
+  const guest = booking.erased_at ? erasedPerson(booking.user_id) : of
   return {
     booking_id: booking.id,
     booking_reference: bookingReference(booking.id),
@@ -104,6 +107,7 @@ export function serializeBookingDetail(
     },
     cancellation_reason: booking.cancellation_reason,
     notes: booking.special_requests,
+    erased_at: toTimestampOrNull(booking.erased_at),
     meta: {
       version: toVersion(booking.updated_at),
       created_at: toTimestamp(booking.created_at),

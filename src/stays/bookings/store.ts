@@ -83,6 +83,11 @@ export async function findBooking(
   return booking
 }
 
+/** The bookings of a user, by id. */
+export function findBookingsOfUser(db: Db, hostId: number, userId: number): Promise<StoredBooking[]> {
+  return bookingModel(db).find({ host_id: hostId, user_id: userId }).sort({ id: 1 }).lean()
+}
+
 /** What a booking has to be like; what is absent may be anything. */
 export interface BookingWish {
   id?: number

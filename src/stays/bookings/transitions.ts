@@ -31,8 +31,8 @@ export interface Transition {
   to: 'confirmed' | 'cancelled'
   /** Stored with a cancelled booking. */
   reason?: string | null
-  /** Written along with it, in its transaction. */
-  also?: (session: Session) => Promise<void>
+  /** Written along with it, in its transaction, with the reason: null where the guest was erased. */
+  also?: (session: Session, reason: string | null) => Promise<void>
 }
 
 /**
@@ -53,18 +53,13 @@ export function prepareTransition(
       const seen = await findBooking(db, host_id, id, session)
       requireLegalTransition(toStatusWord(seen.status), to)
       const now = clock(host_id)
-      const set =
-        to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: reason }
+      const kept = seen.erased_at ? null : reason
+      const set = to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: kept }
       const booking = await changeBooking(db, session, seen, { status: bookingStatus[to], ...set }, now)
-      await also(session)
+      await also(session, kept)
       return booking
     },
   }
-}
-
-/** A transition as the audit log names it. */
-export function transitionTarget(bookingId: number, reason: string | null): string {
-  return reason ? `booking ${bookingId}: ${reason}` : `booking ${bookingId}`
 }
 
 /**

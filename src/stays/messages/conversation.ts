@@ -10,6 +10,7 @@ import {
   ensureConversation,
   findDuplicate,
   insertMessage,
+  isErased,
   setClosedAt,
 } from './store.ts'
 
@@ -23,17 +24,22 @@ export interface About {
 }
 
 /**
- * Prepares a message to the guest from the host.
+ * Prepares a message to the guest from the host; when run, it also tells who the guest is.
  *
  * @throws DomainError when run, `conflict` if the conversation is closed
  */
-export function prepareMessage(
+export async function prepareMessage(
   context: Context,
-  booking: About,
+  booking: About & { user_id: number },
   hostName: string,
   text: string,
-): Promise<UnitOfWork<StoredMessage>> {
-  return prepareSend(context, booking, { sender: 'host', sender_name: hostName, text })
+): Promise<UnitOfWork<{ message: StoredMessage; userId: number }>> {
+  const { run, ...work } = await prepareSend(context, booking, {
+    sender: 'host',
+    sender_name: hostName,
+    text,
+  })
+  return { ...work, run: async (session) => ({ message: await run(session), userId: booking.user_id }) }
 }
 
 /**
@@ -81,14 +87,18 @@ async function prepareSend(
       if (first) return first
       const version = await nextMessageVersion(db, session, host_id, created_at)
       const about = { ...conversation, listing_id }
-      const message = { ...about, id, ...sent, is_seen: false, created_at, version }
+      const message = { ...about, id, ...sent, is_seen: false, created_at, version, erased_at: null }
       await insertMessage(db, session, message)
       return message
     },
   }
 }
 
-/** Closes or reopens the conversation of a booking: an administrative action. */
+/**
+ * Closes or reopens the conversation of a booking: an administrative action.
+ *
+ * @throws DomainError `conflict` for reopening one of a guest who was erased
+ */
 export async function setConversationClosed(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   { host_id, id: booking_id }: Pick<About, 'id' | 'host_id'>,
@@ -96,5 +106,7 @@ export async function setConversationClosed(
 ): Promise<Conversation> {
   const conversation = { host_id, booking_id }
   await ensureConversation(db, conversation)
+  if (!isClosed && (await isErased(db, conversation)))
+    throw new DomainError('conflict', 'The guest was erased: their conversations stay closed')
   return setClosedAt(db, conversation, isClosed ? clock(host_id) : null)
 }

@@ -23,6 +23,8 @@ const fields = {
   created_at: moment,
   /** Its position in the message feed: a whole second, unique among the host's messages. */
   version: moment,
+  /** When it was erased; null before. */
+  erased_at: momentOrNull,
 }
 
 export type StoredMessage = Stored<typeof fields>
@@ -41,6 +43,8 @@ const conversationFields = {
   closed_at: momentOrNull,
   /** Advances with every message, so that sends to one conversation take turns. */
   sends: { ...number, default: 0 },
+  /** When its guest was erased: it stays closed. Null for all others. */
+  erased_at: momentOrNull,
 }
 
 /** The state of a booking's conversation. Stored once the host sends a message or the conversation is closed. */

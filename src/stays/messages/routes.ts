@@ -22,7 +22,7 @@ const defaultPerPage = 50
  */
 export function messageRoutes(
   app: AppContext,
-  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<About>,
+  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<About & { user_id: number }>,
 ) {
   return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .use(guard(app))
@@ -64,7 +64,10 @@ export function messageRoutes(
           app,
           context,
           async () => prepareMessage(app, await find(), host.name, text),
-          (message) => ({ status: 201, envelope: ok(context, { message: serializeMessage(message) }) }),
+          ({ message, userId }) => ({
+            ...{ status: 201, userId },
+            envelope: ok(context, { message: serializeMessage(message) }),
+          }),
         )
       },
       {

@@ -41,6 +41,7 @@ export const MessageItem = named(
     listing_id: shown.integer('Id of the listing of that booking', 'id'),
     sent_at: shown.timestamp('When it was sent'),
     version: shown.text('Version of this message, in UTC; pass the last one as `updated_after`', 'version'),
+    erased_at: shown.timestampOrNull('When its text was erased; null for all others'),
   }),
 )
 export type MessageItem = Static<typeof MessageItem>

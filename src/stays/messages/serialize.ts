@@ -1,4 +1,4 @@
-import { toTimestamp } from '../../core/clock.ts'
+import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
 import { toVersion } from '../../versions/format.ts'
 import type { StoredMessage } from './model.ts'
 import type { Message, MessageItem } from './schema.ts'
@@ -10,7 +10,7 @@ export function serializeMessage({ id, sender, sender_name, text, is_seen }: Sto
 
 /** A message as an item of the message feed. */
 export function serializeMessageItem(message: StoredMessage): MessageItem {
-  const { booking_id, listing_id, created_at, version } = message
+  const { booking_id, listing_id, created_at, version, erased_at } = message
   const about = { booking_id, listing_id, sent_at: toTimestamp(created_at), version: toVersion(version) }
-  return { ...serializeMessage(message), ...about }
+  return { ...serializeMessage(message), ...about, erased_at: toTimestampOrNull(erased_at) }
 }

@@ -110,7 +110,7 @@ export async function insertFirstMessage(
 ): Promise<void> {
   const { id: booking_id, host_id, listing_id, created_at } = booking
   const about = { host_id, booking_id, listing_id, created_at }
-  await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, ...message })
+  await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, erased_at: null, ...message })
 }
 
 /** Advances a conversation, which {@link ensureConversation} has stored, so that sends to it take turns. */
@@ -148,3 +148,54 @@ export async function setClosedAt(
     .lean()
     .orFail()
 }
+
+/** True for a conversation of a guest who was erased. */
+export async function isErased(db: Db, conversation: ConversationId): Promise<boolean> {
+  return (await conversationModel(db).exists({ ...conversation, erased_at: { $ne: null } })) !== null
+}
+
+/** Closes a conversation for good; when it was closed before stays. */
+export async function closeErased(
+  db: Db,
+  session: Session,
+  conversation: ConversationId,
+  now: Date,
+): Promise<void> {
+  const { collection } = conversationModel(db)
+  await collection.updateOne({ ...conversation, closed_at: null }, { $set: { closed_at: now } }, { session })
+  await collection.updateOne({ ...conversation, erased_at: null }, { $set: { erased_at: now } }, { session })
+}
+
+/** Messages of a conversation that are not erased, as many as one transaction overwrites. */
+export function findUnerased(
+  db: Db,
+  session: Session,
+  conversation: ConversationId,
+  limit: number,
+): Promise<StoredMessage[]> {
+  return messageModel(db)
+    .collection.find<StoredMessage>({ ...conversation, erased_at: null }, { session })
+    .sort({ id: 1 })
+    .limit(limit)
+    .toArray()
+}
+
+/** All messages of a conversation. */
+export function findAllMessages(db: Db, conversation: ConversationId): Promise<StoredMessage[]> {
+  return messageModel(db).find(conversation).sort({ created_at: 1, id: 1 }).lean()
+}
+
+/** Overwrites messages, each with a version of its own. */
+export async function overwriteMessages(
+  db: Db,
+  session: Session,
+  messages: (Pick<StoredMessage, 'host_id' | 'id' | 'sender_name' | 'version'> & { erased_at: Date })[],
+): Promise<void> {
+  const writes = messages.map(({ host_id, id, ...change }) => ({
+    updateOne: { filter: { host_id, id }, update: { $set: { ...change, text: erasedText } } },
+  }))
+  await messageModel(db).collection.bulkWrite(writes, { session })
+}
+
+/** What an erased message says. */
+export const erasedText = '[erased]'

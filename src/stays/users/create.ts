@@ -1,9 +1,11 @@
 import { toTimestamp } from '../../core/clock.ts'
+import { invalidField } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'
+import { isErasedAddress } from './erased.ts'
 import { userCreated } from './jobs.ts'
 import type { StoredUser } from './model.ts'
 import { formatName } from './name.ts'
@@ -28,6 +30,7 @@ export async function prepareUser(
 ): Promise<UnitOfWork<StoredUser>> {
   const now = clock(hostId)
   const email = input.email.toLowerCase()
+  if (isErasedAddress(email)) throw invalidField('email', '"email" is an address that nobody can have')
   await requireFreeEmail(db, hostId, email)
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name)
@@ -52,6 +55,8 @@ export async function prepareUser(
     meta: { source: 'api', api_created: true, created_by_key: keyId },
     created_at: now,
     updated_at: now,
+    erasing_at: null,
+    erased_at: null,
   }
   return {
     queue: `user/${hostId}/${email}`,

@@ -2,6 +2,7 @@ import { modelOf } from '../../platform/mongo/collections.ts'
 import {
   mixed,
   moment,
+  momentOrNull,
   number,
   type Stored,
   schemaOf,
@@ -32,6 +33,10 @@ const fields = {
   meta: mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
   created_at: moment,
   updated_at: moment,
+  /** When the erasure of this guest began: from then on no booking is taken for them. Null for all others. */
+  erasing_at: momentOrNull,
+  /** When all of it was overwritten; null before. */
+  erased_at: momentOrNull,
 }
 
 export type StoredUser = Stored<typeof fields>
@@ -42,5 +47,7 @@ export const emailIndex = 'user_email_key'
 const schema = schemaOf(fields)
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'user_id' })
 schema.index({ host_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
+schema.index({ email_key: 1 }, { name: 'user_address' })
+schema.index({ id: 1 }, { name: 'user_number' })
 
 export const userModel = modelOf<StoredUser>('users', schema)

@@ -17,7 +17,7 @@ export function userRoutes(app: AppContext) {
         app,
         context,
         () => prepareUser(app, context.caller, normalize(UserCreate, context.body)),
-        (user) => ({ status: 201, envelope: ok(context, serializeUser(user)) }),
+        (user) => ({ status: 201, envelope: ok(context, serializeUser(user)), userId: user.id }),
       )
       app.outbox.wake()
       return response

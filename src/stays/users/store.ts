@@ -1,7 +1,8 @@
-import { invalidField } from '../../core/errors.ts'
+import { invalidField, notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
+import { erasedPerson } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
 /** The user of this host with this id, or null. */
@@ -30,6 +31,71 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
   } catch (error) {
     throw breaksUniqueIndex(error, emailIndex) ? emailTaken() : error
   }
+}
+
+/**
+ * Refuses a user of whom nothing may be stored any more, in the transaction of the write: the erasure began with a write of
+ * the host's clock, so whichever of the two is later sees the other.
+ *
+ * @throws DomainError `validation` at `user_id`
+ */
+export async function requireNotErased(db: Db, session: Session, hostId: number, id: number): Promise<void> {
+  const filter = { host_id: hostId, id, erasing_at: { $ne: null } }
+  if (await userModel(db).collection.findOne(filter, { session, projection: { _id: 1 } })) throw erased()
+}
+
+/** What a booking for a guest who was erased is refused with. */
+function erased() {
+  return invalidField('user_id', '"user_id" is a guest who was erased')
+}
+
+/** The users with an address, of all hosts: for administrators. */
+export function findUsersByEmail(db: Db, email: string): Promise<StoredUser[]> {
+  const filter = { email_key: indexKey(email.toLowerCase()) as string, email: email.toLowerCase() }
+  return userModel(db).find(filter).sort({ host_id: 1, id: 1 }).lean()
+}
+
+/**
+ * A user by its id alone: for administrators, who are not limited to a host.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findUserOfAnyHost(db: Db, id: number): Promise<StoredUser> {
+  const [user] = await userModel(db).find({ id }).limit(1).lean()
+  if (!user) throw notFound('User')
+  return user
+}
+
+/** Users of all hosts or of one after an id, who are not erased, in the order of their ids; a page of them. */
+export function findUsersAfter(
+  db: Db,
+  { hostId, after, limit }: { hostId: number | undefined; after: number; limit: number },
+): Promise<StoredUser[]> {
+  const filter = { ...(hostId === undefined ? {} : { host_id: hostId }), id: { $gt: after }, erased_at: null }
+  return userModel(db).find(filter).sort({ id: 1 }).limit(limit).lean()
+}
+
+/** Notes that the erasure of a user has begun, unless it has before. */
+export async function markErasing(
+  db: Db,
+  session: Session,
+  { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,
+  now: Date,
+): Promise<void> {
+  const filter = { host_id, id, erasing_at: null }
+  await userModel(db).collection.updateOne(filter, { $set: { erasing_at: now } }, { session })
+}
+
+/** Overwrites all that is stored of the person of a user, unless it was before. */
+export async function overwriteUser(
+  db: Db,
+  { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,
+  now: Date,
+): Promise<void> {
+  const person = erasedPerson(id)
+  const email_key = indexKey(person.email) as string
+  const change = { ...person, email_key, password_hash: null, updated_at: now, erased_at: now }
+  await userModel(db).collection.updateOne({ host_id, id, erased_at: null }, { $set: change })
 }
 
 function emailTaken() {

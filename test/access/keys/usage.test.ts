@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { findKey } from '../../../src/access/keys/store.ts'
-import { mongodbUrlOf, testApp } from '../../support/app.ts'
+import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 
 test('the usage of 1,000 requests takes far fewer database writes and keeps the last 20 addresses', async () => {
-  const url = mongodbUrlOf(`usage_${crypto.randomUUID().slice(0, 8)}`)
+  const url = ownDatabase()
   let now = Date.now()
   const { live, actor } = await testApp(
     { TRUSTED_PROXIES: '127.0.0.1', MONGODB_URL: url },

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { providerKeyModel } from '../../../src/access/provider-keys/model.ts'
 import { listWebhooks } from '../../../src/changes/webhooks/store.ts'
 import { SecretBox } from '../../../src/platform/secrets/secret-box.ts'
-import { mongodbUrlOf, sender, sharedServices, testApp } from '../../support/app.ts'
+import { signingKey } from '../../../src/platform/secrets/signing-keys.ts'
+import { sender, sharedServices, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 
 const service = await testApp()
@@ -88,7 +90,7 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
 })
 
 test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provider keys, which stay unique before, during and after', async () => {
-  const url = mongodbUrlOf(`secrets_${crypto.randomUUID().slice(0, 8)}`)
+  const url = ownDatabase()
   const [oldSecret, newSecret] = [
     'the old secret of 32 characters and more',
     'the new secret of 32 characters and more',
@@ -98,6 +100,7 @@ test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provide
   await one.send('POST', path, body('shared-key'))
   const hooks = { url: 'https://hooks.invalid/', events: ['message.created'] }
   const made = await one.send('POST', '/v1/webhooks', { body: hooks })
+  const signer = await signingKey(before.live.db, before.live.secrets, new Date())
   const environment = { MONGODB_URL: url, SECRET_KEY: newSecret, OTHER_SECRET_KEYS: oldSecret }
   const during = await testApp(environment)
   const conflictIn = async (app: typeof during) =>
@@ -117,5 +120,7 @@ test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provide
   expect(after.live.secrets.open(stored)).toBe('shared-key')
   const [webhook] = await listWebhooks(after.live.db, one.hostId)
   expect(webhook?.secrets.map((sealed) => after.live.secrets.open(sealed))).toEqual([made.body.data.secret])
+  // Reports that were signed before are verified by the same keys.
+  expect((await signingKey(after.live.db, after.live.secrets, new Date())).kid).toBe(signer.kid)
   expect((await partnerctl(['secrets', 'rotate'], { MONGODB_URL: url })).code).toBe(2)
 })

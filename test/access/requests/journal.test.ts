@@ -15,7 +15,8 @@ import {
 } from '../../../src/http/request-entry.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
-import { mongodbUrlOf, testApp, testEnvironment } from '../../support/app.ts'
+import { testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
 
 const service = await testApp()
@@ -116,7 +117,7 @@ test('failures of a week ago are over, and the database removes them by itself',
 })
 
 test('what cannot be written is kept until it can', async () => {
-  const own = await openMongo(mongodbUrlOf('journal_refused'))
+  const own = await openMongo(ownDatabase())
   afterAll(() => own.close())
   const requests = own.collection('requests')
   const { journal, dropped } = openJournal(own)

@@ -4,7 +4,8 @@ import { mintKey, rotateKey, setKeyActive } from '../../../src/access/keys/store
 import { readCounts } from '../../../src/access/requests/counts.ts'
 import type { RequestView } from '../../../src/access/requests/schema.ts'
 import { findRequests } from '../../../src/access/requests/store.ts'
-import { type Actor, mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
+import { type Actor, seedBooking, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { readFixture } from '../../support/fixtures.ts'
 
 const service = await testApp()
@@ -95,7 +96,7 @@ test('429 is logged, and the 401 of an inactive or expired key; wrong keys and u
 })
 
 test('a key that ended is logged and counted also where its client has failed too often', async () => {
-  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', MONGODB_URL: mongodbUrlOf('strict') })
+  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', MONGODB_URL: ownDatabase() })
   const actor = await strict.actor()
   const input = { host: actor.hostId, name: 'k', permissions: [], expiresAt: new Date(0) }
   const { key, record } = await mintKey(strict.live.db, clock, input)

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { mintKey, revokeKey, rotateKey } from '../../../src/access/keys/store.ts'
 import { consumersByLag, greatestLags } from '../../../src/changes/consumers/lag.ts'
-import { type Actor, mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
+import { type Actor, seedBooking, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 
 const service = await testApp()
 const { db, clock } = service.live
@@ -182,7 +183,7 @@ test('consumers have a window of their own: they work at the limit, and leave it
 })
 
 test('the consumer with the oldest pending change is first in the list and makes the metric; ended keys are in neither', async () => {
-  const apart = await testApp({ MONGODB_URL: mongodbUrlOf(`consumers_${crypto.randomUUID().slice(0, 8)}`) })
+  const apart = await testApp({ MONGODB_URL: ownDatabase() })
   const [slow, quick, gone] = [await apart.actor(), await apart.actor(), await apart.actor()]
   for (const actor of [slow, quick, gone]) await seedBooking(actor)
   const { body } = await quick.send('GET', `${provider}/bookings`)

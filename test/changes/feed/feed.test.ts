@@ -125,6 +125,7 @@ test('GET one booking shows its guest, its prices and the current name of its ro
     },
     cancellation_reason: null,
     notes: 'I arrive with the night train, around 08:00',
+    erased_at: null,
   })
   const { price_total, security_deposit } = seeded.booking.body.data
   expect(pricing).toEqual({ currency: 'EUR', total: price_total, total_local: price_total, security_deposit })

@@ -2,13 +2,11 @@ import { expect, test } from 'vitest'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
 import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
 import { readHostClock } from '../../../src/versions/host-clock-store.ts'
-import { mongodbUrlOf, seedBooking, testApp } from '../../support/app.ts'
+import { seedBooking, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 
 let offset = 0
-const service = await testApp(
-  { MONGODB_URL: mongodbUrlOf(`pages_${crypto.randomUUID().slice(0, 8)}`) },
-  () => new Date(Date.now() + offset),
-)
+const service = await testApp({ MONGODB_URL: ownDatabase() }, () => new Date(Date.now() + offset))
 const { db, clock } = service.live
 const path = '/v1/integrations/provider_one/bookings'
 

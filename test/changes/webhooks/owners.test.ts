@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { mintKey, setKeyActive } from '../../../src/access/keys/store.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
-import { type Actor, mongodbUrlOf, sender, testApp } from '../../support/app.ts'
+import { type Actor, sender, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
-const MONGODB_URL = mongodbUrlOf(`owners_${crypto.randomUUID().slice(0, 8)}`)
+const MONGODB_URL = ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'
 
@@ -116,7 +117,7 @@ test.concurrent('what is done to a webhook is in the audit', async (context) => 
 
 test('a process that takes over waits for the tries of the one that stopped: one hint of a booking at a time', async (context) => {
   const apart = {
-    MONGODB_URL: mongodbUrlOf(`restart_${crypto.randomUUID().slice(0, 8)}`),
+    MONGODB_URL: ownDatabase(),
     WEBHOOKS_ALLOW_PRIVATE: 'on',
   }
   const first = await testApp(apart)

@@ -1,14 +1,15 @@
 import { test } from 'vitest'
 import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
-import { type Actor, mongodbUrlOf, type TestApp, testApp } from '../../support/app.ts'
+import { type Actor, type TestApp, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
 const settings = () => ({
-  MONGODB_URL: mongodbUrlOf(`sending_${crypto.randomUUID().slice(0, 8)}`),
+  MONGODB_URL: ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 const hour = 3_600_000
@@ -26,7 +27,7 @@ async function withClock() {
   }
 }
 
-const service = await testApp(settings())
+const [service, slow] = [await testApp(settings()), await testApp(settings())]
 /** The only delivery of an endpoint as it is stored. */
 const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
 
@@ -165,7 +166,6 @@ test.concurrent('a poller that also listens loses nothing when all hints are dro
 test.concurrent('what moves while the lease is renewed too late is hinted once it is held again', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
-  const slow = await testApp(settings())
   const { actor, book } = await hookedPartner(slow, url, ['booking.changed'])
   const lease = leaseModel(slow.live.db).collection
   const until = async () => (await lease.findOne({}))?.until

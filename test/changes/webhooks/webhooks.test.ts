@@ -1,18 +1,19 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
-import { type Actor, mongodbUrlOf, testApp } from '../../support/app.ts'
+import { type Actor, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
 // Of its own: whoever shares a database sends its hints.
-const MONGODB_URL = mongodbUrlOf(`webhooks_${crypto.randomUUID().slice(0, 8)}`)
+const MONGODB_URL = ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'
 const token = 'a-token-of-the-operator'
 const [metered, strict] = await Promise.all([
   testApp({ MONGODB_URL, METRICS_TOKEN: token, WEBHOOKS_ALLOW_PRIVATE: 'on' }),
-  testApp({ MONGODB_URL: mongodbUrlOf(`webhooks_${crypto.randomUUID().slice(0, 8)}`) }),
+  testApp({ MONGODB_URL: ownDatabase() }),
 ])
 
 test.concurrent('a webhook is hinted at changes and messages, signed, and after they are in the feed', async (context) => {

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listingQuery } from '../../../src/inventory/listings/list-store.ts'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
-import { mongodbUrlOf, testApp } from '../../support/app.ts'
+import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
 
-const service = await testApp({ MONGODB_URL: mongodbUrlOf(`portfolio_${crypto.randomUUID().slice(0, 8)}`) })
+const service = await testApp({ MONGODB_URL: ownDatabase() })
 const { db } = service.live
 const [host, neighbour] = [1, 2]
 const listings = 20_000

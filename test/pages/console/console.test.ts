@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 import { desktop, openBrowser, saveShot } from '../../support/browser.ts'
+import { storeCertification } from '../../support/certification.ts'
 import { busyPartner, enterKey } from '../../support/console.ts'
 import { startService } from '../../support/processes.ts'
 
@@ -159,6 +160,31 @@ test('a partner plays a scenario and a fault, moves the clock, and sees which re
   await met.locator('summary').click()
   await met.getByText('slow, played by the sandbox').waitFor()
   await saveShot(page, 'console-sandbox')
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('a certification is shown with its cases, and no feed is read while one runs', async () => {
+  const { actor } = await busyPartner(service)
+  const passed = await storeCertification(actor.db, actor, 'passed')
+  const { page, complaints } = await browser.open('/console', desktop, true)
+  await enterKey(page, actor)
+  await page.getByLabel('Sandbox').check()
+  await page.clock.runFor(60_000)
+  const panel = page.locator('[aria-labelledby="certification-title"]')
+  await panel.getByText(`Certification ${passed} (feed): passed`).waitFor()
+  await panel.getByText('feed.restart').waitFor()
+  const running = await storeCertification(actor.db, actor, 'asked')
+  const feed: string[] = []
+  page.on('request', (request) => request.url().includes('/provider_one/') && feed.push(request.url()))
+  await page.clock.runFor(310_000)
+  await panel.getByText(`Certification ${running} (feed): running`).waitFor()
+  await panel.getByText('Next: upload_state').waitFor()
+  await page.getByText('While a certification runs, the page reads no feed').waitFor()
+  feed.length = 0
+  await page.clock.runFor(120_000)
+  expect(feed.filter((url) => !url.includes('/consumers'))).toEqual([])
+  await saveShot(page, 'console-certification')
   expect(complaints).toEqual([])
   await page.close()
 })

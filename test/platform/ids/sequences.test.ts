@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { nextIds, raiseSequences, sequenceModel } from '../../../src/platform/ids/sequences.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
-import { mongodbUrlOf } from '../../support/app.ts'
+import { mongodbUrlOf } from '../../support/databases.ts'
 
 test('raiseSequences() succeeds in processes that start at the same moment', async () => {
   const name = `sequences_${crypto.randomUUID().slice(0, 8)}`

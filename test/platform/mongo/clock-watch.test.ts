@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis'
 import { expect, inject, test } from 'vitest'
+import { ClockWatch } from '../../../src/platform/mongo/clock-watch.ts'
+import type { Db } from '../../../src/platform/mongo/connection.ts'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
 import { readHostClock } from '../../../src/versions/host-clock-store.ts'
 import { testApp } from '../../support/app.ts'
@@ -52,6 +54,28 @@ test('a service whose clock is less than a minute off writes as usual', async ()
 test('a service that starts with a wrong clock is not ready', async () => {
   const wrong = await testApp({ LOG_LEVEL: 'silent' }, undefined, () => Date.now() + hour)
   expect((await wrong.send('GET', '/readyz')).body.failing).toEqual(['clock'])
+})
+
+test('a response that comes late moves no clock: it says no more than that it was dated meanwhile', async () => {
+  const admin = service.live.db.getClient().db('admin')
+  const command = async (asked: object) => {
+    const response = await admin.command(asked)
+    await Bun.sleep(400)
+    return response
+  }
+  const late = { getClient: () => ({ db: () => ({ command }) }) } as unknown as Db
+  const watch = new ClockWatch(late, service.live.log, () => Date.now() + 20_000)
+  const ahead = () => Math.abs(watch.databaseNow().getTime() - Date.now())
+  await watch.measure()
+  expect(ahead()).toBeLessThan(500)
+  const before = ahead()
+  await watch.measure()
+  expect(Math.abs(ahead() - before)).toBeLessThan(100)
+  watch.close()
+  const sound = new ClockWatch(late, service.live.log)
+  await sound.measure()
+  expect(Math.abs(sound.databaseNow().getTime() - Date.now())).toBeLessThan(100)
+  sound.close()
 })
 
 test('the rate limiter forgets hits in the future after the clock of Redis was set back', async () => {

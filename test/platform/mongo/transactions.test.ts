@@ -4,9 +4,10 @@ import { DomainError } from '../../../src/core/errors.ts'
 import type { Session } from '../../../src/platform/mongo/connection.ts'
 import { lockModel } from '../../../src/platform/mongo/locks.ts'
 import { carryOut, inTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { mongodbUrlOf, testApp } from '../../support/app.ts'
+import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 
-const MONGODB_URL = `${mongodbUrlOf(`turns_${crypto.randomUUID().slice(0, 8)}`)}&monitorCommands=true`
+const MONGODB_URL = `${ownDatabase()}&monitorCommands=true`
 const { db } = (await testApp({ MONGODB_URL })).live
 
 const insert = (_id: string) => async (session: Session) => {

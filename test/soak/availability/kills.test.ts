@@ -5,13 +5,14 @@ import { findCounts } from '../../../src/inventory/availability/store.ts'
 import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
 import { carryOut, inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
-import { mongodbUrlOf, testApp, testEnvironment } from '../../support/app.ts'
+import { testApp, testEnvironment } from '../../support/app.ts'
 import { fillRows, storedRows } from '../../support/availability.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const MONGODB_URL = mongodbUrlOf('killed_compactions')
+const MONGODB_URL = ownDatabase()
 const service = await testApp({ MONGODB_URL })
 const { db, clock, outbox } = service.live
 const path = '/v1/integrations/provider_one/availability'

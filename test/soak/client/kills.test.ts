@@ -3,19 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import {
-  type Actor,
-  makeActor,
-  mongodbUrlOf,
-  seedBooking,
-  sender,
-  testApp,
-  testEnvironment,
-} from '../../support/app.ts'
+import { type Actor, makeActor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const settings = { MONGODB_URL: mongodbUrlOf(`client_${crypto.randomUUID().slice(0, 8)}`) }
+const settings = { MONGODB_URL: ownDatabase() }
 const inspected = await testApp(settings)
 const service = await startService(testEnvironment(settings))
 const folder = await mkdtemp(join(tmpdir(), 'partner-kills-'))

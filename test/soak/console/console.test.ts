@@ -99,8 +99,10 @@ test('changes arrive by themselves, in the environment that is chosen', async ()
   const { body } = await book()
   await changes.getByRole('rowheader', { name: String(body.data.booking_id) }).waitFor()
   await page.getByRole('radio', { name: 'Sandbox' }).check()
-  await changes.getByRole('rowheader', { name: '5001' }).waitFor()
-  await page.getByText('GET /sandbox/listings/1').waitFor()
+  // The page asks ten times a minute at most: what is over waits for the next one.
+  const timeout = 120_000
+  await changes.getByRole('rowheader', { name: '5001' }).waitFor({ timeout })
+  await page.getByText('GET /sandbox/listings/1').waitFor({ timeout })
   expect(complaints).toEqual([])
   await page.close()
 })

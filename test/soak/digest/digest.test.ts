@@ -2,19 +2,19 @@ import { afterAll, expect, test } from 'vitest'
 import {
   type Actor,
   makeActor,
-  mongodbUrlOf,
   seedBooking,
   sender,
   type TestResponse,
   testApp,
   testEnvironment,
 } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { digestOf, type HeldByPartner } from '../../support/digest.ts'
 import { seededRandom } from '../../support/history.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const settings = { MONGODB_URL: mongodbUrlOf(`digest_${crypto.randomUUID().slice(0, 8)}`) }
+const settings = { MONGODB_URL: ownDatabase() }
 const inspected = await testApp(settings)
 /** Each holds what it has read itself. */
 const processes = await Promise.all([1, 2].map(() => startService(testEnvironment(settings))))

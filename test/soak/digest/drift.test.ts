@@ -1,13 +1,14 @@
 import { afterAll, expect, test } from 'vitest'
 import { addDays } from '../../../src/core/clock.ts'
-import { type Actor, makeActor, mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { type Actor, makeActor, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { type CsvRow, exportOf, toCsv } from '../../support/drift.ts'
 import { seededRandom } from '../../support/history.ts'
 import { fillBookings } from '../../support/many-bookings.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
 
 const count = 100_000
-const settings = { MONGODB_URL: mongodbUrlOf(`drift_${crypto.randomUUID().slice(0, 8)}`) }
+const settings = { MONGODB_URL: ownDatabase() }
 const inspected = await testApp(settings)
 const service = await startService(testEnvironment(settings))
 afterAll(() => service.stop())

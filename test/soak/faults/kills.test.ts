@@ -3,7 +3,8 @@ import { listingModel } from '../../../src/inventory/listings/model.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { userModel } from '../../../src/stays/users/model.ts'
-import { type Actor, mongodbUrlOf, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
 import { controlOf, soakFactor } from '../../support/soak.ts'
 
@@ -18,7 +19,7 @@ interface Sent {
 }
 
 test(`a service killed ${rounds} times during keyed creates has made exactly one of everything after the retries`, async () => {
-  const MONGODB_URL = mongodbUrlOf(`kills_${crypto.randomUUID().slice(0, 8)}`)
+  const MONGODB_URL = ownDatabase()
   // Nothing listens there: events stay in the outbox and can be counted.
   const environment = {
     ...testEnvironment(),

@@ -139,7 +139,9 @@ test.concurrent('a backup made under load, restored elsewhere, is one moment of 
   const restored = await administer(elsewhere, 'db', 'restore', backup)
   expect([restored.code, restored.stderr]).toEqual([
     0,
-    expect.stringMatching(/^Keys and hosts .*\nKeys that were rotated .*\nAll webhooks .*\nPartners .*\n$/),
+    expect.stringMatching(
+      /^Keys and hosts .*\nKeys that were rotated .*\nAll webhooks .*\nGuests .*\nPartners .*\n$/,
+    ),
   ])
   expect(Date.parse(JSON.parse(restored.stdout).versions_after)).toBeGreaterThan(Date.now() + 86_000_000)
   await start(elsewhere)

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { mongodbUrlOf, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
-const url = mongodbUrlOf(`rotation_${crypto.randomUUID().slice(0, 8)}`)
+const url = ownDatabase()
 const [oldSecret, newSecret] = ['the old secret of this database yes', 'the new secret of this database yes']
 const observer = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
 const actor = await observer.actor({ rateLimit: 1_000_000 })
@@ -71,7 +72,7 @@ test('a secret is rotated over several processes, one after the other, and no re
 })
 
 test('a database that was used without a secret takes one, and goes on without the development secret', async () => {
-  const MONGODB_URL = mongodbUrlOf(`rotation_${crypto.randomUUID().slice(0, 8)}`)
+  const MONGODB_URL = ownDatabase()
   const before = await testApp({ MONGODB_URL })
   const host = await before.actor()
   const path = '/v1/integrations/provider_one/provider-key'

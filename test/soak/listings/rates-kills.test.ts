@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Actor, mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { type Actor, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
 const path = '/v1/integrations/provider_one/rates'
-const environment = testEnvironment({ MONGODB_URL: mongodbUrlOf(`rates_${crypto.randomUUID().slice(0, 8)}`) })
+const environment = testEnvironment({ MONGODB_URL: ownDatabase() })
 const service = await testApp({ MONGODB_URL: environment.MONGODB_URL as string })
 
 /** A host with a listing of one room type, and what its prices and rate jobs are. */

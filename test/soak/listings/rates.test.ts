@@ -1,12 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { pricesModel } from '../../../src/inventory/listings/prices-model.ts'
-import { mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { fillListings, stay, userOf } from '../../support/large-listings.ts'
 import { startService } from '../../support/processes.ts'
 import { controlOf } from '../../support/soak.ts'
 
-const url = mongodbUrlOf(`backlog_${crypto.randomUUID().slice(0, 8)}`)
+const url = ownDatabase()
 const service = await testApp({ MONGODB_URL: url })
 const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'

@@ -1,20 +1,13 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { models } from '../../../src/process/release.ts'
-import {
-  type Actor,
-  makeActor,
-  mongodbUrlOf,
-  seedBooking,
-  sender,
-  testApp,
-  testEnvironment,
-} from '../../support/app.ts'
+import { type Actor, makeActor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { startNginx } from '../../support/nginx.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const settings = { MONGODB_URL: mongodbUrlOf(`faults_${crypto.randomUUID().slice(0, 8)}`) }
+const settings = { MONGODB_URL: ownDatabase() }
 const inspected = await testApp(settings)
 const rounds = 100 * soakFactor
 

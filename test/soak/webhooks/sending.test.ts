@@ -3,7 +3,8 @@ import { webhookModel } from '../../../src/changes/webhooks/model.ts'
 import { postHint } from '../../../src/changes/webhooks/post.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { hostClockModel } from '../../../src/versions/model.ts'
-import { mongodbUrlOf, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { soakFactor } from '../../support/soak.ts'
@@ -11,13 +12,13 @@ import { hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
 const settings = () => ({
-  MONGODB_URL: `${mongodbUrlOf(`sending_${crypto.randomUUID().slice(0, 8)}`)}&monitorCommands=true`,
+  MONGODB_URL: `${ownDatabase()}&monitorCommands=true`,
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 const service = await testApp(settings())
+const environment = testEnvironment(settings())
 test.concurrent('the hint of a process that is killed is tried again within 30 seconds, by another one', async (context) => {
   const { expect } = context
-  const environment = testEnvironment(settings())
   const { url, received } = startReceiver(context, (_, count) =>
     count === 1 ? new Promise<Response>(() => {}) : new Response(),
   )

@@ -61,10 +61,32 @@ test('partnerctl audit list shows each administrative action with its user and m
   const acts = JSON.parse(stdout) as Record<string, string>[]
   const act = acts.find(({ target }) => target === `booking ${booking_id}`)
   expect(act).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{24}$/),
     at: expect.any(String),
     user: expect.stringMatching(/\S/),
     machine: expect.stringMatching(/\S/),
     action: 'bookings confirm',
     target: `booking ${booking_id}`,
+    reason: null,
   })
+  // Page by page, and all of it in lines: the same entries in the same order.
+  const page = async (...args: string[]) =>
+    JSON.parse((await partnerctl(['audit', 'list', '--json', ...args], environment())).stdout) as {
+      id: string
+    }[]
+  const first = await page('--limit', '1', '--until', '2999-01-01')
+  const [second] = await page('--limit', '1', '--after', first[0]?.id as string)
+  const lines = await partnerctl(
+    ['audit', 'list', '--output', 'ndjson', '--since', '2020-01-01'],
+    environment(),
+  )
+  const ids = lines.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).id as string)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.indexOf(second?.id as string) - ids.indexOf(first[0]?.id as string)).toBe(1)
+  expect((await partnerctl(['audit', 'list', '--output', 'ndjson', '--json'], environment())).code).toBe(2)
+  expect((await partnerctl(['audit', 'list', '--after', 'f'.repeat(24)], environment())).code).toBe(1)
+  expect((await partnerctl(['audit', 'list', '--since', 'yesterday'], environment())).code).toBe(2)
 })

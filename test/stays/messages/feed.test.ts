@@ -57,6 +57,7 @@ test('the message feed lists the messages of all bookings in the order in which 
     is_seen: false,
     sent_at: expect.stringMatching(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}000Z$/),
     version: versions.at(-1),
+    erased_at: null,
   })
   expect(items.map(({ sender }) => sender)).toContain('guest')
 })

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { enqueueJob, jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { OutboxWorker } from '../../../src/platform/outbox/worker.ts'
-import { mongodbUrlOf, testApp } from '../../support/app.ts'
+import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 
 test('POST /v1/users sends UserCreated once, and again only after the tag manager failed', async () => {
@@ -22,7 +23,7 @@ test('POST /v1/users sends UserCreated once, and again only after the tag manage
   })
   const service = await testApp({
     TAG_MANAGER_URL: `http://127.0.0.1:${tagManager.port}/`,
-    MONGODB_URL: separateDatabase(),
+    MONGODB_URL: ownDatabase(),
     LOG_LEVEL: 'silent',
   })
   const actor = await service.actor()
@@ -40,7 +41,7 @@ test('POST /v1/users sends UserCreated once, and again only after the tag manage
 })
 
 test('OutboxWorker parks a job that keeps failing and runs the others', async () => {
-  const service = await testApp({ MONGODB_URL: separateDatabase(), LOG_LEVEL: 'silent' })
+  const service = await testApp({ MONGODB_URL: ownDatabase(), LOG_LEVEL: 'silent' })
   const { db, log } = service.live
   await service.live.outbox.stop()
   let now = Date.now()
@@ -76,7 +77,7 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
 })
 
 test('OutboxWorker runs a topic while another one hangs, and leaves unknown topics alone', async () => {
-  const apart = await testApp({ MONGODB_URL: separateDatabase() })
+  const apart = await testApp({ MONGODB_URL: ownDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()
   const hanging = Promise.withResolvers<void>()
@@ -107,7 +108,7 @@ test('OutboxWorker runs a topic while another one hangs, and leaves unknown topi
 })
 
 test('a process whose clock is wrong takes no job that another one holds, and parks none', async () => {
-  const apart = await testApp({ MONGODB_URL: separateDatabase() })
+  const apart = await testApp({ MONGODB_URL: ownDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()
   const day = 25 * 3_600_000
@@ -140,7 +141,7 @@ test('a process whose clock is wrong takes no job that another one holds, and pa
 })
 
 test('partnerctl jobs retry --all retries every parked job, and jobs drop deletes one', async () => {
-  const url = separateDatabase()
+  const url = ownDatabase()
   const apart = await testApp({ MONGODB_URL: url })
   const { db, clock } = apart.live
   await apart.live.outbox.stop()
@@ -163,8 +164,3 @@ test('partnerctl jobs retry --all retries every parked job, and jobs drop delete
   expect((await jobModel(db).find().lean()).map(({ topic }) => topic)).toEqual(['one'])
   for (const wrong of [['retry'], ['retry', String(_id), '--all']]) expect((await run(...wrong)).code).toBe(2)
 })
-
-/** All processes on a database share its outbox: these tests need their own. */
-function separateDatabase(): string {
-  return mongodbUrlOf(`events_${crypto.randomUUID().slice(0, 8)}`)
-}

@@ -71,6 +71,9 @@ export function adviseOperator(): void {
   note(
     'All webhooks are off, also those that were deleted since: partners turn theirs on again, and learn of the gap',
   )
+  note(
+    'Guests who were erased since are back: "partnerctl guests erase --from-receipts" before anything is served',
+  )
   note('Partners read the whole feed once more and compare: see "After a restore" in the documentation')
 }
 

@@ -3,6 +3,7 @@ import { useCallback, useState } from 'preact/hooks'
 import type { KeyView } from '../../../access/keys/schema.ts'
 import type { RequestCount } from '../../../access/requests/schema.ts'
 import { Api, type Environment } from './api.ts'
+import { CertificationPanel, isRunning, useCertification } from './certification.tsx'
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
 import { Digest } from './digest.tsx'
@@ -46,6 +47,8 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
   const counts = useLoaded(useData<RequestCount[]>(api, '/requests/counts'))
   const failures = useLoaded(useCallback((turn: Turn) => loadFailures(api, null, turn), [api]))
   const scope = { api, environment }
+  const isSandbox = environment === 'sandbox'
+  const certification = useCertification(api, isSandbox)
   return (
     <>
       <header class="top">
@@ -68,7 +71,8 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             limit={key.data?.rate_limit.limit}
             retry={counts.reload}
           />
-          {environment === 'sandbox' && <SandboxPanel api={api} />}
+          {isSandbox && <CertificationPanel loaded={certification} />}
+          {isSandbox && <SandboxPanel api={api} />}
           <Panel id="consumers" title="Consumers">
             {ofBookings(key, <Consumers key={environment} {...scope} />)}
           </Panel>
@@ -76,12 +80,18 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             {ofBookings(key, <Webhooks key={environment} {...scope} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
-            {ofBookings(
-              key,
-              <>
-                <Digest key={`digest of ${environment}`} {...scope} />
-                <Changes key={environment} {...scope} />
-              </>,
+            {isSandbox && isRunning(certification.data) ? (
+              <Nothing>While a certification runs, the page reads no feed: that would be graded.</Nothing>
+            ) : isSandbox && certification.data === null && certification.error === null ? (
+              <Loading />
+            ) : (
+              ofBookings(
+                key,
+                <>
+                  <Digest key={`digest of ${environment}`} {...scope} />
+                  <Changes key={environment} {...scope} />
+                </>,
+              )
             )}
           </Panel>
         </div>

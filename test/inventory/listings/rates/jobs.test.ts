@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Actor, mongodbUrlOf, testApp } from '../../../support/app.ts'
+import { type Actor, testApp } from '../../../support/app.ts'
+import { ownDatabase } from '../../../support/databases.ts'
 
-const url = mongodbUrlOf(`rate_jobs_${crypto.randomUUID().slice(0, 8)}`)
+const url = ownDatabase()
 let offset = 0
 const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + offset))
 const { db } = service.live

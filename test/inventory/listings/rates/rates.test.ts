@@ -3,7 +3,8 @@ import { pricesModel } from '../../../../src/inventory/listings/prices-model.ts'
 import { findWithPrices } from '../../../../src/inventory/listings/prices-store.ts'
 import { findListing } from '../../../../src/inventory/listings/store.ts'
 import { jobModel } from '../../../../src/platform/outbox/outbox.ts'
-import { type Actor, mongodbUrlOf, testApp } from '../../../support/app.ts'
+import { type Actor, testApp } from '../../../support/app.ts'
+import { ownDatabase } from '../../../support/databases.ts'
 import { partnerctl } from '../../../support/processes.ts'
 
 const service = await testApp()
@@ -195,7 +196,7 @@ test('prices that are not the ones that the listing names are never read beside 
 
 test('a parked job appears in /metrics and in partnerctl jobs list, and partnerctl jobs retry runs it', async () => {
   const token = 'a-token-of-the-operator'
-  const url = mongodbUrlOf(`jobs_${crypto.randomUUID().slice(0, 8)}`)
+  const url = ownDatabase()
   const apart = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
   await apart.live.outbox.stop()
   const now = new Date()

@@ -1,0 +1,40 @@
+import type { CertificationView } from '../../src/sandbox/certification/schema.ts'
+import { record, table } from '../output.ts'
+
+/** A certification for a person: how its cases stand, and what is to be done now. */
+export function describeCertification(certification: CertificationView): string {
+  const { id, status, seed, cases, next } = certification
+  const failed = cases.filter((one) => one.status === 'failed' || one.status === 'skipped')
+  return [
+    record({ id, status, seed }),
+    table(
+      ['CASE', 'STATUS', 'RULE'],
+      cases.map((one) => [one.name, one.status, one.rule]),
+    ),
+    ...failed.map(describeFailed),
+    ...(next ? [describeNext(next)] : []),
+  ].join('\n\n')
+}
+
+function describeFailed({
+  name,
+  status,
+  because,
+  request_ids,
+  guide,
+}: CertificationView['cases'][0]): string {
+  const requests = request_ids.length > 0 ? [`Requests: ${request_ids.join(', ')}`] : []
+  return [`${name} ${status}: ${because ?? ''}`, ...requests, `Guide: ${guide}`].join('\n')
+}
+
+/** What is to be done now, with what it is about. */
+export function describeNext({ action, text, ...about }: NonNullable<CertificationView['next']>): string {
+  const { room_types, ...one } = about
+  const fields = Object.entries(one).filter(([, value]) => value !== null)
+  const places = room_types?.map((place) => `${place.listing_id}/${place.room_type_id}`).join(', ')
+  return [
+    `Next: ${action}. ${text}.`,
+    ...fields.map(([name, value]) => `  ${name}  ${value}`),
+    ...(places ? [`  room types, by listing  ${places}`] : []),
+  ].join('\n')
+}

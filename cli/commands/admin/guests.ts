@@ -1,0 +1,198 @@
+import { closeSync } from 'node:fs'
+import { defineCommand } from 'citty'
+import { recordAction } from '../../../src/access/audit/store.ts'
+import { isCalendarDate, toDay, toTimestamp } from '../../../src/core/clock.ts'
+import type { Db } from '../../../src/platform/mongo/connection.ts'
+import { latestVersion, readSchemaState } from '../../../src/platform/mongo/schema-version.ts'
+import { release } from '../../../src/process/release.ts'
+import { findBookingsOfUser } from '../../../src/stays/bookings/store.ts'
+import { eraseGuest, openStays, type Receipt, receiptOf } from '../../../src/stays/guests/erase.ts'
+import { exportGuest } from '../../../src/stays/guests/export.ts'
+import { guestsEndedBefore } from '../../../src/stays/guests/stays-ended.ts'
+import type { StoredUser } from '../../../src/stays/users/model.ts'
+import { findUserIfAny, findUserOfAnyHost, findUsersByEmail } from '../../../src/stays/users/store.ts'
+import { command } from '../../command.ts'
+import { confirm, yesArgument } from '../../confirm.ts'
+import { UsageError } from '../../errors.ts'
+import { addReceipt, openReceipts, readReceipts } from '../../guests/receipts.ts'
+import { print, table } from '../../output.ts'
+import { jsonText } from '../../text.ts'
+import { parseId } from '../../values.ts'
+import { type Administration, withDatabase, withSoundClock } from './administer.ts'
+
+const find = command({
+  meta: { name: 'find', description: 'Find guests by their address, over all hosts' },
+  examples: ['partnerctl guests find --email ada@example.com'],
+  args: { email: { type: 'string', required: true, description: 'E-mail address of the guest' } },
+  async run({ args }) {
+    await withDatabase(async ({ db }) => {
+      await requireFinished(db)
+      const rows = (await findUsersByEmail(db, args.email.trim())).map((user) => ({
+        ...{ user_id: user.id, host_id: user.host_id, name: user.name, email: user.email },
+        created_at: toTimestamp(user.created_at),
+      }))
+      print(args, rows, () =>
+        table(
+          ['USER', 'HOST', 'NAME', 'EMAIL', 'CREATED'],
+          rows.map((row) => Object.values(row)),
+        ),
+      )
+    })
+  },
+})
+
+const exported = command({
+  meta: { name: 'export', description: 'Print everything that is stored of a guest, as one JSON document' },
+  examples: ['partnerctl guests export --user 1001 > guest.json'],
+  args: { user: { type: 'string', required: true, description: 'Id of the guest' } },
+  async run({ args }) {
+    const id = parseId(args.user)
+    await withSoundClock(async ({ db, clock }) => {
+      await requireFinished(db)
+      const user = await findUserOfAnyHost(db, id)
+      const { host_id } = user
+      await recordAction(db, { host_id, at: clock(), action: 'guests export', target: `user ${id}` })
+      process.stdout.write(`${jsonText(await exportGuest(db, user), 2)}\n`)
+    })
+  },
+})
+
+const erase = command({
+  meta: { name: 'erase', description: 'Erase guests: what is stored of them is overwritten' },
+  examples: [
+    'partnerctl guests erase --user 1001 --receipts receipts.ndjson',
+    'partnerctl guests erase --stays-ended-before 2023-01-01 --dry-run',
+    'partnerctl guests erase --from-receipts receipts.ndjson --yes',
+  ],
+  args: {
+    user: { type: 'string', description: 'Id of the guest' },
+    'stays-ended-before': {
+      type: 'string',
+      description: 'All guests whose last stay ended before this day, and who have no open one',
+      valueHint: 'date',
+    },
+    'from-receipts': {
+      type: 'string',
+      description: 'All guests of earlier receipts: after a restore, which brings them back',
+      valueHint: 'file',
+    },
+    host: { type: 'string', description: 'With --stays-ended-before: only guests of this host, by its id' },
+    'dry-run': { type: 'boolean', description: 'With --stays-ended-before: only list them' },
+    'with-open-stays': { type: 'boolean', description: 'With --user: also where a stay is not over' },
+    receipts: {
+      type: 'string',
+      description: 'Add a line for each guest to this file, before anything is overwritten',
+      valueHint: 'file',
+    },
+    ...yesArgument,
+  },
+  async run({ args }) {
+    const choices = [args.user, args['stays-ended-before'], args['from-receipts']]
+    if (choices.filter((choice) => choice !== undefined).length !== 1)
+      throw new UsageError('Give one of --user, --stays-ended-before and --from-receipts')
+    const isByAge = args['stays-ended-before'] !== undefined
+    if (!isByAge && (args.host !== undefined || args['dry-run']))
+      throw new UsageError('--host and --dry-run go with --stays-ended-before')
+    if (args.user === undefined && args['with-open-stays'])
+      throw new UsageError('--with-open-stays goes with --user')
+    await withSoundClock(async (administration) => {
+      await requireFinished(administration.db)
+      const guests = await chosen(administration, args)
+      if (args['dry-run']) return print(args, guests.map(toListed), describeListed)
+      if (!args.yes && !process.stdin.isTTY)
+        throw new UsageError('Erasing cannot be undone: give --yes where nobody can be asked')
+      await confirm(args, `${guests.length} guests will be erased.`)
+      const isUnserved = args['from-receipts'] !== undefined
+      const receipts = await eraseAll({ ...administration, isUnserved }, guests, args.receipts)
+      print(args, receipts, () => receipts.map((receipt) => jsonText(receipt)).join('\n'))
+    })
+  },
+})
+
+interface Chosen {
+  user?: string | undefined
+  'stays-ended-before'?: string | undefined
+  'from-receipts'?: string | undefined
+  host?: string | undefined
+  'dry-run'?: boolean | undefined
+  'with-open-stays'?: boolean | undefined
+}
+
+/** The guests that are to be erased. */
+async function chosen({ db, clock }: Administration, args: Chosen): Promise<StoredUser[]> {
+  if (args['from-receipts'] !== undefined) return ofReceipts(db, await readReceipts(args['from-receipts']))
+  if (args.user !== undefined) {
+    const user = await findUserOfAnyHost(db, parseId(args.user))
+    const open = openStays(await findBookingsOfUser(db, user.host_id, user.id), clock())
+    if (open.length > 0 && !args['with-open-stays'])
+      throw new Error(
+        `The guest has a stay that is not over (booking ${open[0]?.id}): cancel it, or give --with-open-stays`,
+      )
+    return [user]
+  }
+  const before = args['stays-ended-before'] as string
+  if (!isCalendarDate(before)) throw new UsageError(`"${before}" is not a valid date`)
+  if (before > toDay(clock())) throw new UsageError(`"${before}" is later than today`)
+  const hostId = args.host === undefined ? undefined : parseId(args.host)
+  return Array.fromAsync(guestsEndedBefore(db, hostId, before, clock()))
+}
+
+/** Erases guests one after the other; each has its receipt, synced to the disk, before anything of it is overwritten. */
+async function eraseAll(
+  context: Administration & { isUnserved: boolean },
+  guests: StoredUser[],
+  file: string | undefined,
+): Promise<Receipt[]> {
+  const receipts: Receipt[] = []
+  const descriptor = file === undefined ? null : openReceipts(file)
+  try {
+    for (const guest of guests) {
+      const receipt = receiptOf(guest, context.clock())
+      if (descriptor !== null) {
+        addReceipt(descriptor, receipt)
+      }
+      await eraseGuest(context, guest)
+      receipts.push(receipt)
+    }
+  } finally {
+    if (descriptor !== null) closeSync(descriptor)
+  }
+  return receipts
+}
+
+/** The guests of receipts; those that there are not any more count as done. @throws Error for one that is somebody else */
+async function ofReceipts(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
+  const guests: StoredUser[] = []
+  for (const { user_id, host_id, user_created_at } of receipts) {
+    const user =
+      (await findUserIfAny(db, host_id, user_id)) ?? (await findUserOfAnyHost(db, user_id).catch(() => null))
+    if (!user) continue
+    if (user.host_id !== host_id || user.created_at.getTime() !== Date.parse(user_created_at))
+      throw new Error(`User ${user_id} is not the one of the receipt: nothing was erased`)
+    guests.push(user)
+  }
+  return guests
+}
+
+/** @throws Error while processes of an earlier release may serve, which know no erased guests */
+async function requireFinished(db: Db): Promise<void> {
+  const { version, oldest } = await readSchemaState(db, release)
+  if (oldest < Math.max(version, latestVersion(release.migrations)))
+    throw new Error(
+      'Processes of an earlier release may still serve, which know no erased guests: run "partnerctl db migrate --finish" first',
+    )
+}
+
+const toListed = ({ id, host_id, name, created_at }: StoredUser) => ({
+  ...{ user_id: id, host_id, name },
+  created_at: toTimestamp(created_at),
+})
+
+function describeListed(guests: ReturnType<typeof toListed>[]): string {
+  return table(
+    ['USER', 'HOST', 'NAME', 'CREATED'],
+    guests.map((guest) => Object.values(guest)),
+  )
+}
+
+export const guests = defineCommand({ subCommands: { find, export: exported, erase } })

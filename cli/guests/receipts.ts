@@ -1,0 +1,54 @@
+import { fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import type { Receipt } from '../../src/stays/guests/erase.ts'
+import { readText } from '../read-text.ts'
+
+/** Adds a receipt, and returns once it is on the disk. */
+export function addReceipt(descriptor: number, receipt: Receipt): void {
+  writeSync(descriptor, `${JSON.stringify(receipt)}\n`)
+  fsyncSync(descriptor)
+}
+
+/**
+ * Opens a file to which receipts are added.
+ *
+ * @throws Error where it cannot be written
+ */
+export function openReceipts(file: string): number {
+  try {
+    const descriptor = openSync(file, 'a+')
+    // A line that was torn by a full disk takes no other with it.
+    const { size } = fstatSync(descriptor)
+    const last = Buffer.alloc(1)
+    if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() !== '\n')
+      writeSync(descriptor, '\n')
+    return descriptor
+  } catch {
+    throw new Error(`Cannot write "${file}": nothing was erased`)
+  }
+}
+
+/** Reads all receipts before anything is done. @throws Error that names the line of one that is malformed */
+export async function readReceipts(file: string): Promise<Receipt[]> {
+  const text = await readText(file)
+  return text.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    const receipt = parse(line)
+    if (!isReceipt(receipt))
+      throw new Error(`Line ${index + 1} of "${file}" is not a receipt: nothing was erased`)
+    return [receipt]
+  })
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}
+
+function isReceipt(value: unknown): value is Receipt {
+  const { user_id, host_id, user_created_at } = (value ?? {}) as Partial<Receipt>
+  const isMoment = typeof user_created_at === 'string' && !Number.isNaN(Date.parse(user_created_at))
+  return Number.isSafeInteger(user_id) && Number.isSafeInteger(host_id) && isMoment
+}

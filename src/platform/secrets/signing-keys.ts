@@ -1,0 +1,48 @@
+import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importPKCS8, type JWK } from 'jose'
+import { modelOf } from '../mongo/collections.ts'
+import type { Db } from '../mongo/connection.ts'
+import { mixed, moment, schemaOf, text } from '../mongo/fields.ts'
+import type { SecretBox } from './secret-box.ts'
+
+const fields = {
+  /** Id of the key: the thumbprint of its public half. */
+  _id: text,
+  public_jwk: mixed<JWK>(),
+  /** The private half, encrypted, and the secret that it is encrypted under. */
+  secret_id: text,
+  sealed: text,
+  created_at: moment,
+}
+
+export const signingKeyModel = modelOf('signing_keys', schemaOf(fields))
+
+const algorithm = 'EdDSA'
+
+/** The public halves of all keys that anything was ever signed with, latest first. */
+export async function publicSigningKeys(db: Db): Promise<JWK[]> {
+  const keys = await signingKeyModel(db).find({}, { public_jwk: 1 }).sort({ created_at: -1 }).lean()
+  return keys.map(({ public_jwk }) => public_jwk)
+}
+
+/** The key that signs, which every process finds: the latest whose secret is known. Made where there is none. */
+export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
+  const newest = () =>
+    signingKeyModel(db)
+      .findOne({ secret_id: { $in: secrets.ids } })
+      .sort({ created_at: -1 })
+      .lean()
+  const found = (await newest()) ?? (await makeSigningKey(db, secrets, now).then(newest))
+  if (!found) throw new Error('There is no key to sign with')
+  return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
+}
+
+/** Two processes may make one each: both are kept, and the later one signs. */
+async function makeSigningKey(db: Db, secrets: SecretBox, created_at: Date): Promise<void> {
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true })
+  const jwk = await exportJWK(publicKey)
+  const _id = await calculateJwkThumbprint(jwk)
+  const public_jwk = { ...jwk, kid: _id, alg: algorithm, use: 'sig' }
+  await signingKeyModel(db).create([
+    { _id, public_jwk, ...secrets.seal(await exportPKCS8(privateKey)), created_at },
+  ])
+}

@@ -1,0 +1,236 @@
+import { findUnexpiredKeyIds } from '../../access/keys/store.ts'
+import type { AppContext } from '../../http/context.ts'
+import { releaseHeld } from '../../versions/change-store.ts'
+import { findCourse, setCourseFaults } from '../course-store.ts'
+import { isOpen } from '../life-store.ts'
+import type { CourseFault } from '../model.ts'
+import type { Bounds } from './bounds.ts'
+import type { CaseName } from './cases.ts'
+import { courseOf } from './course.ts'
+import { endCertification } from './end.ts'
+import type { Case, Certification, Step } from './model.ts'
+import { longestPause, operations, withoutRepetitions } from './reads.ts'
+import { findRecords } from './records-store.ts'
+import type { CourseStep, Look, Result, Run } from './step.ts'
+import { changeCertification } from './store.ts'
+
+/** A process that died while it filled the sandbox leaves a certification that cannot begin. */
+const fillMilliseconds = 600_000
+
+/**
+ * Takes a certification one look further: begins its step, plays it, or looks at what the product has done, and ends it
+ * when no step is left. All that is known is in the database, so whichever process is next goes on where another was killed.
+ *
+ * @returns how long it took to read what was recorded, in milliseconds
+ */
+export async function advance(
+  app: AppContext,
+  bounds: Bounds,
+  certification: Certification,
+): Promise<number> {
+  const now = app.clockWatch.databaseNow()
+  const { scope, step, started_at, key_id } = certification
+  const end = (status: 'failed' | 'expired', because: string) =>
+    endCertification(app, certification, status, because)
+  if (scope === null) {
+    if (now.getTime() - started_at.getTime() > fillMilliseconds)
+      await end('failed', 'The sandbox could not be filled')
+  } else if (!(await isOpen(app.db, scope))) await end('failed', 'The sandbox was cleared')
+  else if (!(await findUnexpiredKeyIds(app.liveDb, [key_id], now)).has(key_id))
+    await end('failed', 'The key has ended')
+  else if (step && now.getTime() - step.began_at.getTime() > bounds.expiry)
+    await end('expired', 'No step was done for two hours')
+  else if (!step) await begin(app, bounds, certification, { index: 0, attempt: 1, after: 0 })
+  else if (step.state === 'begun') await playStep(app, bounds, certification, step)
+  else return lookAt(app, bounds, certification, step)
+  return 0
+}
+
+function stepOf({ profiles, step }: Certification): CourseStep {
+  return courseOf(profiles)[step?.index ?? 0] as CourseStep
+}
+
+/** Stores that a step begins, before anything of it is played. */
+async function begin(
+  app: AppContext,
+  bounds: Bounds,
+  certification: Certification,
+  as: Pick<Step, 'index' | 'attempt' | 'after'>,
+): Promise<void> {
+  const now = app.clockWatch.databaseNow()
+  const fresh: Step = {
+    ...as,
+    ...{ id: crypto.randomUUID(), state: 'begun', played_at: null, progress: 0, memo: {} },
+    ...{ began_at: now, progress_at: now },
+  }
+  const begun = { ...certification, step: fresh }
+  const course = stepOf(begun)
+  const memo = (await course.prepare?.(await runOf(app, bounds, begun, fresh))) ?? {}
+  const stored = await changeCertification(app.db, certification, { step: { ...fresh, memo } })
+  if (stored?.step) await playStep(app, bounds, stored, stored.step)
+}
+
+async function playStep(
+  app: AppContext,
+  bounds: Bounds,
+  certification: Certification,
+  step: Step,
+): Promise<void> {
+  const { db, clockWatch } = app
+  const course = stepOf(certification)
+  const run = await runOf(app, bounds, certification, step)
+  const faults = (course.faults?.(run) ?? []).map((fault, index) => ({
+    ...fault,
+    ...{ id: `${step.id}/${index}`, until: null },
+  }))
+  // A process that takes over does not begin faults anew.
+  const known = new Map(run.faults.map((fault) => [fault.id, fault]))
+  const set = (present: CourseFault[]) => setCourseFaults(db, run.hostId, present, course.hintFault ?? null)
+  await set(faults.map((fault) => known.get(fault.id) ?? fault))
+  await releaseHeld(db, run.hostId)
+  if (course.play) {
+    await Bun.sleep(bounds.settle)
+    await course.play(run)
+    // What met them before all was there has lost nothing.
+    if (faults.length > 0) await set(faults)
+  }
+  const now = clockWatch.databaseNow()
+  const next = typeof course.next === 'function' ? course.next(run) : course.next
+  await changeCertification(db, certification, {
+    next,
+    step: { ...step, state: 'played', played_at: now, progress_at: now },
+  })
+}
+
+/** A certification as its step sees it. */
+async function runOf(
+  app: AppContext,
+  bounds: Bounds,
+  certification: Certification,
+  step: Step,
+): Promise<Run> {
+  const { _id, key_id } = certification
+  const hostId = certification.scope as number
+  const recordsAfter = (count: number) => findRecords(app.db, _id, count)
+  const [records, course] = await Promise.all([recordsAfter(step.after), findCourse(app.db, hostId)])
+  return {
+    ...{ app, bounds, hostId, certification, memo: step.memo, recordsAfter },
+    keyId: key_id,
+    now: app.clockWatch.databaseNow(),
+    beganAt: step.began_at,
+    playedAt: step.played_at ?? step.began_at,
+    seen: Math.max(step.after, ...records.map(({ ordinal }) => ordinal)),
+    records: withoutRepetitions(records, bounds.runtime),
+    faults: course?.faults ?? [],
+  }
+}
+
+async function lookAt(
+  app: AppContext,
+  bounds: Bounds,
+  certification: Certification,
+  step: Step,
+): Promise<number> {
+  const course = stepOf(certification)
+  const start = performance.now()
+  const run = await runOf(app, bounds, certification, step)
+  const read = performance.now() - start
+  const look = await course.look(run)
+  const maySecondTry = step.attempt === 1 && !course.byHand
+  const again = () =>
+    begin(app, bounds, certification, { index: step.index, attempt: 2, after: run.seen }).then(() => read)
+  if (look.isDoubtful && maySecondTry) return again()
+  const isLate = !look.isDone && isLateAt(course, run, step, look)
+  // A failed case of waiting counts when it has failed twice: the first may have been a busy machine.
+  if (isLate && maySecondTry && course.cases.length > 0) return again()
+  const results = isLate ? { ...(await lateResults(course, run)), ...look.results } : (look.results ?? {})
+  const graded = grade(certification, results)
+  if (look.isDone || isLate) {
+    await finish(app, bounds, certification, { run, step, cases: graded, facts: look.facts ?? {} })
+    return read
+  }
+  const progress = Math.max(step.progress, look.progress ?? 0)
+  const hasProgress = progress > step.progress
+  const change = {
+    ...(look.results ? { cases: graded } : {}),
+    ...(look.next ? { next: look.next } : {}),
+    ...(hasProgress ? { step: { ...step, progress, progress_at: run.now } } : {}),
+  }
+  if (Object.keys(change).length > 0) await changeCertification(app.db, certification, change)
+  return read
+}
+
+/** What a person is asked to do may take its time, until it is seen to be done. */
+function isLateAt(
+  course: CourseStep,
+  { bounds, now, records }: Run,
+  step: Step,
+  { progress = 0 }: Look,
+): boolean {
+  const { byHand, serve } = course
+  const first = records.find(({ operation }) => byHand?.includes(operation))
+  if (course.cases.length === 0 || progress > step.progress || (byHand && !first)) return false
+  const since = Math.max(step.progress_at.getTime(), first?.at.getTime() ?? 0)
+  return now.getTime() - since > (serve?.(bounds) ?? bounds.serve)
+}
+
+async function lateResults(course: CourseStep, run: Run): Promise<Partial<Record<CaseName, Result>>> {
+  const late = await course.late(run)
+  if (typeof late !== 'string') return late
+  return Object.fromEntries(
+    course.cases.map((name) => [name, { status: 'failed', because: late, seen: run.records }]),
+  )
+}
+
+/** So many requests are named of a case that failed. */
+const shownRequests = 20
+
+/** The cases with their results; what has been decided stays. */
+function grade({ cases }: Certification, results: Look['results'] = {}): Case[] {
+  return cases.map((one) => {
+    const result = results[one.name]
+    if (!result || one.status !== 'waiting') return one
+    const ids = (result.seen ?? []).flatMap(({ request_id }) => request_id ?? [])
+    return {
+      name: one.name,
+      status: result.status,
+      because: result.because ?? null,
+      request_ids: result.status === 'failed' ? ids.slice(-shownRequests) : [],
+    }
+  })
+}
+
+interface Finished {
+  run: Run
+  step: Step
+  cases: Case[]
+  facts: Certification['facts']
+}
+
+/** Goes on to the next step, or ends when there is none. */
+async function finish(
+  app: AppContext,
+  bounds: Bounds,
+  certification: Certification,
+  { run, step, cases, facts }: Finished,
+): Promise<void> {
+  const course = stepOf(certification)
+  const changed = await changeCertification(app.db, certification, {
+    cases,
+    facts: { ...certification.facts, ...facts },
+    ...(paced.includes(course.name) ? { pace: Math.max(certification.pace, paceOf(run)) } : {}),
+    ...(course.name === 'first-sync' ? { synced_after: run.seen } : {}),
+  })
+  if (!changed) return
+  if (step.index + 1 < courseOf(changed.profiles).length)
+    return begin(app, bounds, changed, { index: step.index + 1, attempt: 1, after: run.seen })
+  const status = changed.cases.every((one) => one.status === 'passed') ? 'passed' : 'failed'
+  await endCertification(app, changed, status, 'The course ended before it could be told')
+}
+
+/** The steps in which nobody stops the product, and no fault makes it wait: its own pace is seen there. */
+const paced = ['first-sync', 'changes']
+
+function paceOf({ records }: Run): number {
+  return longestPause(records.filter(({ operation }) => operation === operations.feed))
+}

@@ -1,0 +1,54 @@
+/** What a product is certified for, in the order in which it is graded (decisions §25). */
+export const profiles = ['feed', 'inventory', 'bookings', 'webhooks'] as const
+export type Profile = (typeof profiles)[number]
+
+/** The cases, with the sentence that a product is graded by. */
+export const rules = {
+  'feed.pages': 'The first sync reads every page: 130 bookings are more than one',
+  'feed.changes': 'Changes, cancellations of bookings that were never seen, and bursts arrive',
+  'feed.retry-after':
+    'After a 429 the feed is not read again before `Retry-After` is over (one more read is overlooked)',
+  'feed.errors': 'While the feed is 500 or 502 for ten seconds, at most six requests try it',
+  'feed.lost': 'A response that was lost or cut is asked for again: nothing of it is skipped',
+  'feed.unauthorized': 'After a 401 the product stops: at most three more requests',
+  'feed.restart': 'After a crash the product goes on at its stored position, and misses nothing of the stop',
+  'feed.pace': 'In a quiet minute the first page of the feed is read at most 13 times',
+  'feed.continues': 'The feed is read from its beginning fewer than three times after the first sync',
+  'feed.state': 'What the product holds is what the feed delivered to it',
+  'inventory.year': 'Every night from tomorrow to 365 days ahead is pushed, of every room type',
+  'inventory.ranges':
+    'Equal nights are pushed as ranges: at most twice as many items as runs of equal nights, plus ten',
+  'inventory.change':
+    'A change pushes the nights that changed, not the calendar: at most a tenth of its nights',
+  'inventory.retry-after':
+    'After a 429 nothing is pushed before `Retry-After` is over (one more push is overlooked)',
+  'inventory.refused': 'What was refused with 422 is not sent again unchanged',
+  'inventory.left': 'At the end the nights have the units that were asked for',
+  'bookings.key': 'Every booking is sent with an `Idempotency-Key`',
+  'bookings.lost': 'After a lost response the same body is sent with the same key: one booking',
+  'bookings.refused': 'A booking that was refused with 422 is not repeated unchanged',
+  'bookings.unavailable': 'Where the units are gone, other nights can be booked',
+  'bookings.cancel': 'A booking is cancelled',
+  'webhooks.quick': 'A hint is answered within five seconds',
+  'webhooks.followed': 'Within a minute of a hint the feed or the booking is read',
+  'webhooks.forged': 'A hint with a wrong signature is refused with 4xx',
+  'webhooks.old': 'A hint of ten minutes ago is refused with 4xx',
+  'webhooks.doubled': 'A hint that comes twice is taken twice: both 2xx',
+  'webhooks.lost': 'What a lost hint would have told is read within ten minutes all the same',
+} as const
+export type CaseName = keyof typeof rules
+
+/** The profile that a case belongs to. */
+export function profileOf(name: CaseName): Profile {
+  return name.split('.')[0] as Profile
+}
+
+/** The cases of some profiles, in order. */
+export function casesOf(chosen: readonly Profile[]): CaseName[] {
+  return (Object.keys(rules) as CaseName[]).filter((name) => chosen.includes(profileOf(name)))
+}
+
+/** Chosen profiles in their order, each once. */
+export function inOrder(chosen: readonly Profile[]): Profile[] {
+  return profiles.filter((profile) => chosen.includes(profile))
+}

@@ -1,0 +1,37 @@
+import type { AppContext } from '../../http/context.ts'
+import { setCourse } from '../course-store.ts'
+import type { Case, Certification } from './model.ts'
+import { deleteRecords } from './records-store.ts'
+import { closeCertification, trimCertifications } from './store.ts'
+
+/** What requests that were under way when it ended have recorded is swept after so long. */
+const sweepMilliseconds = 60_000
+
+type Context = Pick<AppContext, 'db' | 'clockWatch'>
+
+/**
+ * Ends a certification: nothing is recorded and played any more, and of its run nothing is left but how it was graded.
+ *
+ * @param because for the cases that were not decided
+ */
+export async function endCertification(
+  { db, clockWatch }: Context,
+  certification: Certification,
+  status: 'passed' | 'failed' | 'expired',
+  because: string,
+): Promise<Certification | null> {
+  const now = clockWatch.databaseNow()
+  const { scope, _id, key_id } = certification
+  if (scope !== null) await setCourse(db, scope, null)
+  const cases = certification.cases.map(
+    (one): Case => (one.status === 'waiting' ? { ...one, status: 'skipped', because } : one),
+  )
+  const ended = await closeCertification(db, _id, {
+    ...{ status, cases, ended_at: now, next: null, step: null, secret: null, facts: {} },
+    sweep_at: new Date(now.getTime() + sweepMilliseconds),
+  })
+  if (!ended) return null
+  await deleteRecords(db, _id)
+  await trimCertifications(db, key_id)
+  return ended
+}

@@ -1,0 +1,123 @@
+import { readHostClock } from '../../versions/host-clock-store.ts'
+import { draw } from './draw.ts'
+import { areOver, metFaults } from './faults.ts'
+import { arrivals, missed, rememberClock, route } from './feed-reads.ts'
+import { wait } from './next.ts'
+import { play } from './play.ts'
+import { changesAfter, delivered } from './reads.ts'
+import type { CourseStep, Run } from './step.ts'
+
+/** Of the bookings of the start, a product sees at least so many: who filters them away proves nothing. */
+const leastShown = 100
+
+/** What the first sync has read, of the listings that the product asks for. */
+async function syncedSoFar(run: Run) {
+  const all = await changesAfter(run, null)
+  const shown = delivered(run, all)
+  const listings = [...new Set(shown.map(({ listing_id }) => listing_id))]
+  const wanted = all.filter(({ listing_id }) => listings.includes(listing_id))
+  return { wanted, arrived: shown, listings }
+}
+
+/** The first start: whether everything is read. */
+export const firstSync: CourseStep = {
+  name: 'first-sync',
+  profile: 'feed',
+  cases: ['feed.pages'],
+  byHand: [route],
+  next: {
+    action: 'start',
+    text: 'Start the product with an empty store, pointed at the sandbox with this key',
+  },
+  async look(run) {
+    const { wanted, arrived, listings } = await syncedSoFar(run)
+    if (arrived.length < Math.max(wanted.length, leastShown)) return { progress: arrived.length }
+    return { results: { 'feed.pages': { status: 'passed' } }, isDone: true, facts: { listings } }
+  },
+  async late(run) {
+    const { wanted, arrived } = await syncedSoFar(run)
+    return `Only ${arrived.length} of ${Math.max(wanted.length, leastShown)} bookings were read: do not filter them away, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
+  },
+}
+
+/**
+ * Versions run ahead of the clock by a second for each change of a burst: who goes on by a clock of its own loses nothing
+ * until it has caught up with them.
+ */
+export const calm: CourseStep = {
+  name: 'calm',
+  profile: 'feed',
+  cases: [],
+  next: wait,
+  async look({ app, hostId, now, beganAt, bounds }) {
+    const isOver = now.getTime() - beganAt.getTime() > bounds.catchUp
+    return { isDone: isOver || (await readHostClock(app.db, hostId)) < now }
+  },
+  late: () => '',
+}
+
+/** The same while the product is stopped. */
+export const calmStop: CourseStep = {
+  ...calm,
+  name: 'calm-stop',
+  next: { action: 'wait', text: 'Leave the product stopped, for up to four minutes' },
+}
+
+/** What guests and hosts do: whether each change is read. */
+export const changes: CourseStep = {
+  name: 'changes',
+  profile: 'feed',
+  cases: ['feed.changes'],
+  next: wait,
+  prepare: rememberClock,
+  async play(run) {
+    const { seed } = run.certification
+    const guests = draw(seed, 'burst', 20, 40)
+    await play(run, 'host-confirms')
+    await play(run, 'guest-cancels')
+    await play(run, 'cancelled-before-seen')
+    await play(run, 'changed-within-a-second')
+    await play(run, 'guest-books', { count: guests })
+  },
+  async look(run) {
+    const { arrived, isComplete } = await arrivals(run)
+    return isComplete
+      ? { results: { 'feed.changes': { status: 'passed' } }, isDone: true }
+      : { progress: arrived.length }
+  },
+  late: (run) =>
+    missed(
+      run,
+      'feed.changes',
+      (ids, count) =>
+        `${count} changes were not read (bookings ${ids}): go on after the last \`version\` of the page, not after a time of your own`,
+    ),
+}
+
+/** Responses that are lost and cut: whether they are asked for again. */
+export const lost: CourseStep = {
+  name: 'lost',
+  profile: 'feed',
+  cases: ['feed.lost'],
+  next: wait,
+  prepare: rememberClock,
+  faults: ({ bounds: { losing: milliseconds } }) => [
+    { fault: 'lost_response', route, milliseconds },
+    { fault: 'cut_response', route, milliseconds },
+  ],
+  async play(run) {
+    await play(run, 'guest-books', { count: draw(run.certification.seed, 'lost', 2, 6) })
+  },
+  async look(run) {
+    const { arrived, isComplete } = await arrivals(run)
+    if (isComplete && areOver(run)) return { results: { 'feed.lost': { status: 'passed' } }, isDone: true }
+    return { progress: arrived.length + metFaults(run) * 100 }
+  },
+  late: (run) =>
+    missed(
+      run,
+      'feed.lost',
+      (ids) =>
+        `What was in a response that was lost or cut was not asked for again (bookings ${ids}): move the position only after what was read is stored`,
+    ),
+}

@@ -1,0 +1,15 @@
+import type { ScenarioName } from '../scenarios/names.ts'
+import { scenarios } from '../scenarios/scenarios.ts'
+import type { ScenarioParameters } from '../scenarios/schema.ts'
+import type { Run } from './step.ts'
+
+/** Plays a scenario in the sandbox of a certification; everything is visible when it returns. */
+export async function play(
+  { app, hostId, keyId }: Pick<Run, 'app' | 'hostId' | 'keyId'>,
+  name: ScenarioName,
+  parameters: ScenarioParameters = {},
+): Promise<void> {
+  const scenario = scenarios.find((known) => known.name === name)
+  const prepared = await scenario?.prepare({ app, hostId, keyId }, parameters)
+  await prepared?.play()
+}

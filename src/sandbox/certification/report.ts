@@ -1,0 +1,46 @@
+import { SignJWT } from 'jose'
+import packageJson from '../../../package.json' with { type: 'json' }
+import { findKeyById } from '../../access/keys/store.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import { signingKey } from '../../platform/secrets/signing-keys.ts'
+import type { Certification } from './model.ts'
+import { serializeCertification } from './serialize.ts'
+
+const validSeconds = 365 * 86_400
+
+/**
+ * The signed report of a certification that was passed: a JWS (Ed25519, compact), valid for a year (decisions §25).
+ *
+ * @throws DomainError `conflict` for any other
+ */
+export async function reportOf(
+  { liveDb, secrets, config, clockWatch }: AppContext,
+  { host }: Caller,
+  certification: Certification,
+): Promise<string> {
+  if (certification.status !== 'passed')
+    throw new DomainError(
+      'conflict',
+      `Only a certification that was passed has a report: it is ${certification.status}`,
+    )
+  const now = clockWatch.databaseNow()
+  // However often it is asked for, it is that of the day when it was passed.
+  const issued = Math.floor((certification.ended_at ?? now).getTime() / 1000)
+  const { kid, algorithm, privateKey } = await signingKey(liveDb, secrets, now)
+  const { name } = await findKeyById(liveDb, certification.key_id)
+  const { cases, ...rest } = serializeCertification(certification)
+  const claims = {
+    host: host.name,
+    key_name: name,
+    contract: packageJson.version,
+    certification: { ...rest, cases: cases.map(({ request_ids: _, ...one }) => one) },
+  }
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' })
+    .setIssuer(config.publicUrl)
+    .setIssuedAt(issued)
+    .setExpirationTime(issued + validSeconds)
+    .sign(privateKey)
+}

@@ -1,0 +1,108 @@
+import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import type { AppContext } from '../../http/context.ts'
+import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
+import { guard } from '../../http/guard.ts'
+import { parsePathId } from '../../http/path-id.ts'
+import { responseObject, shown } from '../../http/schema/fields.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { endCertification } from './end.ts'
+import { reportOf } from './report.ts'
+import { CertificationStart, CertificationState, CertificationView } from './schema.ts'
+import { serializeCertification } from './serialize.ts'
+import { startCertification } from './start.ts'
+import { judgeState } from './state.ts'
+import { findCertification, listCertifications } from './store.ts'
+
+/** Certifies a partner's product: a course that is played in the sandbox, and graded by what was seen (decisions §25). */
+export function certificationRoutes(app: AppContext) {
+  const access: Access = { permission: 'any', window: 'insight', opensSandbox: false }
+  const accessToOne: Access = { ...access, errors: ['not_found'] }
+  const find = ({ caller, params }: { caller: { keyId: number }; params: { id: string } }) =>
+    findCertification(app.db, caller.keyId, parsePathId(params.id))
+  return new Elysia({ prefix: '/certifications', tags: ['Sandbox'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) =>
+        ok(context, (await listCertifications(app.db, context.caller.keyId)).map(serializeCertification)),
+      {
+        access,
+        response: {
+          200: Envelope(shown.list('The certifications of the key, newest first', CertificationView)),
+        },
+        detail: { operationId: 'listSandboxCertifications', summary: 'List the certifications' },
+      },
+    )
+    .post(
+      '',
+      async (context) => {
+        const { profiles, seed = null } = normalize(CertificationStart, context.body)
+        const started = await startCertification(app, context.caller, { profiles, seed })
+        return context.status(201, ok(context, serializeCertification(started)))
+      },
+      {
+        access: { ...access, body: 'json', errors: ['forbidden', 'conflict'] },
+        body: CertificationStart,
+        response: { 201: Envelope(CertificationView) },
+        detail: {
+          operationId: 'startSandboxCertification',
+          summary: 'Start a certification',
+          description:
+            'Clears the sandbox of this key, fills it with 130 bookings, and plays a course of changes and faults. Point your product at the sandbox, and follow `next`.',
+        },
+      },
+    )
+    .get('/:id', async (context) => ok(context, serializeCertification(await find(context))), {
+      access: accessToOne,
+      response: { 200: Envelope(CertificationView) },
+      detail: { operationId: 'getSandboxCertification', summary: 'Read how a certification stands' },
+    })
+    .delete(
+      '/:id',
+      async (context) => {
+        const certification = await find(context)
+        if (certification.status === 'running')
+          await endCertification(app, certification, 'failed', 'The certification was deleted')
+        return ok(context, { message: 'The certification has ended' })
+      },
+      {
+        access: accessToOne,
+        response: { 200: Envelope(Confirmation) },
+        detail: { operationId: 'endSandboxCertification', summary: 'End a certification' },
+      },
+    )
+    .put(
+      '/:id/state',
+      async (context) => {
+        const { bookings } = normalize(CertificationState, context.body)
+        return ok(context, serializeCertification(await judgeState(app, await find(context), bookings)))
+      },
+      {
+        access: { ...accessToOne, body: 'bookings', errors: ['not_found', 'conflict'] },
+        body: CertificationState,
+        response: { 200: Envelope(CertificationView) },
+        detail: {
+          operationId: 'uploadSandboxCertificationState',
+          summary: 'Upload what the product holds',
+          description: 'Once, when `next` asks for it: as JSON, or one booking in a line (ndjson).',
+        },
+      },
+    )
+    .get(
+      '/:id/report',
+      async (context) => ok(context, { report: await reportOf(app, context.caller, await find(context)) }),
+      {
+        access: { ...accessToOne, errors: ['not_found', 'conflict'] },
+        response: {
+          200: Envelope(
+            responseObject(
+              { report: shown.text('A JWS (Ed25519, compact), valid for a year') },
+              'The report',
+            ),
+          ),
+        },
+        detail: { operationId: 'getSandboxCertificationReport', summary: 'Read the signed report' },
+      },
+    )
+}

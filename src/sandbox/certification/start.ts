@@ -1,0 +1,110 @@
+import { randomBytes } from 'node:crypto'
+import { addDays, toDay } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Permission } from '../../http/permissions.ts'
+import { requirePermission } from '../../http/require-permission.ts'
+import { isDuplicate } from '../../platform/mongo/errors.ts'
+import { setCourse } from '../course-store.ts'
+import { isOpen } from '../life-store.ts'
+import { book, makeGuest, placesFor } from '../scenarios/stage.ts'
+import { casesOf, inOrder, type Profile } from './cases.ts'
+import { endCertification } from './end.ts'
+import type { Certification } from './model.ts'
+import { changeCertification, findRunning, insertCertification, removeCertification } from './store.ts'
+
+/** What a key must be permitted for each profile. */
+const needed: Record<Profile, Permission[]> = {
+  feed: ['bookings.read'],
+  inventory: ['listings.read', 'listings.write'],
+  bookings: ['bookings.write'],
+  webhooks: ['bookings.read'],
+}
+
+/** With those that every sandbox has: more than any page holds. */
+const bookingsAtStart = 130
+const bookedAtOnce = 16
+const stayNights = 30
+const keptMilliseconds = 396 * 86_400_000
+
+/**
+ * Starts a certification: clears the sandbox of the key, and fills it with 130 bookings.
+ *
+ * @throws DomainError `forbidden` for a permission that a profile needs; `conflict` while another one is running, or where
+ * the sandbox was cleared too often
+ */
+export async function startCertification(
+  app: AppContext,
+  caller: Caller,
+  { profiles, seed }: { profiles: readonly Profile[]; seed: string | null },
+): Promise<Certification> {
+  for (const permission of profiles.flatMap((profile) => needed[profile]))
+    requirePermission(permission, caller.permissions)
+  await endCleared(app, caller.keyId)
+  const certification = await insert(app, caller, inOrder(profiles), seed ?? randomBytes(6).toString('hex'))
+  try {
+    return await fill(app, certification)
+  } catch (error) {
+    // One that never began takes the place of none that was passed.
+    await removeCertification(app.db, certification._id)
+    throw error
+  }
+}
+
+/** One whose sandbox was cleared has ended, whether or not that was noticed. */
+async function endCleared(app: AppContext, keyId: number): Promise<void> {
+  const running = await findRunning(app.db, keyId)
+  if (running && running.scope !== null && !(await isOpen(app.db, running.scope)))
+    await endCertification(app, running, 'failed', 'The sandbox was cleared')
+}
+
+async function insert(
+  { db, ids, clockWatch }: AppContext,
+  { keyId, hostId }: Caller,
+  profiles: Profile[],
+  seed: string,
+): Promise<Certification> {
+  const now = clockWatch.databaseNow()
+  const certification: Certification = {
+    _id: await ids('certification'),
+    key_id: keyId,
+    of_host: hostId,
+    scope: null,
+    ...{ seed, profiles, status: 'running', started_at: now, ended_at: null },
+    cases: casesOf(profiles).map((name) => ({ name, status: 'waiting', because: null, request_ids: [] })),
+    ...{ step: null, next: null, pace: 0, synced_after: null, facts: {} },
+    ...{ secret: randomBytes(32).toString('base64url'), requests: 0, revision: 0, sweep_at: null },
+    expires_at: new Date(now.getTime() + keptMilliseconds),
+  }
+  try {
+    await insertCertification(db, certification)
+  } catch (error) {
+    if (!isDuplicate(error)) throw error
+    throw new DomainError(
+      'conflict',
+      'A certification of this key is running: wait for its end, or end it with DELETE /sandbox',
+    )
+  }
+  return certification
+}
+
+async function fill(app: AppContext, certification: Certification): Promise<Certification> {
+  const { key_id: keyId, _id } = certification
+  await app.environment.clearSandbox?.(keyId)
+  const scope = (await app.environment.openSandbox?.(keyId))?.scope as number
+  const stage = { app, hostId: scope, keyId }
+  const guest = await makeGuest(stage)
+  const checkin_at = addDays(toDay(app.clock(scope)), 30)
+  const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
+  const places = await placesFor(stage, null, stay, bookingsAtStart)
+  // Those that wait for the same turn share a transaction.
+  for (let start = 0; start < places.length; start += bookedAtOnce)
+    await Promise.all(
+      places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
+    )
+  await setCourse(app.db, scope, _id)
+  const filled = await changeCertification(app.db, certification, { scope })
+  if (!filled) throw new DomainError('conflict', 'The certification was ended meanwhile')
+  return filled
+}

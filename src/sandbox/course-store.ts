@@ -1,0 +1,72 @@
+import type { Fault, FaultName } from '../http/fault-rule.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { type CourseFault, type Sandbox, sandboxModel } from './model.ts'
+
+/** Puts a certification into a sandbox, or takes it out of it. False where the sandbox is gone. */
+export async function setCourse(db: Db, scope: number, certificationId: number | null): Promise<boolean> {
+  const course =
+    certificationId === null ? null : { certification_id: certificationId, faults: [], hint: null }
+  const { matchedCount } = await sandboxModel(db).updateOne(
+    { _id: scope, state: 'open' },
+    { $set: { course } },
+  )
+  return matchedCount === 1
+}
+
+/** Replaces the faults that a certification plays: of requests, one after the other, and one of hints. */
+export async function setCourseFaults(
+  db: Db,
+  scope: number,
+  faults: CourseFault[],
+  hint: FaultName | null,
+): Promise<void> {
+  const change = { 'course.faults': faults, 'course.hint': hint }
+  await sandboxModel(db).updateOne({ _id: scope, state: 'open', course: { $ne: null } }, { $set: change })
+}
+
+/** The faults that a certification plays, as they stand; null where the sandbox is gone, or is not certified. */
+export async function findCourse(db: Db, scope: number): Promise<Sandbox['course']> {
+  const found = await sandboxModel(db).findOne({ _id: scope, state: 'open' }, { course: 1 }).lean()
+  return found?.course ?? null
+}
+
+/**
+ * The fault of a certification that a request meets: of those of its route, the first that is not over. When it is over is
+ * settled by the first request that meets it, in whichever process.
+ *
+ * @param now by the database's clock
+ */
+export async function takeCourseFault(
+  db: Db,
+  { _id, course }: Pick<Sandbox, '_id' | 'course'>,
+  route: string,
+  now: Date,
+): Promise<Fault | null> {
+  const due = course?.faults.find(
+    (fault) => fault.route === route && (fault.until === null || fault.until > now),
+  )
+  if (!due) return null
+  const until = due.until ?? (await beginFault(db, _id, due, now))
+  const retry_after_seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / 1000))
+  return { fault: due.fault, retry_after_seconds, delay_milliseconds: 0 }
+}
+
+async function beginFault(
+  db: Db,
+  scope: number,
+  { id, milliseconds }: CourseFault,
+  now: Date,
+): Promise<Date> {
+  const until = new Date(now.getTime() + milliseconds)
+  await sandboxModel(db).updateOne(
+    { _id: scope, 'course.faults': { $elemMatch: { id, until: null } } },
+    { $set: { 'course.faults.$.until': until } },
+  )
+  return until
+}
+
+/** The fault that hints meet while a certification plays it, or null. */
+export async function hintFaultOf(db: Db, scope: number): Promise<Fault | null> {
+  const hint = (await findCourse(db, scope))?.hint as FaultName | null | undefined
+  return hint ? { fault: hint, retry_after_seconds: 1, delay_milliseconds: 0, isSecret: true } : null
+}

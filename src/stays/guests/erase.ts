@@ -1,0 +1,146 @@
+import { bookingTarget, eraseReasons, recordAction } from '../../access/audit/store.ts'
+import { toDay } from '../../core/clock.ts'
+import type { AppContext } from '../../http/context.ts'
+import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
+import { carryOut } from '../../platform/mongo/transactions.ts'
+import {
+  hostQueue,
+  nextMessageVersions,
+  nextSequence,
+  readHostClock,
+} from '../../versions/host-clock-store.ts'
+import type { Counter } from '../../versions/model.ts'
+import type { StoredBooking } from '../bookings/model.ts'
+import { bookingStatus } from '../bookings/status.ts'
+import { changeBooking, findBooking, findBookingsOfUser } from '../bookings/store.ts'
+import { closeErased, ensureConversation, findUnerased, overwriteMessages } from '../messages/store.ts'
+import { erasedName } from '../users/erased.ts'
+import type { StoredUser } from '../users/model.ts'
+import { markErasing, overwriteUser } from '../users/store.ts'
+import { eraseResponse } from './erased-response.ts'
+
+type Context = Pick<AppContext, 'db' | 'clock'> & {
+  /** Nothing is served yet, after a restore, and all versions are far ahead: there is nobody to wait for. */
+  isUnserved?: boolean
+}
+
+/** Messages that one transaction overwrites. */
+const messagesAtOnce = 100
+/** While the versions of a host are so far ahead of the clock, nothing more is erased: its pollers go by them. */
+const maxAheadMilliseconds = 600_000
+const lookEveryMilliseconds = 1000
+
+/** What was erased of a guest: what a repeat after a restore needs to know. */
+export interface Receipt {
+  user_id: number
+  host_id: number
+  user_created_at: string
+  at: string
+}
+
+/** The receipt of an erasure. */
+export function receiptOf({ id, host_id, created_at }: StoredUser, at: Date): Receipt {
+  return { user_id: id, host_id, user_created_at: created_at.toISOString(), at: at.toISOString() }
+}
+
+/** Stays that are not over: neither cancelled nor with a departure before today, in UTC. */
+export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[] {
+  const today = toDay(now)
+  return bookings.filter(
+    ({ status, checkout_at }) => status !== bookingStatus.cancelled && checkout_at >= today,
+  )
+}
+
+/**
+ * Erases what is stored of a guest (decisions §26). Each booking and each message gets a new version by it, so that pollers
+ * learn of it as of any other change. Killed at any point, it leaves what a repeat finishes; a repeat of what is finished
+ * changes nothing.
+ *
+ */
+export async function eraseGuest(context: Context, user: StoredUser): Promise<void> {
+  const { db } = context
+  await begin(context, user)
+  // From here on there will be no further booking, so these are all.
+  const bookings = await findBookingsOfUser(db, user.host_id, user.id)
+  for (const booking of bookings) await eraseBooking(context, booking)
+  for (const booking of bookings) await eraseMessages(context, booking)
+  for (const response of await findResponsesOf(db, user.host_id, user.id))
+    await overwriteResponse(db, response, eraseResponse(response.body, user.id))
+  await eraseReasons(
+    db,
+    user.host_id,
+    bookings.map(({ id }) => bookingTarget(id)),
+  )
+  await overwriteUser(db, user, context.clock())
+}
+
+/** The clock of the host is written first, as every booking does: whichever is later sees the other. */
+async function begin({ db, clock }: Context, user: StoredUser): Promise<void> {
+  const { host_id, id } = user
+  if (user.erasing_at) return
+  await carryOut(db, {
+    queue: hostQueue(host_id),
+    async run(session) {
+      await nextSequence(db, session, host_id)
+      const now = clock()
+      await markErasing(db, session, user, now)
+      await recordAction(db, { host_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
+    },
+  })
+}
+
+/** The booking, and its conversation, which stays closed. */
+async function eraseBooking(context: Context, { host_id, id }: StoredBooking): Promise<void> {
+  const { db, clock } = context
+  const conversation = { host_id, booking_id: id }
+  await ensureConversation(db, conversation)
+  await untilNear(context, host_id, 'last')
+  await carryOut(db, {
+    queue: hostQueue(host_id),
+    async run(session) {
+      const now = clock()
+      const seen = await findBooking(db, host_id, id, session)
+      if (seen.erased_at) return
+      const nothing = { special_requests: null, cancellation_reason: null, erased_at: now }
+      await changeBooking(db, session, seen, nothing, now)
+      await closeErased(db, session, conversation, now)
+    },
+  })
+}
+
+async function eraseMessages(context: Context, { host_id, id }: StoredBooking): Promise<void> {
+  const { db, clock } = context
+  const conversation = { host_id, booking_id: id }
+  for (let left = messagesAtOnce; left === messagesAtOnce; ) {
+    await untilNear(context, host_id, 'messages_last')
+    left = await carryOut(db, {
+      queue: hostQueue(host_id),
+      async run(session) {
+        const found = await findUnerased(db, session, conversation, messagesAtOnce)
+        if (found.length === 0) return 0
+        const now = clock()
+        const first = await nextMessageVersions(db, session, host_id, now, found.length)
+        const overwritten = found.map(({ id: message, sender, sender_name }, index) => ({
+          ...{ host_id, id: message, erased_at: now },
+          sender_name: sender === 'guest' ? erasedName : sender_name,
+          version: new Date(first.getTime() + index * 1000),
+        }))
+        await overwriteMessages(db, session, overwritten)
+        return found.length
+      },
+    })
+  }
+}
+
+/** Waits until the versions of a host are not too far ahead of the clock. */
+async function untilNear(
+  { db, clock, isUnserved }: Context,
+  hostId: number,
+  counter: Counter,
+): Promise<void> {
+  while (!isUnserved) {
+    const ahead = (await readHostClock(db, hostId, counter)).getTime() - clock().getTime()
+    if (ahead < maxAheadMilliseconds) return
+    await Bun.sleep(lookEveryMilliseconds)
+  }
+}

@@ -1,0 +1,37 @@
+import { bookingTarget, findActionsOn } from '../../access/audit/store.ts'
+import { findResponsesOf } from '../../http/idempotency/store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { findBookingsOfUser } from '../bookings/store.ts'
+import { findAllMessages } from '../messages/store.ts'
+import type { StoredUser } from '../users/model.ts'
+
+/** Everything that is stored of a guest, as it is stored, without what only protects it (decisions §26). */
+export async function exportGuest(db: Db, user: StoredUser) {
+  const { host_id, id } = user
+  const bookings = await findBookingsOfUser(db, host_id, id)
+  const conversations = await Promise.all(
+    bookings.map(async (booking) => ({
+      booking_id: booking.id,
+      messages: (await findAllMessages(db, { host_id, booking_id: booking.id })).map(withoutIds),
+    })),
+  )
+  const responses = await findResponsesOf(db, host_id, id)
+  const targets = [`user ${id}`, ...bookings.map((booking) => bookingTarget(booking.id))]
+  const { password_hash, email_key: _, ...person } = user
+  return {
+    user: { ...withoutIds(person), has_password: password_hash !== null },
+    bookings: bookings.map(withoutIds),
+    conversations,
+    stored_responses: responses.map(({ endpoint, status, body, expires_at }) => ({
+      ...{ endpoint, status, expires_at },
+      body: JSON.parse(body),
+    })),
+    audit: (await findActionsOn(db, host_id, targets)).map(withoutIds),
+  }
+}
+
+/** Without the id that the database gives a document. */
+function withoutIds<T extends object>(document: T): Omit<T, '_id'> {
+  const { _id, ...rest } = document as T & { _id?: unknown }
+  return rest
+}

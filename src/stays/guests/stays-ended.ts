@@ -1,0 +1,42 @@
+import { toDay } from '../../core/clock.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { StoredBooking } from '../bookings/model.ts'
+import { bookingStatus } from '../bookings/status.ts'
+import { findBookingsOfUser } from '../bookings/store.ts'
+import type { StoredUser } from '../users/model.ts'
+import { findUsersAfter } from '../users/store.ts'
+import { openStays } from './erase.ts'
+
+const usersAtOnce = 200
+
+/**
+ * The guests whose last stay ended before a day, of one host or of all, in the order of their ids: neither those with an
+ * open stay nor those who are erased.
+ *
+ * @param before day, `YYYY-MM-DD`
+ */
+export async function* guestsEndedBefore(
+  db: Db,
+  hostId: number | undefined,
+  before: string,
+  now: Date,
+): AsyncGenerator<StoredUser> {
+  for (let after = 0; ; ) {
+    const users = await findUsersAfter(db, { hostId, after, limit: usersAtOnce })
+    for (const user of users) {
+      const bookings = await findBookingsOfUser(db, user.host_id, user.id)
+      if (openStays(bookings, now).length === 0 && lastDay(user, bookings) < before) yield user
+    }
+    const last = users.at(-1)
+    if (!last) return
+    after = last.id
+  }
+}
+
+/** When the last stay of a guest ended; one that was cancelled, when that was done; without any, when they were created. */
+function lastDay({ created_at }: StoredUser, bookings: StoredBooking[]): string {
+  const days = bookings.map(({ status, checkout_at, canceled_at }) =>
+    status === bookingStatus.cancelled && canceled_at ? toDay(canceled_at) : checkout_at,
+  )
+  return days.sort().at(-1) ?? toDay(created_at)
+}

@@ -1,0 +1,310 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
+import { afterAll, describe, test } from 'vitest'
+import { prepareAvailability } from '../../src/inventory/availability/write.ts'
+import { carryOut } from '../../src/platform/mongo/transactions.ts'
+import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
+import { bounds } from '../../src/sandbox/certification/bounds.ts'
+import { gradeRepeated } from '../../src/sandbox/certification/faults.ts'
+import {
+  certificationModel,
+  type RequestRecord,
+  requestRecordModel,
+} from '../../src/sandbox/certification/model.ts'
+import type { Run } from '../../src/sandbox/certification/step.ts'
+import type { Actor } from '../support/app.ts'
+import { storeCertification } from '../support/certification.ts'
+import { certifyingService } from '../support/certifying.ts'
+import { partnerctl } from '../support/processes.ts'
+
+const second = 1000
+const issuer = 'https://partners.example.com'
+/** Steps are decided as soon as they can be; what a person does has all the time of a busy machine. */
+const service = await certifyingService(
+  {
+    ...bounds,
+    look: 200,
+    silence: 400,
+    losing: 300,
+    settle: 50,
+    serve: 240 * second,
+    catchUp: 0,
+    hold: second,
+  },
+  { PUBLIC_URL: issuer },
+)
+afterAll(() => service.close())
+const { db } = service.context.sandbox
+const path = '/sandbox/certifications'
+const folder = await mkdtemp(join(tmpdir(), 'partner-certification-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+const start = (actor: Actor, ...profiles: string[]) => actor.send('POST', path, { body: { profiles } })
+const stored = (id: number) => certificationModel(db).findById(id).lean().orFail()
+
+/** Resolves with the certification once its `next` is as wanted. */
+async function until(actor: Actor, id: number, action: string | null) {
+  for (;;) {
+    const found = await service.look(actor.keyId, id)
+    if ((found.next?.action ?? null) === action) return found
+    await Bun.sleep(50)
+  }
+}
+
+describe.concurrent('POST /sandbox/certifications', () => {
+  test('fills the sandbox with more than a page, asks for the start, and runs once for a key', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const { status, body } = await actor.send('POST', path, {
+      body: { profiles: ['webhooks', 'feed'], seed: 'october' },
+    })
+    expect([status, body.data.status, body.data.seed, body.data.profiles]).toEqual([
+      ...[201, 'running', 'october'],
+      ['feed', 'webhooks'],
+    ])
+    expect(new Set(body.data.cases.map(({ status: state }: { status: string }) => state))).toEqual(
+      new Set(['waiting']),
+    )
+    const feed = await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=1')
+    expect(feed.body.meta.pagination.total).toBeGreaterThanOrEqual(130)
+    expect((await start(actor, 'feed')).status).toBe(409)
+    expect((await until(actor, body.data.id, 'start')).next?.text).toContain('empty store')
+    for (const [method, steering] of [
+      ['POST', '/sandbox/clock'],
+      ['GET', '/sandbox/faults'],
+      ['POST', '/sandbox/scenarios/guest-books'],
+    ] as const)
+      expect(
+        (await actor.send(method, steering, { body: method === 'GET' ? undefined : { advance_seconds: 1 } }))
+          .status,
+      ).toBe(409)
+    await actor.send('DELETE', '/sandbox')
+    const ended = await until(actor, body.data.id, null)
+    expect([ended.status, ended.cases[0]?.because]).toEqual(['failed', 'The sandbox was cleared'])
+    expect((await actor.send('GET', path)).body.data.map(({ id }: { id: number }) => id)).toEqual([
+      body.data.id,
+    ])
+    expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
+  })
+
+  test('asks for the permissions of the profiles, and for profiles that there are', async ({ expect }) => {
+    const actor = await service.actor({ permissions: ['bookings.read', 'listings.read'] })
+    const refused = await start(actor, 'feed', 'inventory')
+    expect([refused.status, refused.body.error.errors[0].message]).toEqual([403, 'listings.write'])
+    for (const profiles of [[], ['feeds'], 'feed', null, ['feed', 'feed', 'feed', 'feed', 'feed']])
+      expect((await actor.send('POST', path, { body: { profiles } })).status).toBe(422)
+    expect((await actor.send('GET', path)).body.data).toEqual([])
+  })
+})
+
+describe.concurrent('a certification', () => {
+  test('records what was delivered and no value that was sent, hides what it plays, and is gone when it ends', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'bookings')).body.data
+    const asked = await until(actor, id, 'book')
+    const { listing_id, room_type_id, checkin_at, checkout_at } = asked.next as NonNullable<typeof asked.next>
+    const secret = `canary-${crypto.randomUUID()}`
+    const body = {
+      user_id: 1001,
+      listing_id,
+      room_type_id,
+      checkin_at,
+      checkout_at,
+      special_requests: secret,
+    }
+    const book = () =>
+      actor.send('POST', '/sandbox/bookings', { body, headers: { 'idempotency-key': secret } })
+    // Its response is lost: there is no socket here, so what is left of it is an error.
+    await book().catch(() => null)
+    await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=3')
+    const records = await requestRecordModel(db).find({ certification_id: id }).lean()
+    expect(records.map(({ operation, fault, bookings }) => [operation, fault, bookings.length])).toEqual([
+      ['POST /sandbox/bookings', 'lost_response', 0],
+      ['GET /sandbox/integrations/:provider/bookings', null, 3],
+    ])
+    expect(JSON.stringify(records)).not.toContain(secret)
+    const log = await actor.send('GET', '/sandbox/requests')
+    expect(log.body.data.filter(({ fault }: { fault: unknown }) => fault !== null)).toEqual([])
+    expect((await actor.send('PUT', `${path}/${id}/state`, { body: { bookings: [] } })).status).toBe(409)
+    expect((await actor.send('GET', `${path}/${id}/report`)).status).toBe(409)
+    const keys = service.context.live.db.collection('keys')
+    await keys.updateOne({ id: actor.keyId }, { $set: { expires_at: new Date(0) } })
+    await until(actor, id, null)
+    expect(await requestRecordModel(db).countDocuments({ certification_id: id })).toBe(0)
+    expect(await stored(id)).toMatchObject({ status: 'failed', secret: null, next: null, facts: {} })
+  })
+
+  test('grades what is strange like all else, is hidden by no filter, records 5,000 requests and expires', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'feed')).body.data
+    await until(actor, id, 'start')
+    // A body that is no body of that route, with things in it that cannot be made a text.
+    const strange = { data: [{ start_date: { toString: 1 }, end_date: [] }, null, 7] }
+    for (const target of ['/sandbox/integrations/provider_one/availability', '/sandbox/bookings'])
+      expect((await actor.send('POST', target, { body: strange })).status).toBe(422)
+    const feed = '/sandbox/integrations/provider_one/bookings'
+    expect((await actor.send('GET', `${feed}?checkout_after=2099-01-01`)).body.data.Bookings).toEqual([])
+    await Bun.sleep(500)
+    expect((await service.look(actor.keyId, id)).cases[0]).toMatchObject({
+      name: 'feed.pages',
+      status: 'waiting',
+    })
+    expect(await requestRecordModel(db).countDocuments({ certification_id: id })).toBe(3)
+    await certificationModel(db).updateOne({ _id: id }, { $set: { requests: 4999 } })
+    const { body } = await actor.send('GET', `${feed}?per_page=100&page=2`)
+    const { version } = body.data.Bookings.at(-1)
+    const held = await actor.send('GET', `${feed}?wait=30&updated_after=${encodeURIComponent(version)}`)
+    expect(held.body.data.Bookings).toEqual([])
+    expect(await requestRecordModel(db).countDocuments({ certification_id: id })).toBe(4)
+    expect((await stored(id)).requests).toBe(5001)
+    const longAgo = new Date(Date.now() - bounds.expiry - 1000)
+    await certificationModel(db).updateOne(
+      { _id: id },
+      { $set: { 'step.began_at': longAgo }, $inc: { revision: 1 } },
+    )
+    expect((await until(actor, id, null)).status).toBe('expired')
+  })
+
+  test('judges the uploaded state once, as JSON or as lines', async ({ expect }) => {
+    const states: [body: string, status: number][] = [
+      ['{"bookings":[]}', 200],
+      ['{"booking_id":1,"status":"pending","checkin_at":"2030-01-01","checkout_at":"2030-02-01"}', 200],
+      [
+        '{"booking_id":1,"status":"pending","checkin_at":"2030-01-01","checkout_at":"2030-02-01"}\n{"booking_id":"2","status":"cancelled","checkin_at":"2030-01-01","checkout_at":"2030-02-01"}\n',
+        200,
+      ],
+      ['{"booking_id":1,"status":"open","checkin_at":"2030-01-01","checkout_at":"2030-02-01"}', 422],
+      ['{"booking_id":1}\n{', 422],
+      ['', 422],
+      ['[]', 422],
+      ['null', 422],
+    ]
+    for (const [body, status] of states) {
+      const actor = await service.actor()
+      const id = await storeCertification(actor.db, actor, 'asked')
+      const put = () => actor.send('PUT', `${path}/${id}/state`, { body })
+      expect([body, (await put()).status]).toEqual([body, status])
+      if (status === 200) expect((await put()).status).toBe(409)
+    }
+  })
+
+  test('grades a change by all that was pushed for it, also where nights are seen before the push is recorded', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'inventory')).body.data
+    const push = async (data: object[]) =>
+      expect(
+        (await actor.send('POST', '/sandbox/integrations/provider_one/availability', { body: { data } }))
+          .status,
+      ).toBe(200)
+    const { next: year } = await until(actor, id, 'push_all')
+    const { start_date, end_date } = year as NonNullable<typeof year>
+    const whole = (year?.room_types ?? []).map((place) => ({
+      ...place,
+      available: 2,
+      start_date,
+      end_date,
+    }))
+    await push(whole)
+    const { next } = await until(actor, id, 'push_change')
+    const { action: _, text: __, ...asked } = next as NonNullable<typeof next>
+    const { scope } = await stored(id)
+    const items = await prepareAvailability(service.context.sandbox, scope as number, [asked as never])
+    await carryOut(db, items)
+    await Bun.sleep(800)
+    const graded = async () =>
+      (await service.look(actor.keyId, id)).cases.find(({ name }) => name === 'inventory.change')
+    expect(await graded()).toMatchObject({ status: 'waiting' })
+    await push([...whole, asked])
+    await expect.poll(graded).toMatchObject({ status: 'failed' })
+  })
+
+  test('is seen by its key alone, and the last 20 are kept', async ({ expect }) => {
+    const [actor, other] = [await service.actor(), await service.actor()]
+    const ids: number[] = []
+    for (let count = 0; count < 22; count += 1) ids.push(await storeCertification(actor.db, actor, 'passed'))
+    const list = (await actor.send('GET', path)).body.data
+    expect(list.map(({ id }: { id: number }) => id)).toEqual(ids.reverse().slice(0, 20))
+    expect((await other.send('GET', `${path}/${ids[0]}`)).status).toBe(404)
+    expect((await other.send('GET', `${path}/${ids[0]}/report`)).status).toBe(404)
+    expect((await other.send('DELETE', `${path}/${ids[0]}`)).status).toBe(404)
+  })
+})
+
+test('what was refused may be sent once more, for its response may have been lost, and no more', ({
+  expect,
+}) => {
+  const at = (milliseconds: number) =>
+    ({
+      body_hash: 'same',
+      at: new Date(milliseconds),
+      answered_at: new Date(milliseconds + 10),
+    }) as RequestRecord
+  const graded = (now: number, records: RequestRecord[]) =>
+    gradeRepeated({ now: new Date(now), bounds } as Run, records, records[0], 'again and again')?.status
+  const [soon, late] = [bounds.silence, 3 * bounds.silence]
+  expect([graded(soon, []), graded(soon, [at(0)]), graded(late, [at(0)])]).toEqual([
+    'passed',
+    undefined,
+    'passed',
+  ])
+  expect(graded(bounds.silence + 500, [at(0), at(1000)])).toBeUndefined()
+  expect(graded(late, [at(0), at(1000)])).toBe('passed')
+  expect(graded(soon, [at(0), at(1000), at(2000)])).toBe('failed')
+})
+
+test.concurrent('a report is verified by any JOSE library, and refused when it is another in one byte', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const id = await storeCertification(actor.db, actor, 'passed')
+  const { report } = (await actor.send('GET', `${path}/${id}/report`)).body.data
+  const jwks = (await service.send('GET', '/.well-known/jwks.json', { key: null })).body
+  expect(jwks.keys[0]).toMatchObject({ kty: 'OKP', crv: 'Ed25519', use: 'sig' })
+  expect(Object.keys(jwks.keys[0])).not.toContain('d')
+  const { payload, protectedHeader } = await jwtVerify(report, createLocalJWKSet(jwks), { issuer })
+  expect(protectedHeader.alg).toBe('EdDSA')
+  expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(365 * 86_400)
+  expect(payload).toMatchObject({
+    host: 'Test host',
+    key_name: 'Test key',
+    certification: { id, status: 'passed' },
+  })
+  expect(JSON.stringify(payload)).not.toContain('request_ids')
+
+  const [file, keys] = [join(folder, 'report.jws'), join(folder, 'jwks.json')]
+  await writeFile(keys, JSON.stringify(jwks))
+  const verify = async (text: string, ...more: string[]) => {
+    await writeFile(file, text)
+    const args = ['certify', 'verify', file, '--jwks', keys, '--base-url', issuer, ...more]
+    return partnerctl(args, {})
+  }
+  const genuine = await verify(`${report}\n`)
+  expect([genuine.code, genuine.stdout]).toEqual([0, expect.stringContaining('genuine')])
+  const [head, claims, signature] = report.split('.')
+  const forged = Buffer.from(JSON.stringify({ ...payload, host: 'Another' })).toString('base64url')
+  const unsigned = Buffer.from('{"alg":"none"}').toString('base64url')
+  const { live } = service.context
+  const { kid, privateKey } = await signingKey(live.db, live.secrets, new Date())
+  const tomorrow = { ...payload, iat: (payload.iat ?? 0) + 86_400, exp: (payload.exp ?? 0) + 86_400 }
+  const early = await new SignJWT(tomorrow).setProtectedHeader({ alg: 'EdDSA', kid }).sign(privateKey)
+  const changed = `${signature.slice(0, 40)}${signature[40] === 'A' ? 'B' : 'A'}${signature.slice(41)}`
+  for (const wrong of [
+    `${head}.${forged}.${signature}`,
+    `${head}.${claims}.${changed}`,
+    `${unsigned}.${claims}.`,
+    early,
+    'not a report',
+    '',
+  ])
+    expect((await verify(wrong)).code).toBe(1)
+  expect((await verify(report, '--base-url', 'https://others.example.com')).code).toBe(1)
+})

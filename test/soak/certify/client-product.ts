@@ -1,0 +1,46 @@
+import { createClient } from '../../../client/src/index.ts'
+import type { Asked, Held } from './product.ts'
+import type { Certifiable, verified } from './rig.ts'
+
+/** A product that is nothing but the client's loop and a map, with a checkpoint or as a consumer. */
+export class ClientProduct implements Certifiable {
+  readonly stored = new Map<number, Held>()
+  private after: string | null = null
+  private run = new AbortController()
+  private work: Promise<void> | undefined
+
+  constructor(
+    private readonly baseUrl: string,
+    private readonly key: string,
+    private readonly isConsumer: boolean,
+  ) {}
+
+  start(): void {
+    this.run = new AbortController()
+    // It ends where its key is wrong, and by a crash.
+    this.work = this.follow(this.run.signal).catch(() => {})
+  }
+
+  private async follow(signal: AbortSignal): Promise<void> {
+    const client = createClient({ key: this.key, baseUrl: this.baseUrl, sandbox: true })
+    const place = this.isConsumer ? { consumer: 'certified' } : { after: this.after }
+    for await (const booking of client.bookings.feed({ ...place, wait: 30, signal })) {
+      const { booking_id, status, checkin_at, checkout_at, version } = booking
+      this.stored.set(booking_id, { booking_id, status, checkin_at, checkout_at })
+      this.after = version
+    }
+  }
+
+  kill(): void {
+    this.run.abort()
+  }
+
+  async close(): Promise<void> {
+    this.kill()
+    await this.work
+  }
+
+  async act(_: Asked): Promise<void> {}
+
+  async register(_: typeof verified): Promise<void> {}
+}

@@ -1,0 +1,84 @@
+import { verifyWebhook } from '../../../client/src/index.ts'
+import type { CertificationView } from '../../../src/sandbox/certification/schema.ts'
+import type { Actor } from '../../support/app.ts'
+import type { Asked, Held } from './product.ts'
+
+/** What a product can do, as a course asks for it. */
+export interface Certifiable {
+  start(): void
+  kill(): void
+  close(): Promise<void>
+  act(asked: Asked): Promise<void>
+  register(verify: typeof verified): Promise<void>
+  readonly stored: Map<number, Held>
+}
+
+/** Checks a hint as a product does: signature and time. */
+export const verified = (headers: Headers, body: string, secret: string) =>
+  verifyWebhook(body, headers, secret)
+
+/**
+ * Plays a whole course to a product that follows `next`; returns how it was graded.
+ *
+ * @param look reads how it stands beside the routes, of which a key has sixty a minute
+ */
+export async function certify(
+  actor: Pick<Actor, 'send'>,
+  product: Certifiable,
+  profiles: string[],
+  look: (id: number) => Promise<CertificationView>,
+  seed?: string,
+): Promise<CertificationView> {
+  const path = '/sandbox/certifications'
+  const id = await begin(actor, path, { profiles, ...(seed ? { seed } : {}) })
+  let done = ''
+  try {
+    for (;;) {
+      const certification = await look(id)
+      if (certification.status !== 'running') return certification
+      const asked = certification.next
+      if (asked && JSON.stringify(asked) !== done) {
+        done = JSON.stringify(asked)
+        await follow(actor, product, asked as Asked, `${path}/${id}`, profiles)
+      }
+      await Bun.sleep(150)
+    }
+  } finally {
+    await product.close()
+  }
+}
+
+/** Starts a certification; one whose start was answered by a process that died is found again. */
+async function begin(actor: Pick<Actor, 'send'>, path: string, body: object): Promise<number> {
+  // What a busy machine could not do in time is sent again, here as by any partner.
+  const started = await actor.send('POST', path, { body, asIs: false })
+  if (started.status === 201) return started.body.data.id
+  const [newest] = (await actor.send('GET', path)).body.data
+  if (started.status !== 409 || newest?.status !== 'running') throw new Error(started.text)
+  return newest.id
+}
+
+async function follow(
+  actor: Pick<Actor, 'send'>,
+  product: Certifiable,
+  asked: Asked,
+  path: string,
+  profiles: string[],
+): Promise<void> {
+  if (asked.action === 'stop') product.kill()
+  else if (asked.action === 'start') {
+    product.start()
+    if (profiles.includes('webhooks') && !profiles.includes('feed')) await product.register(verified)
+  } else if (asked.action === 'upload_state')
+    await actor.send('PUT', `${path}/state`, {
+      body: { bookings: [...product.stored.values()] },
+      asIs: false,
+    })
+  // Not waited for: what is asked next may be asked while it tries.
+  else void product.act(asked)
+}
+
+/** What failed, by name. */
+export function failedCases({ cases }: CertificationView): string[] {
+  return cases.filter(({ status }) => status === 'failed').map(({ name }) => name)
+}

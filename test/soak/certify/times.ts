@@ -1,0 +1,22 @@
+import { type Bounds, bounds } from '../../../src/sandbox/certification/bounds.ts'
+
+/** A tenth of the times, so that many courses can be played; whole seconds stay whole, as `Retry-After` is. */
+export const fast: Bounds = {
+  ...bounds,
+  look: 100,
+  serve: 20_000,
+  silence: 2500,
+  longestSilence: 10_000,
+  quiet: 6000,
+  catchUp: 0,
+  limitedAtLeast: 1500,
+  limitedAtMost: 4000,
+  failing: 3000,
+  losing: 300,
+  quick: 1000,
+  followed: 6000,
+  unheard: 15_000,
+  hold: 1000,
+  settle: 200,
+  runtime: 20,
+}

@@ -1,0 +1,20 @@
+import mongoose from 'mongoose'
+import { systemClock } from '../../../src/core/clock.ts'
+import type { Db } from '../../../src/platform/mongo/connection.ts'
+import { eraseGuest } from '../../../src/stays/guests/erase.ts'
+import { findUserOfAnyHost } from '../../../src/stays/users/store.ts'
+
+/** Erases a guest, and is killed at a statement: before it is sent, or once it was answered. Prints how many there were. */
+const [url, userId, last, at] = process.argv.slice(2) as [string, string, string, 'started' | 'succeeded']
+const db = (await mongoose.createConnection(url, { monitorCommands: true }).asPromise()) as Db
+const user = await findUserOfAnyHost(db, Number(userId))
+let statements = 0
+const count = ({ commandName }: { commandName: string }) => {
+  if (['hello', 'isMaster', 'ismaster', 'ping', 'endSessions'].includes(commandName)) return
+  statements += 1
+  if (statements === Number(last)) process.kill(process.pid, 'SIGKILL')
+}
+db.getClient().on(at === 'started' ? 'commandStarted' : 'commandSucceeded', count as never)
+await eraseGuest({ db, clock: systemClock }, user)
+console.log(statements)
+await db.close()

@@ -1,0 +1,155 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { bookingModel } from '../../../src/stays/bookings/model.ts'
+import { messageModel } from '../../../src/stays/messages/model.ts'
+import { userModel } from '../../../src/stays/users/model.ts'
+import { admin, adminJson } from '../../support/admin.ts'
+import { testApp } from '../../support/app.ts'
+import { findEverywhere, makeGuest } from '../../support/guests.ts'
+
+const service = await testApp()
+const { db } = service.live
+const folder = await mkdtemp(join(tmpdir(), 'partner-guests-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+const provider = '/v1/integrations/provider_one'
+
+const versions = async (hostId: number) => ({
+  bookings: await bookingModel(db)
+    .find({ host_id: hostId }, { _id: 0, id: 1, updated_at: 1, erased_at: 1 })
+    .sort({ id: 1 })
+    .lean(),
+  messages: await messageModel(db)
+    .find({ host_id: hostId }, { _id: 0, id: 1, version: 1, erased_at: 1 })
+    .sort({ id: 1 })
+    .lean(),
+})
+
+test('a guest is exported with all that is stored, and nothing of it is left once they are erased', async () => {
+  const actor = await service.actor()
+  const guest = await makeGuest(actor)
+  const { user_id, booking_id, path } = guest
+  await actor.send('POST', `${path}/cancel`, guest.cancelled)
+  const feedOf = async () => (await actor.send('GET', `${provider}/bookings`)).body.data.Bookings.at(-1)
+  const detailOf = async () =>
+    (await actor.send('GET', `${provider}/bookings/${booking_id}`)).body.data.Booking
+  const before = { ...(await versions(actor.hostId)), detail: await detailOf(), feed: await feedOf() }
+  expect(before.detail.erased_at).toBeNull()
+  await service.logged()
+
+  const document = await admin('guests', 'export', '--user', String(user_id))
+  const exported = JSON.parse(document.stdout)
+  // Keys and passwords are stored as hashes only.
+  const stored = guest.made.filter((text) => !/^Canary(KeyOf|Password)/.test(text))
+  for (const text of stored) expect([text, document.stdout.includes(text)]).toEqual([text, true])
+  expect(Object.keys(exported)).toEqual(['user', 'bookings', 'conversations', 'stored_responses', 'audit'])
+  expect(exported.stored_responses).toHaveLength(5)
+  expect(document.stdout).not.toContain('password_hash')
+  expect(
+    await findEverywhere(
+      service,
+      guest.made.filter((text) => /^Canary(KeyOf|Password)/.test(text)),
+    ),
+  ).toEqual([])
+
+  const file = join(folder, 'receipts.ndjson')
+  const [receipt] = await adminJson('guests', 'erase', '--user', String(user_id), '--yes', '--receipts', file)
+  expect(receipt).toMatchObject({ user_id, host_id: actor.hostId })
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(receipt)
+  expect(await findEverywhere(service, [...guest.made, '+34612345678', '1990-05-17'])).toEqual([])
+
+  const after = await versions(actor.hostId)
+  const newest = (rows: { updated_at?: Date; version?: Date }[]) =>
+    Math.max(...rows.map((row) => (row.updated_at ?? row.version ?? new Date(0)).getTime()))
+  for (const { updated_at, erased_at } of after.bookings) {
+    expect(updated_at.getTime()).toBeGreaterThan(newest(before.bookings))
+    expect(erased_at).toBeInstanceOf(Date)
+  }
+  for (const { version } of after.messages) expect(version.getTime()).toBeGreaterThan(newest(before.messages))
+  expect(after.messages).toHaveLength(before.messages.length)
+  const feed = await feedOf()
+  expect(feed).toEqual({ ...before.feed, version: feed.version })
+  const detail = await detailOf()
+  expect(detail).toMatchObject({
+    ...{ status: 'cancelled', notes: null, cancellation_reason: null, pricing: before.detail.pricing },
+    guest: { name: 'Erased guest', email: `erased-${user_id}@erased.invalid`, phone: null, country: null },
+  })
+  expect(detail.erased_at).not.toBeNull()
+  const messages = (await actor.send('GET', `${provider}/messages?booking_id=${booking_id}`)).body.data
+    .messages
+  expect(messages.map((one: object) => ({ ...one }))).toMatchObject([
+    { sender: 'guest', sender_name: 'Erased guest', text: '[erased]' },
+    { sender: 'host', sender_name: 'Test host', text: '[erased]' },
+    { sender: 'guest', sender_name: 'Erased guest', text: '[erased]' },
+  ])
+  for (const { erased_at } of messages) expect(erased_at).not.toBeNull()
+
+  // Retries replay what was done, in its erased form, and make nobody anew.
+  const replays = [
+    await actor.send('POST', '/v1/users', guest.created),
+    await actor.send('POST', '/v1/bookings', guest.booked),
+    await actor.send('POST', `${path}/messages`, guest.told),
+    await actor.send('POST', `${path}/confirm`, guest.confirmed),
+    await actor.send('POST', `${path}/cancel`, guest.cancelled),
+  ]
+  for (const { headers, text } of replays) {
+    expect(headers.get('idempotent-replayed')).toBe('true')
+    for (const one of guest.made) expect(text).not.toContain(one)
+  }
+  expect(replays.map(({ status }) => status)).toEqual([201, 201, 201, 200, 200])
+  expect(replays[0]?.body.data).toMatchObject({
+    user_id,
+    name: 'Erased guest',
+    phone: null,
+    login_ip: '0.0.0.0',
+  })
+
+  // Nothing more is stored of them.
+  const again = await actor.send('POST', '/v1/bookings', { body: guest.booked.body })
+  expect([again.status, again.body.error.errors[0]]).toMatchObject([
+    422,
+    { path: 'user_id', code: 'invalid' },
+  ])
+  expect((await actor.send('POST', `${path}/messages`, { body: { message: { text: 'x' } } })).status).toBe(
+    409,
+  )
+  expect((await admin('conversations', 'reopen', String(booking_id))).code).toBe(1)
+  const reused = await actor.send('POST', '/v1/users', { body: guest.created.body })
+  expect(reused.status).toBe(201)
+
+  const repeated = await admin('guests', 'erase', '--from-receipts', file, '--yes')
+  expect(repeated.code).toBe(0)
+  expect(await versions(actor.hostId)).toEqual(after)
+  const entries = await adminJson('audit', 'list', '--limit', '1000')
+  const own = entries.filter(({ target }: { target: string }) => target === `user ${user_id}`)
+  expect(own.map(({ action }: { action: string }) => action)).toEqual(['guests erase', 'guests export'])
+})
+
+test('a guest with a stay that is not over is not erased unless that is meant, and a guest of another host never', async () => {
+  const [actor, other] = [await service.actor(), await service.actor()]
+  const guest = await makeGuest(actor)
+  const same = { email: guest.email, first_name: 'Ada', last_name: 'Lovelace' }
+  const twin = (await other.send('POST', '/v1/users', { body: same })).body.data.user_id
+  const untouched = await userModel(db).findOne({ id: twin }).lean()
+  const found = await adminJson('guests', 'find', '--email', guest.email.toUpperCase())
+  expect(found.map(({ user_id }: { user_id: number }) => user_id).sort()).toEqual(
+    [guest.user_id, twin].sort(),
+  )
+  const erase = (...more: string[]) => admin('guests', 'erase', '--user', String(guest.user_id), ...more)
+  expect((await erase('--yes')).code).toBe(1)
+  expect((await erase('--with-open-stays')).code).toBe(2)
+  expect((await erase('--with-open-stays', '--yes', '--receipts', join(folder, 'no', 'where'))).code).toBe(1)
+  expect((await userModel(db).findOne({ id: guest.user_id }).lean())?.erasing_at).toBeNull()
+  expect((await erase('--with-open-stays', '--yes')).code).toBe(0)
+  // A reason that comes later is not stored.
+  await actor.send('POST', `${guest.path}/cancel`, { body: { reason: 'CanaryLate' } })
+  expect(await findEverywhere(service, [...guest.made.slice(1), 'CanaryLate'])).toEqual([])
+  expect(await userModel(db).findOne({ id: twin }).lean()).toEqual(untouched)
+  const domain = await actor.send('POST', '/v1/users', { body: { ...same, email: 'a@Erased.Invalid' } })
+  expect([domain.status, domain.body.error.errors[0]]).toMatchObject([
+    422,
+    { path: 'email', code: 'invalid' },
+  ])
+})

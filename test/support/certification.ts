@@ -1,0 +1,49 @@
+import type { Db } from '../../src/platform/mongo/connection.ts'
+import { casesOf } from '../../src/sandbox/certification/cases.ts'
+import type { Certification } from '../../src/sandbox/certification/model.ts'
+import { insertCertification } from '../../src/sandbox/certification/store.ts'
+import { sandboxDatabase } from '../../src/sandbox/store.ts'
+
+const inADay = () => new Date(Date.now() + 86_400_000)
+let ids = 900_000 + Math.floor(Math.random() * 90_000) * 1000
+
+/**
+ * A certification as it is stored when its product has passed, or while the state is asked for, without the minutes that it
+ * takes to come to that (`test/soak/certify`).
+ */
+export async function storeCertification(
+  live: Db,
+  { keyId, hostId }: { keyId: number; hostId: number },
+  as: 'passed' | 'asked',
+): Promise<number> {
+  ids += 1
+  const id = ids
+  const isPassed = as === 'passed'
+  const cases = casesOf(['feed']).map((name): Certification['cases'][0] => ({
+    ...{ name, status: isPassed ? 'passed' : 'waiting', because: null, request_ids: [] },
+  }))
+  const now = new Date()
+  const step: Certification['step'] = {
+    ...{ id: 'state', index: 0, state: 'played', attempt: 1, progress: 0, memo: {}, after: 0 },
+    ...{ began_at: now, played_at: now, progress_at: now },
+  }
+  await insertCertification(sandboxDatabase(live), {
+    ...{ _id: id, key_id: keyId, of_host: hostId, scope: null, seed: 'stored', profiles: ['feed'], cases },
+    status: isPassed ? 'passed' : 'running',
+    // Nobody gives it up for one that could not be filled.
+    started_at: isPassed ? now : inADay(),
+    ended_at: isPassed ? now : null,
+    step: isPassed ? null : step,
+    next: isPassed ? null : { action: 'upload_state', text: 'Upload what the product holds' },
+    ...{
+      pace: 0,
+      synced_after: null,
+      facts: {},
+      secret: isPassed ? null : 'secret',
+      requests: 0,
+      revision: 0,
+    },
+    ...{ sweep_at: null, expires_at: inADay() },
+  })
+  return id
+}

@@ -1,0 +1,34 @@
+import { createApp } from '../../src/app.ts'
+import { readConfig } from '../../src/core/config.ts'
+import type { Permission } from '../../src/http/permissions.ts'
+import { compose } from '../../src/process/wiring.ts'
+import type { Bounds } from '../../src/sandbox/certification/bounds.ts'
+import { serializeCertification } from '../../src/sandbox/certification/serialize.ts'
+import { findCertification } from '../../src/sandbox/certification/store.ts'
+import { makeActor, sender, testEnvironment } from './app.ts'
+import { mongodbUrlOf } from './databases.ts'
+
+/** A service with a database of its own that certifies by other times, listening on a socket: faults are met there. */
+export async function certifyingService(certifying: Bounds, more: Record<string, string> = {}) {
+  const environment = testEnvironment({
+    MONGODB_URL: mongodbUrlOf(`certify_${crypto.randomUUID().slice(0, 8)}`),
+    WEBHOOKS_ALLOW_PRIVATE: 'on',
+    ...more,
+  })
+  const context = await compose(readConfig(environment), { certifying, noTimeouts: true })
+  const app = createApp(context).listen({ hostname: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${app.server?.port}`
+  const send = sender(fetch, url)
+  return {
+    ...{ url, context, send, mongodbUrl: environment.MONGODB_URL as string },
+    look: async (keyId: number, id: number) =>
+      serializeCertification(await findCertification(context.sandbox.db, keyId, id)),
+    actor: (options: { permissions?: Permission[] } = {}) =>
+      makeActor(context.live, send, { rateLimit: 1_000_000, ...options }),
+    async close() {
+      await app.stop(true)
+      await Promise.all([context.live, context.sandbox].map(({ db }) => db.dropDatabase().catch(() => {})))
+      await context.close()
+    },
+  }
+}
