@@ -2,24 +2,39 @@ import { defineConfig } from 'vitest/config'
 import { soakFactor } from './test/support/soak.ts'
 import { shared } from './vitest.shared.ts'
 
+/** Each of these keeps the whole machine busy, or measures: nothing runs beside them. */
+const alone = ['test/soak/certify/certify.test.ts', 'test/soak/faults/redis-outage.test.ts']
+
+const { globalSetup, reporters, ...common } = shared
+const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
+
 /** `bin/soak`: what needs load, kills, failovers or long histories to show. */
 export default defineConfig({
   test: {
-    ...shared,
-    // The second ones go on from `bin/test`, see `isSoak`.
-    include: [
-      'test/soak/**/*.test.ts',
-      ...['http/every-route', 'security/injection', 'security/any-json', 'security/schemas'].map(
-        (file) => `test/${file}.test.ts`,
-      ),
-      ...[
-        'stays/bookings/pricing',
-        'inventory/listings/merge',
-        'inventory/availability/rows',
-        'inventory/availability/overlay',
-      ].map((file) => `test/${file}.test.ts`),
+    ...{ globalSetup, reporters },
+    projects: [
+      { test: { ...ofEach, name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      {
+        test: {
+          ...ofEach,
+          name: 'together',
+          // The second ones go on from `bin/test`, see `isSoak`.
+          include: [
+            'test/soak/**/*.test.ts',
+            ...['http/every-route', 'security/injection', 'security/any-json', 'security/schemas'].map(
+              (file) => `test/${file}.test.ts`,
+            ),
+            ...[
+              'stays/bookings/pricing',
+              'inventory/listings/merge',
+              'inventory/availability/rows',
+              'inventory/availability/overlay',
+            ].map((file) => `test/${file}.test.ts`),
+          ],
+          exclude: alone,
+          sequence: { groupOrder: 2 },
+        },
+      },
     ],
-    env: { IS_SOAK: '1' },
-    testTimeout: 10 * 60_000 * soakFactor,
   },
 })

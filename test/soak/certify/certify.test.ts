@@ -79,7 +79,12 @@ function habitsOf(name: Wrong): Habits {
   const profile = wrong[name].split('.')[0]
   if (profile === 'webhooks')
     return { hinted: true, pause: name === 'hints-unread' ? 30_000 : 5000, wrong: name }
-  return { reads: name === 'reads-first-and-last-page' ? 'page' : 'cursor', wrong: name }
+  return {
+    reads: name === 'reads-first-and-last-page' ? 'page' : 'cursor',
+    // Where it stays, it goes on reading all that follows: what it holds is what tells.
+    ...(name === 'fails-at-unknown-cancellations' ? { perPage: 100 } : {}),
+    wrong: name,
+  }
 }
 
 type Service = Awaited<ReturnType<typeof certifyingService>>

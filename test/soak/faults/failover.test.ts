@@ -21,7 +21,7 @@ test(`a service whose primary is killed under load (${kills} ×) and frozen once
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
   const service = await startService(testEnvironment(environment))
   const load = new KeyedLoad(() => service.url, actor.key, body)
-  const feed = httpFeed(() => service.url, actor.key, { transient: [500] })
+  const feed = httpFeed(() => service.url, actor.key)
   const pollers = [
     new Poller('during elections', feed, 20, false),
     new Poller('waiting during elections', feed, 20, false, 3),

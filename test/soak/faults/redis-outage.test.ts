@@ -56,6 +56,9 @@ async function latencies(key: string, count: number): Promise<number[]> {
   return times.sort((a, b) => a - b)
 }
 
+/** The most that an outage adds to a request (decisions §12). */
+const addedMilliseconds = 100
+
 const p95 = (times: number[]) => times[Math.floor((times.length - 1) * 0.95)] as number
 
 const outages: [string, { begin(): Promise<void> | void; end(): Promise<void> | void }][] = [
@@ -79,23 +82,26 @@ const outages: [string, { begin(): Promise<void> | void; end(): Promise<void> | 
 ]
 
 test.each(outages)(
-  'a service whose Redis is %s responds hardly later at p95, limits by itself, and is ready soon after the end',
+  'a service whose Redis is %s responds at most 100 ms later at p95, limits by itself, and is ready soon after the end',
   async (_, outage) => {
     const { key } = await service.actor()
     const before = await latencies(key, 200)
     await outage.begin()
-    const during = await latencies(key, 400)
-    expect(p95(during) / p95(before)).toBeLessThan(20)
+    try {
+      const during = await latencies(key, 400)
+      expect(p95(during) - p95(before)).toBeLessThan(addedMilliseconds)
 
-    const limited = await service.actor({ rateLimit: 10 })
-    const statuses: number[] = []
-    for (let count = 0; count < 15; count += 1) statuses.push((await limited.send('GET', '/v1/me')).status)
-    expect(statuses.filter((status) => status === 200)).toHaveLength(10)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(5)
-    const readiness = await service.send('GET', '/readyz')
-    expect([readiness.status, readiness.body]).toEqual([200, { status: 'degraded', failing: ['redis'] }])
-
-    await outage.end()
+      const limited = await service.actor({ rateLimit: 10 })
+      const statuses: number[] = []
+      for (let count = 0; count < 15; count += 1) statuses.push((await limited.send('GET', '/v1/me')).status)
+      expect(statuses.filter((status) => status === 200)).toHaveLength(10)
+      expect(statuses.filter((status) => status === 429)).toHaveLength(5)
+      const readiness = await service.send('GET', '/readyz')
+      expect([readiness.status, readiness.body]).toEqual([200, { status: 'degraded', failing: ['redis'] }])
+    } finally {
+      // The next outage is another one.
+      await outage.end()
+    }
     const start = performance.now()
     while ((await service.send('GET', '/readyz')).body.status !== 'ready') await Bun.sleep(20)
     expect(performance.now() - start).toBeLessThan(2000 + 100 * p95(before))

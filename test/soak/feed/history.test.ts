@@ -87,7 +87,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
       new Poller(`${name} by pages of ${perPage}`, from, perPage, false, wait ?? undefined),
       new Poller(`${name} by cursor of ${perPage}`, from, perPage, true, wait ?? undefined),
     ])
-  const ofMessages = httpFeed(anyUrl, actor.key, { kind: 'messages' })
+  const ofMessages = httpFeed(anyUrl, actor.key, 'messages')
   const readers = {
     bookings: pollersOf('bookings', feed, wait === null ? [1, 3, 7, 50] : [3, 50]),
     messages: wait === null ? [] : pollersOf('messages', ofMessages, [3, 50]),

@@ -50,7 +50,7 @@ test('a waiting reader learns of every change of another process at once', async
       headers: { 'x-api-key': actor.key },
       body: JSON.stringify({ message: { text: `Message ${index}` } }),
     })
-  const feed = httpFeed(() => reading.url, actor.key, { kind: 'messages' })
+  const feed = httpFeed(() => reading.url, actor.key, 'messages')
   const control = await controlOf(() => feed.page({ per_page: 50 }))
   const { items } = await feed.page({ per_page: 50 })
   expect(

@@ -80,7 +80,7 @@ async function beginHistory(url: string) {
       kind,
       poller: new Poller(
         `${kind}, ${byCursor}`,
-        httpFeed(() => url, actor.key, { kind }),
+        httpFeed(() => url, actor.key, kind),
         7,
         byCursor,
       ),
