@@ -227,6 +227,21 @@ describe.concurrent('a certification', () => {
     await expect.poll(graded).toMatchObject({ status: 'failed' })
   })
 
+  test('whose start was killed keeps no other from starting for longer than two minutes', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const id = await storeCertification(actor.db, actor, 'asked')
+    expect((await start(actor, 'feed')).status).toBe(409)
+    await certificationModel(db).updateOne(
+      { _id: id },
+      { step: null, next: null, started_at: new Date(Date.now() - 121 * second) },
+    )
+    await expect.poll(async () => (await stored(id)).status).toBe('failed')
+    expect((await stored(id)).cases[0]?.because).toBe('The sandbox could not be filled')
+    expect((await start(actor, 'feed')).status).toBe(201)
+  })
+
   test('is seen by its key alone, and the last 20 are kept', async ({ expect }) => {
     const [actor, other] = [await service.actor(), await service.actor()]
     const ids: number[] = []

@@ -17,7 +17,7 @@ declare module 'vitest' {
   }
 }
 
-const pauseMilliseconds = 1000
+const pauseMilliseconds = 2000
 
 /**
  * Each database adds hundreds of entries to one page of the server's catalogue, which only a checkpoint can split. With one

@@ -5,17 +5,17 @@ import { findCourse, setCourseFaults } from '../course-store.ts'
 import { isOpen } from '../life-store.ts'
 import type { CourseFault } from '../model.ts'
 import type { Bounds } from './bounds.ts'
-import type { CaseName } from './cases.ts'
 import { courseOf } from './course.ts'
 import { endCertification } from './end.ts'
+import { grade, isLateAt, lateResults } from './grade.ts'
 import type { Case, Certification, Step } from './model.ts'
 import { longestPause, operations, withoutRepetitions } from './reads.ts'
 import { findRecords } from './records-store.ts'
-import type { CourseStep, Look, Result, Run } from './step.ts'
+import type { CourseStep, Run } from './step.ts'
 import { changeCertification } from './store.ts'
 
 /** A process that died while it filled the sandbox leaves a certification that cannot begin. */
-const fillMilliseconds = 600_000
+const fillMilliseconds = 120_000
 
 /**
  * Takes a certification one look further: begins its step, plays it, or looks at what the product has done, and ends it
@@ -158,46 +158,6 @@ async function lookAt(
   }
   if (Object.keys(change).length > 0) await changeCertification(app.db, certification, change)
   return read
-}
-
-/** What a person is asked to do may take its time, until it is seen to be done. */
-function isLateAt(
-  course: CourseStep,
-  { bounds, now, records }: Run,
-  step: Step,
-  { progress = 0 }: Look,
-): boolean {
-  const { byHand, serve } = course
-  const first = records.find(({ operation }) => byHand?.includes(operation))
-  if (course.cases.length === 0 || progress > step.progress || (byHand && !first)) return false
-  const since = Math.max(step.progress_at.getTime(), first?.at.getTime() ?? 0)
-  return now.getTime() - since > (serve?.(bounds) ?? bounds.serve)
-}
-
-async function lateResults(course: CourseStep, run: Run): Promise<Partial<Record<CaseName, Result>>> {
-  const late = await course.late(run)
-  if (typeof late !== 'string') return late
-  return Object.fromEntries(
-    course.cases.map((name) => [name, { status: 'failed', because: late, seen: run.records }]),
-  )
-}
-
-/** So many requests are named of a case that failed. */
-const shownRequests = 20
-
-/** The cases with their results; what has been decided stays. */
-function grade({ cases }: Certification, results: Look['results'] = {}): Case[] {
-  return cases.map((one) => {
-    const result = results[one.name]
-    if (!result || one.status !== 'waiting') return one
-    const ids = (result.seen ?? []).flatMap(({ request_id }) => request_id ?? [])
-    return {
-      name: one.name,
-      status: result.status,
-      because: result.because ?? null,
-      request_ids: result.status === 'failed' ? ids.slice(-shownRequests) : [],
-    }
-  })
 }
 
 interface Finished {

@@ -220,7 +220,7 @@ describe('a certification', () => {
     let [isOver, kills] = [false, 0]
     const begun = right.map(() => Promise.withResolvers<void>())
     const killing = async () => {
-      // A start that is cut short is given up by the course ten minutes later.
+      // A start that is cut short is given up two minutes later.
       await Promise.all(begun.map(({ promise }) => promise))
       for (let index = 0; !isOver; index = 1 - index) {
         await (processes[index] as ServiceProcess).end('SIGKILL')
