@@ -10,7 +10,7 @@ import { testEnvironment } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { partnerctl } from '../support/processes.ts'
 
-const environment = testEnvironment({ MONGODB_URL: ownDatabase() })
+const environment = testEnvironment({ MONGODB_URL: await ownDatabase() })
 const { db, close } = await openDatabase(readConfig(environment))
 const clock = () => new Date()
 

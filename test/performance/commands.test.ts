@@ -9,7 +9,7 @@ import { readFixture } from '../support/fixtures.ts'
  * How many commands each request sends to the database, counted by the driver's own monitor, so that none creeps in
  * unnoticed. With Redis, as in production: without it the key's record is read for every request.
  */
-const url = ownDatabase()
+const url = await ownDatabase()
 const database = databaseNameOf(url)
 const service = await testApp({
   MONGODB_URL: `${url}&monitorCommands=true`,

@@ -4,7 +4,7 @@ import { testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { partnerctl } from '../support/processes.ts'
 
-const MONGODB_URL = ownDatabase()
+const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL })
 
 test('after a restore no webhook is sent to, and no secret that a rotation was replacing is valid', async () => {

@@ -59,7 +59,7 @@ test('the Redis of compose.yaml grants its account just what the service needs, 
 
 test('the health check of the image responds to how the service is', async () => {
   const [, json = ''] = /HEALTHCHECK[^[]+CMD (\[.+\])/.exec(await read('Dockerfile')) ?? []
-  const running = await startService(testEnvironment({ MONGODB_URL: ownDatabase() }))
+  const running = await startService(testEnvironment({ MONGODB_URL: await ownDatabase() }))
   const [, ...rest] = JSON.parse(json) as string[]
   const check = rest.map((part) => part.replace('http://127.0.0.1:3000', running.url))
   const run = () => Bun.spawn([process.execPath, ...check], { stderr: 'ignore' }).exited

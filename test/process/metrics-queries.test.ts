@@ -3,7 +3,7 @@ import { seedBooking, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 
 const token = 'a-token-of-the-operator'
-const url = ownDatabase()
+const url = await ownDatabase()
 const service = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
 const { db } = service.live
 

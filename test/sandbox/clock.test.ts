@@ -10,7 +10,7 @@ import { validBodies } from '../support/valid-bodies.ts'
 import { hookedPartner } from '../support/webhooks.ts'
 
 const settings = {
-  MONGODB_URL: ownDatabase(),
+  MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
 /** Two processes: what one moves, the other goes by. */

@@ -13,7 +13,7 @@ import { partnerctl } from '../support/processes.ts'
 import { guardedRoutes, type Prefix } from '../support/routes.ts'
 
 let offset = 0
-const url = ownDatabase()
+const url = await ownDatabase()
 const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + offset))
 const feed = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body

@@ -6,7 +6,7 @@ import { ownDatabase } from '../support/databases.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const settings = {
-  MONGODB_URL: ownDatabase(),
+  MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])

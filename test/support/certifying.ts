@@ -6,12 +6,14 @@ import type { Bounds } from '../../src/sandbox/certification/bounds.ts'
 import { serializeCertification } from '../../src/sandbox/certification/serialize.ts'
 import { findCertification } from '../../src/sandbox/certification/store.ts'
 import { makeActor, sender, testEnvironment } from './app.ts'
-import { mongodbUrlOf } from './databases.ts'
+import { createDatabase, mongodbUrlOf } from './databases.ts'
 
 /** A service with a database of its own that certifies by other times, listening on a socket: faults are met there. */
 export async function certifyingService(certifying: Bounds, more: Record<string, string> = {}) {
+  const name = `certify_${crypto.randomUUID().slice(0, 8)}`
+  if (!more.MONGODB_URL) await createDatabase(name)
   const environment = testEnvironment({
-    MONGODB_URL: mongodbUrlOf(`certify_${crypto.randomUUID().slice(0, 8)}`),
+    MONGODB_URL: mongodbUrlOf(name),
     WEBHOOKS_ALLOW_PRIVATE: 'on',
     ...more,
   })

@@ -1,6 +1,9 @@
 import { Redis } from 'ioredis'
 import mongoose from 'mongoose'
 import { afterAll, inject, onTestFinished, TestRunner } from 'vitest'
+import { readConfig } from '../../src/core/config.ts'
+import { compose } from '../../src/process/wiring.ts'
+import { environmentOf } from './environment.ts'
 
 /** Those of this worker that nobody uses at the moment. */
 const free: string[] = []
@@ -25,21 +28,40 @@ export function mongodbUrlOf(database: string): string {
 }
 
 /**
- * A database that no other test uses meanwhile, for a file or a test that runs alone in its worker. Afterwards it is emptied and used again: a server that is given hundreds
- * of tables between two checkpoints rewrites its catalogue for minutes, and does nothing else.
+ * A database that no other test uses meanwhile, for a file or a test that runs alone in its worker. Afterwards it is
+ * emptied and used again: each has hundreds of tables.
  */
-export function ownDatabase(): string {
-  const name = free.pop() ?? nameOfNext()
+export async function ownDatabase(): Promise<string> {
+  const name = free.pop()
+  const own = name ?? nameOfNext()
   atEnd(async () => {
-    await empty(name)
-    free.push(name)
+    await empty(own)
+    free.push(own)
   })
-  return mongodbUrlOf(name)
+  if (!name) await createDatabase(own)
+  return mongodbUrlOf(own)
 }
 
 function nameOfNext(): string {
   created += 1
   return `own_${process.pid}_${created}`
+}
+
+/**
+ * Creates the collections of a service, one database after the other in all workers: of two at once, each keeps the page of
+ * the catalogue from being split that both write to, and everything waits for half a minute.
+ */
+export async function createDatabase(name: string): Promise<void> {
+  const redis = new Redis(inject('redisUrl'))
+  while (!(await redis.set('creating', name, 'PX', 60_000, 'NX'))) await Bun.sleep(20)
+  try {
+    const environment = environmentOf(mongodbUrlOf(name), inject('redisUrl'))
+    const context = await compose(readConfig(environment), { noTimeouts: true })
+    await context.close()
+  } finally {
+    await redis.del('creating')
+    await redis.quit()
+  }
 }
 
 async function empty(name: string): Promise<void> {

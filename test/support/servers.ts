@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import mongoose from 'mongoose'
 import type { TestProject } from 'vitest/node'
-import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { freePort } from '../../src/platform/free-port.ts'
+import { becomePrimary, findMongod, launch, shutDown, urlOf } from '../../src/platform/mongo/mongod.ts'
 import { environmentOf } from './environment.ts'
 import { startService } from './processes.ts'
 import { startRedis } from './redis.ts'
@@ -17,47 +17,40 @@ declare module 'vitest' {
   }
 }
 
-const pauseMilliseconds = 2000
+/** No checkpoint comes between the creation of collections, which would wait for each other; nobody diagnoses the server. */
+const options = ['--syncdelay', '600', '--setParameter', 'diagnosticDataCollectionEnabled=false']
+const startTimeoutMilliseconds = 60_000
 
-/**
- * Each database adds hundreds of entries to one page of the server's catalogue, which only a checkpoint can split. With one
- * a minute, which is what the server does by itself, it grows so large that the next checkpoint takes minutes, in which
- * no collection is created or dropped.
- */
-async function checkpointOften(url: string) {
-  const connection = await mongoose.createConnection(url).asPromise()
-  const admin = connection.getClient().db('admin')
-  // Nobody diagnoses the server of a run.
-  await admin.command({ setParameter: 1, diagnosticDataCollectionEnabled: false })
-  let isOver = false
-  const working = (async () => {
-    while (!isOver) {
-      // Without `async` it waits for every open transaction, and everything else waits for it.
-      await admin.command({ fsync: 1, async: true })
-      await Bun.sleep(pauseMilliseconds)
-    }
-  })()
-  return {
-    async end() {
-      isOver = true
-      await working
-      await connection.close()
-    },
-  }
+/** Nothing waits for a disk in there, and no run outlives the machine. */
+const inMemory = '/dev/shm'
+const neededBytes = 4 * 2 ** 30
+
+/** The folder for the data of a run: in memory where there is room. */
+async function dataFolder(): Promise<string> {
+  const { bavail, bsize } = await statfs(inMemory).catch(() => ({ bavail: 0, bsize: 0 }))
+  return mkdtemp(join(bavail * bsize >= neededBytes ? inMemory : tmpdir(), 'partner-test-'))
+}
+
+async function startMongod(dataDir: string) {
+  await mkdir(join(dataDir, 'mongodb'))
+  const port = await freePort()
+  launch(findMongod(), dataDir, port, options)
+  if (!(await becomePrimary(port, startTimeoutMilliseconds)))
+    throw new Error(`mongod did not start; see ${join(dataDir, 'mongod.log')}`)
+  return { url: urlOf(port), close: () => shutDown(port) }
 }
 
 /** One real `mongod`, one `redis-server` and two processes for the whole run; host and key keep the tests apart. */
 export default async function setup(project: TestProject) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'partner-test-'))
-  const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
-  const checkpoints = await checkpointOften(mongod.url)
+  const dataDir = await dataFolder()
+  const [mongod, redis] = await Promise.all([startMongod(dataDir), startRedis()])
   const environment = environmentOf(mongod.url, redis.url)
   const [one, other] = await Promise.all([startService(environment), startService(environment)])
   project.provide('mongodbUrl', mongod.url)
   project.provide('redisUrl', redis.url)
   project.provide('serviceUrls', [one.url, other.url])
   return async () => {
-    await Promise.all([one.stop(), other.stop(), checkpoints.end()])
+    await Promise.all([one.stop(), other.stop()])
     await Promise.all([mongod.close(), redis.stop()])
     await rm(dataDir, { recursive: true, force: true })
   }

@@ -27,8 +27,17 @@ export async function withServer<T>(port: number, ask: (admin: mongo.Db) => Prom
   }
 }
 
-/** Starts a `mongod` that outlives this process. */
-export function launch(program: string, dataDir: string, port: number): ChildProcess {
+/**
+ * Starts a `mongod` that outlives this process.
+ *
+ * @param more options of its own
+ */
+export function launch(
+  program: string,
+  dataDir: string,
+  port: number,
+  more: readonly string[] = [],
+): ChildProcess {
   const child = spawn(
     program,
     [
@@ -38,6 +47,7 @@ export function launch(program: string, dataDir: string, port: number): ChildPro
       ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
       // Slow operations would be logged with their values, which are people's.
       ...['--slowms', '2000000000'],
+      ...more,
     ],
     // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down.
     { stdio: 'ignore', detached: true },

@@ -5,7 +5,8 @@ import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Permission } from '../../http/permissions.ts'
 import { requirePermission } from '../../http/require-permission.ts'
-import { isDuplicate } from '../../platform/mongo/errors.ts'
+import { busy, isDuplicate } from '../../platform/mongo/errors.ts'
+import { Turns } from '../../platform/turns.ts'
 import { setCourse } from '../course-store.ts'
 import { isOpen } from '../life-store.ts'
 import { book, makeGuest, placesFor } from '../scenarios/stage.ts'
@@ -27,12 +28,14 @@ const bookingsAtStart = 130
 const bookedAtOnce = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
+/** 130 bookings are work: those who start at once wait for each other, so that nobody else waits for them all. */
+const fillings = new Turns(30_000, busy)
 
 /**
  * Starts a certification: clears the sandbox of the key, and fills it with 130 bookings.
  *
  * @throws DomainError `forbidden` for a permission that a profile needs; `conflict` while another one is running, or where
- * the sandbox was cleared too often
+ * the sandbox was cleared too often, and with a retry time where too many start at once
  */
 export async function startCertification(
   app: AppContext,
@@ -44,7 +47,7 @@ export async function startCertification(
   await endCleared(app, caller.keyId)
   const certification = await insert(app, caller, inOrder(profiles), seed ?? randomBytes(6).toString('hex'))
   try {
-    return await fill(app, certification)
+    return await fillings.take('fill', () => fill(app, certification))
   } catch (error) {
     // One that never began takes the place of none that was passed.
     await removeCertification(app.db, certification._id)

@@ -4,7 +4,7 @@ import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 test('the usage of 1,000 requests takes far fewer database writes and keeps the last 20 addresses', async () => {
-  const url = ownDatabase()
+  const url = await ownDatabase()
   let now = Date.now()
   const { live, actor } = await testApp(
     { TRUSTED_PROXIES: '127.0.0.1', MONGODB_URL: url },

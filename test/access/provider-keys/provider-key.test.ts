@@ -90,7 +90,7 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
 })
 
 test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provider keys, which stay unique before, during and after', async () => {
-  const url = ownDatabase()
+  const url = await ownDatabase()
   const [oldSecret, newSecret] = [
     'the old secret of 32 characters and more',
     'the new secret of 32 characters and more',

@@ -117,7 +117,7 @@ test('failures of a week ago are over, and the database removes them by itself',
 })
 
 test('what cannot be written is kept until it can', async () => {
-  const own = await openMongo(ownDatabase())
+  const own = await openMongo(await ownDatabase())
   afterAll(() => own.close())
   const requests = own.collection('requests')
   const { journal, dropped } = openJournal(own)

@@ -96,7 +96,7 @@ test('429 is logged, and the 401 of an inactive or expired key; wrong keys and u
 })
 
 test('a key that ended is logged and counted also where its client has failed too often', async () => {
-  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', MONGODB_URL: ownDatabase() })
+  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', MONGODB_URL: await ownDatabase() })
   const actor = await strict.actor()
   const input = { host: actor.hostId, name: 'k', permissions: [], expiresAt: new Date(0) }
   const { key, record } = await mintKey(strict.live.db, clock, input)

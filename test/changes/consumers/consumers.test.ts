@@ -183,7 +183,7 @@ test('consumers have a window of their own: they work at the limit, and leave it
 })
 
 test('the consumer with the oldest pending change is first in the list and makes the metric; ended keys are in neither', async () => {
-  const apart = await testApp({ MONGODB_URL: ownDatabase() })
+  const apart = await testApp({ MONGODB_URL: await ownDatabase() })
   const [slow, quick, gone] = [await apart.actor(), await apart.actor(), await apart.actor()]
   for (const actor of [slow, quick, gone]) await seedBooking(actor)
   const { body } = await quick.send('GET', `${provider}/bookings`)

@@ -6,7 +6,7 @@ import { seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 let offset = 0
-const service = await testApp({ MONGODB_URL: ownDatabase() }, () => new Date(Date.now() + offset))
+const service = await testApp({ MONGODB_URL: await ownDatabase() }, () => new Date(Date.now() + offset))
 const { db, clock } = service.live
 const path = '/v1/integrations/provider_one/bookings'
 

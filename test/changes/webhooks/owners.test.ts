@@ -7,7 +7,7 @@ import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
-const MONGODB_URL = ownDatabase()
+const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'
 
@@ -117,7 +117,7 @@ test.concurrent('what is done to a webhook is in the audit', async (context) => 
 
 test('a process that takes over waits for the tries of the one that stopped: one hint of a booking at a time', async (context) => {
   const apart = {
-    MONGODB_URL: ownDatabase(),
+    MONGODB_URL: await ownDatabase(),
     WEBHOOKS_ALLOW_PRIVATE: 'on',
   }
   const first = await testApp(apart)

@@ -8,8 +8,8 @@ import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
-const settings = () => ({
-  MONGODB_URL: ownDatabase(),
+const settings = async () => ({
+  MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 const hour = 3_600_000
@@ -17,7 +17,7 @@ const hour = 3_600_000
 /** A service whose clock can be moved; endpoints are changed then, because what is waited for goes by the real one. */
 async function withClock() {
   let offset = 0
-  const service = await testApp(settings(), () => new Date(Date.now() + offset))
+  const service = await testApp(await settings(), () => new Date(Date.now() + offset))
   return {
     service,
     async move(milliseconds: number, actor: Actor, id: number) {
@@ -27,7 +27,7 @@ async function withClock() {
   }
 }
 
-const [service, slow] = [await testApp(settings()), await testApp(settings())]
+const [service, slow] = [await testApp(await settings()), await testApp(await settings())]
 /** The only delivery of an endpoint as it is stored. */
 const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
 

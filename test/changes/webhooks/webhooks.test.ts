@@ -7,13 +7,13 @@ import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
 // Of its own: whoever shares a database sends its hints.
-const MONGODB_URL = ownDatabase()
+const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'
 const token = 'a-token-of-the-operator'
 const [metered, strict] = await Promise.all([
   testApp({ MONGODB_URL, METRICS_TOKEN: token, WEBHOOKS_ALLOW_PRIVATE: 'on' }),
-  testApp({ MONGODB_URL: ownDatabase() }),
+  testApp({ MONGODB_URL: await ownDatabase() }),
 ])
 
 test.concurrent('a webhook is hinted at changes and messages, signed, and after they are in the feed', async (context) => {

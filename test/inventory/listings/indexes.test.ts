@@ -5,7 +5,7 @@ import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
 
-const service = await testApp({ MONGODB_URL: ownDatabase() })
+const service = await testApp({ MONGODB_URL: await ownDatabase() })
 const { db } = service.live
 const [host, neighbour] = [1, 2]
 const listings = 20_000

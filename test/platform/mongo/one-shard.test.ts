@@ -10,7 +10,7 @@ import { validBodies } from '../../support/valid-bodies.ts'
  * A cluster that is sharded by `host_id` never runs a transaction over two shards, because every statement of one names
  * the same host (decisions §11, operations "Sharding").
  */
-const url = `${ownDatabase()}&monitorCommands=true`
+const url = `${await ownDatabase()}&monitorCommands=true`
 const service = await testApp({ MONGODB_URL: url })
 const listener = listenToTransactions(service.live.db)
 

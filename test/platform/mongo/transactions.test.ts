@@ -7,7 +7,7 @@ import { carryOut, inTransaction } from '../../../src/platform/mongo/transaction
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
-const MONGODB_URL = `${ownDatabase()}&monitorCommands=true`
+const MONGODB_URL = `${await ownDatabase()}&monitorCommands=true`
 const { db } = (await testApp({ MONGODB_URL })).live
 
 const insert = (_id: string) => async (session: Session) => {

@@ -12,7 +12,7 @@ import { fillPortfolio } from '../../support/portfolio.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const MONGODB_URL = ownDatabase()
+const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL })
 const { db, clock, outbox } = service.live
 const path = '/v1/integrations/provider_one/availability'

@@ -10,7 +10,8 @@ import { ownDatabase } from '../../support/databases.ts'
 import { type ServiceProcess, startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 import { ClientProduct } from './client-product.ts'
-import { type Habits, Product, type Wrong } from './product.ts'
+import type { Habits, Wrong } from './product/habits.ts'
+import { Product } from './product/product.ts'
 import { type Certifiable, certify, failedCases } from './rig.ts'
 import { fast } from './times.ts'
 
@@ -210,7 +211,7 @@ describe('a certification', () => {
     expect,
   }) => {
     const environment = testEnvironment({
-      MONGODB_URL: ownDatabase(),
+      MONGODB_URL: await ownDatabase(),
       WEBHOOKS_ALLOW_PRIVATE: 'on',
     })
     // This one only makes keys and looks: it never leads.

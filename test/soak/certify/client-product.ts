@@ -1,5 +1,5 @@
 import { createClient } from '../../../client/src/index.ts'
-import type { Asked, Held } from './product.ts'
+import type { Asked, Held } from './product/habits.ts'
 import type { Certifiable, verified } from './rig.ts'
 
 /** A product that is nothing but the client's loop and a map, with a checkpoint or as a consumer. */

@@ -1,7 +1,7 @@
 import { verifyWebhook } from '../../../client/src/index.ts'
 import type { CertificationView } from '../../../src/sandbox/certification/schema.ts'
 import type { Actor } from '../../support/app.ts'
-import type { Asked, Held } from './product.ts'
+import type { Asked, Held } from './product/habits.ts'
 
 /** What a product can do, as a course asks for it. */
 export interface Certifiable {

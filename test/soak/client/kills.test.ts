@@ -8,7 +8,7 @@ import { ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const settings = { MONGODB_URL: ownDatabase() }
+const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 const service = await startService(testEnvironment(settings))
 const folder = await mkdtemp(join(tmpdir(), 'partner-kills-'))

@@ -14,7 +14,7 @@ import { seededRandom } from '../../support/history.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const settings = { MONGODB_URL: ownDatabase() }
+const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 /** Each holds what it has read itself. */
 const processes = await Promise.all([1, 2].map(() => startService(testEnvironment(settings))))

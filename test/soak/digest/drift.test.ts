@@ -8,7 +8,7 @@ import { fillBookings } from '../../support/many-bookings.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
 
 const count = 100_000
-const settings = { MONGODB_URL: ownDatabase() }
+const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 const service = await startService(testEnvironment(settings))
 afterAll(() => service.stop())

@@ -19,7 +19,7 @@ interface Sent {
 }
 
 test(`a service killed ${rounds} times during keyed creates has made exactly one of everything after the retries`, async () => {
-  const MONGODB_URL = ownDatabase()
+  const MONGODB_URL = await ownDatabase()
   // Nothing listens there: events stay in the outbox and can be counted.
   const environment = {
     ...testEnvironment(),

@@ -3,7 +3,7 @@ import { seedBooking, sender, testApp, testEnvironment } from '../../support/app
 import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
-const url = ownDatabase()
+const url = await ownDatabase()
 const [oldSecret, newSecret] = ['the old secret of this database yes', 'the new secret of this database yes']
 const observer = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
 const actor = await observer.actor({ rateLimit: 1_000_000 })
@@ -72,7 +72,7 @@ test('a secret is rotated over several processes, one after the other, and no re
 })
 
 test('a database that was used without a secret takes one, and goes on without the development secret', async () => {
-  const MONGODB_URL = ownDatabase()
+  const MONGODB_URL = await ownDatabase()
   const before = await testApp({ MONGODB_URL })
   const host = await before.actor()
   const path = '/v1/integrations/provider_one/provider-key'

@@ -14,7 +14,7 @@ import { httpFeed, messagesOf, Poller, truthOf } from '../../support/history.ts'
 import { partnerctl, root, type ServiceProcess, startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const MONGODB_URL = ownDatabase()
+const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL, LOG_LEVEL: 'silent' })
 const { db } = service.live
 

@@ -5,7 +5,7 @@ import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
 const path = '/v1/integrations/provider_one/rates'
-const environment = testEnvironment({ MONGODB_URL: ownDatabase() })
+const environment = testEnvironment({ MONGODB_URL: await ownDatabase() })
 const service = await testApp({ MONGODB_URL: environment.MONGODB_URL as string })
 
 /** A host with a listing of one room type, and what its prices and rate jobs are. */

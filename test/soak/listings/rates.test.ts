@@ -7,7 +7,7 @@ import { fillListings, stay, userOf } from '../../support/large-listings.ts'
 import { startService } from '../../support/processes.ts'
 import { controlOf } from '../../support/soak.ts'
 
-const url = ownDatabase()
+const url = await ownDatabase()
 const service = await testApp({ MONGODB_URL: url })
 const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'

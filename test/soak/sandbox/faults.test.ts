@@ -7,7 +7,7 @@ import { startNginx } from '../../support/nginx.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
-const settings = { MONGODB_URL: ownDatabase() }
+const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 const rounds = 100 * soakFactor
 

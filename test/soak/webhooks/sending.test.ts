@@ -11,12 +11,12 @@ import { soakFactor } from '../../support/soak.ts'
 import { hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
-const settings = () => ({
-  MONGODB_URL: `${ownDatabase()}&monitorCommands=true`,
+const settings = async () => ({
+  MONGODB_URL: `${await ownDatabase()}&monitorCommands=true`,
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
-const service = await testApp(settings())
-const environment = testEnvironment(settings())
+const service = await testApp(await settings())
+const environment = testEnvironment(await settings())
 test.concurrent('the hint of a process that is killed is tried again within 30 seconds, by another one', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context, (_, count) =>

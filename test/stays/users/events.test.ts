@@ -23,7 +23,7 @@ test('POST /v1/users sends UserCreated once, and again only after the tag manage
   })
   const service = await testApp({
     TAG_MANAGER_URL: `http://127.0.0.1:${tagManager.port}/`,
-    MONGODB_URL: ownDatabase(),
+    MONGODB_URL: await ownDatabase(),
     LOG_LEVEL: 'silent',
   })
   const actor = await service.actor()
@@ -41,7 +41,7 @@ test('POST /v1/users sends UserCreated once, and again only after the tag manage
 })
 
 test('OutboxWorker parks a job that keeps failing and runs the others', async () => {
-  const service = await testApp({ MONGODB_URL: ownDatabase(), LOG_LEVEL: 'silent' })
+  const service = await testApp({ MONGODB_URL: await ownDatabase(), LOG_LEVEL: 'silent' })
   const { db, log } = service.live
   await service.live.outbox.stop()
   let now = Date.now()
@@ -77,7 +77,7 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
 })
 
 test('OutboxWorker runs a topic while another one hangs, and leaves unknown topics alone', async () => {
-  const apart = await testApp({ MONGODB_URL: ownDatabase() })
+  const apart = await testApp({ MONGODB_URL: await ownDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()
   const hanging = Promise.withResolvers<void>()
@@ -108,7 +108,7 @@ test('OutboxWorker runs a topic while another one hangs, and leaves unknown topi
 })
 
 test('a process whose clock is wrong takes no job that another one holds, and parks none', async () => {
-  const apart = await testApp({ MONGODB_URL: ownDatabase() })
+  const apart = await testApp({ MONGODB_URL: await ownDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()
   const day = 25 * 3_600_000
@@ -141,7 +141,7 @@ test('a process whose clock is wrong takes no job that another one holds, and pa
 })
 
 test('partnerctl jobs retry --all retries every parked job, and jobs drop deletes one', async () => {
-  const url = ownDatabase()
+  const url = await ownDatabase()
   const apart = await testApp({ MONGODB_URL: url })
   const { db, clock } = apart.live
   await apart.live.outbox.stop()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Actor, testApp } from '../../../support/app.ts'
 import { ownDatabase } from '../../../support/databases.ts'
 
-const url = ownDatabase()
+const url = await ownDatabase()
 let offset = 0
 const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + offset))
 const { db } = service.live

@@ -196,7 +196,7 @@ test('prices that are not the ones that the listing names are never read beside 
 
 test('a parked job appears in /metrics and in partnerctl jobs list, and partnerctl jobs retry runs it', async () => {
   const token = 'a-token-of-the-operator'
-  const url = ownDatabase()
+  const url = await ownDatabase()
   const apart = await testApp({ MONGODB_URL: url, METRICS_TOKEN: token })
   await apart.live.outbox.stop()
   const now = new Date()

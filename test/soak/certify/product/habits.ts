@@ -1,0 +1,64 @@
+/** A booking as a product stores it. */
+export interface Held {
+  booking_id: number
+  status: string
+  checkin_at: string
+  checkout_at: string
+}
+
+/** How a product does its work; each flag that is on is one fault that a real integration has. */
+export interface Habits {
+  reads?: 'page' | 'cursor' | 'wait' | 'consumer'
+  /** Milliseconds between two polls. */
+  pause?: number
+  perPage?: number
+  /** It takes hints, and polls beside them. */
+  hinted?: boolean
+  wrong?: Wrong
+}
+
+export type Wrong =
+  | 'reads-first-and-last-page'
+  | 'local-time'
+  | 'fails-at-unknown-cancellations'
+  | 'ignores-retry-after'
+  | 'hammers-errors'
+  | 'moves-before-reading'
+  | 'takes-half-a-body'
+  | 'ignores-401'
+  | 'forgets-its-position'
+  | 'forgets-what-it-missed'
+  | 'polls-too-often'
+  | 'reads-everything'
+  | 'keeps-cancelled-confirmed'
+  | 'keeps-first-status'
+  | 'pushes-half-a-year'
+  | 'pushes-night-by-night'
+  | 'pushes-everything-again'
+  | 'pushes-through-429'
+  | 'repeats-422'
+  | 'overwrites-units'
+  | 'no-key'
+  | 'new-key-each-try'
+  | 'repeats-refused-booking'
+  | 'gives-up-when-unavailable'
+  | 'slow-endpoint'
+  | 'hints-unread'
+  | 'takes-forged'
+  | 'takes-old'
+  | 'refuses-doubled'
+  | 'only-hints'
+
+/** What `next` asks for, as far as a product needs it. */
+export interface Asked {
+  action: string
+  booking_id: number | null
+  listing_id: number | null
+  room_type_id: number | null
+  room_types: { listing_id: number; room_type_id: number }[] | null
+  checkin_at: string | null
+  checkout_at: string | null
+  start_date: string | null
+  end_date: string | null
+  available: number | null
+}

@@ -1,0 +1,58 @@
+import type { Habits, Wrong } from './habits.ts'
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: an integration knows the shapes by the documentation
+  body: any
+  headers: Headers
+}
+
+/** What happened instead of a response that can be used. */
+export class Failed extends Error {
+  constructor(
+    readonly status: number,
+    readonly retryAfter: number,
+  ) {
+    super(`Status ${status}`)
+  }
+}
+
+/** Not ended by a crash of the product. */
+export const whole: RequestInit = { signal: null }
+
+/** The sandbox as a product speaks with it, and the run of the product itself, which a crash ends. */
+export class Site {
+  run = new AbortController()
+
+  constructor(
+    private readonly base: string | (() => string),
+    readonly key: string,
+    readonly habits: Habits,
+  ) {
+    this.run.abort()
+  }
+
+  is(wrong: Wrong): boolean {
+    return this.habits.wrong === wrong
+  }
+
+  async send(method: string, path: string, body?: object, more: RequestInit = {}): Promise<Answer> {
+    const base = typeof this.base === 'string' ? this.base : this.base()
+    const headers = { 'x-api-key': this.key, ...(more.headers as object) }
+    const init = { method, ...more, headers, ...(body ? { body: JSON.stringify(body) } : {}) }
+    const response = await fetch(`${base}/sandbox${path}`, { signal: this.run.signal, ...init })
+    const text = await response.text()
+    const retryAfter = Number(response.headers.get('retry-after') ?? 0)
+    if (response.status === 429 || response.status >= 500 || response.status === 401)
+      throw new Failed(response.status, retryAfter)
+    return { status: response.status, body: JSON.parse(text), headers: response.headers }
+  }
+
+  /** Rests for so many milliseconds, or until it is woken, or killed; null: as long as that takes. */
+  async rest(milliseconds: number | null, ...wakers: Promise<void>[]): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.run.signal.addEventListener('abort', () => resolve())
+    if (this.run.signal.aborted) return
+    await Promise.race([promise, ...(milliseconds === null ? [] : [Bun.sleep(milliseconds)]), ...wakers])
+  }
+}
