@@ -227,6 +227,36 @@ describe.concurrent('a certification', () => {
     await expect.poll(graded).toMatchObject({ status: 'failed' })
   })
 
+  test('asks for stays that have no night in common, also where the seed once drew one of them twice', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const started = await actor.send('POST', path, { body: { profiles: ['bookings'], seed: 'seed-40' } })
+    const { id } = started.body.data
+    const asked: string[] = []
+    /** Books what is asked for next as a product does: again with the same key until it is answered. */
+    const bookNext = async () => {
+      for (;;) {
+        const { next } = await until(actor, id, 'book')
+        const { listing_id, room_type_id, checkin_at, checkout_at } = next as NonNullable<typeof next>
+        if (checkin_at === null || asked.includes(checkin_at)) continue
+        asked.push(checkin_at, checkout_at as string)
+        const body = { user_id: 1001, listing_id, room_type_id, checkin_at, checkout_at }
+        const headers = { 'idempotency-key': `stay ${asked.length}` }
+        for (;;) {
+          const answer = await actor.send('POST', '/sandbox/bookings', { body, headers }).catch(() => null)
+          if (answer && answer.status < 500) return answer.status
+          await Bun.sleep(400)
+        }
+      }
+    }
+    expect([await bookNext(), await bookNext(), await bookNext()]).toEqual([201, 422, 201])
+    expect(asked).toEqual(asked.toSorted())
+    const { next } = await until(actor, id, 'cancel')
+    await actor.send('POST', `/sandbox/bookings/${next?.booking_id}/cancel`, { body: {} })
+    expect((await until(actor, id, null)).status).toBe('passed')
+  })
+
   test('whose start was killed keeps no other from starting for longer than two minutes', async ({
     expect,
   }) => {

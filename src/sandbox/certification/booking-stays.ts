@@ -1,4 +1,4 @@
-import { addDays, toDay } from '../../core/clock.ts'
+import { addDays } from '../../core/clock.ts'
 import { DomainError } from '../../core/errors.ts'
 import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
@@ -14,7 +14,7 @@ const stayNights = 30
 export type Wanted = Place & Stay
 
 /** The first stay from a day on, or a month later again and again, of which units are left. */
-export async function freeStay({ app, hostId, keyId }: Run, from: string): Promise<Wanted> {
+async function freeStay({ app, hostId, keyId }: Run, from: string): Promise<Wanted> {
   for (let checkin_at = from; ; checkin_at = addDays(checkin_at, stayNights)) {
     const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
     const places = await placesFor({ app, hostId, keyId }, null, stay, 1).catch((error) => {
@@ -27,10 +27,9 @@ export async function freeStay({ app, hostId, keyId }: Run, from: string): Promi
   }
 }
 
-/** Draws a stay of which units are left. */
-export async function drawStay(run: Run, name: string): Promise<Wanted> {
-  const today = toDay(run.app.clock(run.hostId))
-  return freeStay(run, addDays(today, draw(run.certification.seed, `${name}/day`, 40, 90)))
+/** Draws a stay of which units are left, at least five days after a day: stays drawn one after the other share no night. */
+export function drawStay(run: Run, name: string, after: string): Promise<Wanted> {
+  return freeStay(run, addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50)))
 }
 
 /** The bookings of a stay that were made since the step began. */

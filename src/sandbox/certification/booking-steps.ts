@@ -1,9 +1,8 @@
-import { addDays } from '../../core/clock.ts'
+import { addDays, toDay } from '../../core/clock.ts'
 import { bookingStatus } from '../../stays/bookings/status.ts'
 import { findNewestBooking } from '../../stays/bookings/store.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
-import { drawStay, freeStay, madeOf, takeUnits, type Wanted } from './booking-stays.ts'
-import { draw } from './draw.ts'
+import { drawStay, madeOf, takeUnits, type Wanted } from './booking-stays.ts'
 import { areOver, gradeRepeated } from './faults.ts'
 import type { RequestRecord } from './model.ts'
 import type { Next } from './next.ts'
@@ -26,14 +25,15 @@ const lost: CourseStep = {
   byHand: [route],
   prepare: async (run) => ({
     after: await readHostClock(run.app.db, run.hostId),
-    stay: await drawStay(run, 'lost'),
+    stay: await drawStay(run, 'lost', addDays(toDay(run.app.clock(run.hostId)), 35)),
   }),
   next: ({ memo }) => bookThis(memo.stay as Wanted),
   faults: ({ bounds: { losing: milliseconds } }) => [{ fault: 'lost_response', route, milliseconds }],
   async look(run) {
-    const made = await madeOf(run, run.memo.stay as Wanted)
+    const stay = run.memo.stay as Wanted
+    const made = await madeOf(run, stay)
     const requests = sent(run)
-    const facts = { booking: made[0]?.id ?? null }
+    const facts = { booking: made[0]?.id ?? null, bookedUntil: stay.checkout_at }
     const wrong = wrongAfterLoss(requests, made.length)
     if (wrong) return { results: wrong, isDone: areOver(run), facts }
     const isSame = (one: RequestRecord, other: RequestRecord) =>
@@ -44,7 +44,7 @@ const lost: CourseStep = {
       requests.find((record) => isGood(record) && lostOnes.some((one) => isSame(one, record)))
     // One that books again by another key may do so a little later.
     if (!again || run.now.getTime() - again.answered_at.getTime() < run.bounds.silence)
-      return { progress: requests.length }
+      return { progress: requests.length, facts }
     return {
       results: { 'bookings.key': { status: 'passed' }, 'bookings.lost': { status: 'passed' } },
       isDone: true,
@@ -84,9 +84,8 @@ const unavailable: CourseStep = {
   cases: ['bookings.refused', 'bookings.unavailable'],
   byHand: [route],
   async prepare(run) {
-    const stay = await drawStay(run, 'unavailable')
-    const later = addDays(stay.checkout_at, draw(run.certification.seed, 'later', 5, 20))
-    const other = await freeStay(run, later)
+    const stay = await drawStay(run, 'unavailable', run.certification.facts.bookedUntil as string)
+    const other = await drawStay(run, 'other', stay.checkout_at)
     return { after: await readHostClock(run.app.db, run.hostId), stay, other }
   },
   next: ({ memo }) => bookThis(memo.stay as Wanted),
