@@ -7,6 +7,7 @@ import { prepareAvailability } from '../../src/inventory/availability/write.ts'
 import { carryOut } from '../../src/platform/mongo/transactions.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
 import { bounds } from '../../src/sandbox/certification/bounds.ts'
+import { courseOf } from '../../src/sandbox/certification/course.ts'
 import { gradeRepeated } from '../../src/sandbox/certification/faults.ts'
 import {
   certificationModel,
@@ -14,6 +15,8 @@ import {
   requestRecordModel,
 } from '../../src/sandbox/certification/model.ts'
 import type { Run } from '../../src/sandbox/certification/step.ts'
+import { toVersion } from '../../src/versions/format.ts'
+import { readHostClock } from '../../src/versions/host-clock-store.ts'
 import type { Actor } from '../support/app.ts'
 import { storeCertification } from '../support/certification.ts'
 import { certifyingService } from '../support/certifying.ts'
@@ -225,6 +228,36 @@ describe.concurrent('a certification', () => {
     expect(await graded()).toMatchObject({ status: 'waiting' })
     await push([...whole, asked])
     await expect.poll(graded).toMatchObject({ status: 'failed' })
+  })
+
+  test('loses responses until all that it plays is there, and a second longer, and then loses and cuts them anew', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'feed')).body.data
+    await until(actor, id, 'start')
+    const { scope, step } = await stored(id)
+    const after = await readHostClock(db, scope as number)
+    const index = courseOf(['feed']).findIndex(({ name }) => name === 'lost')
+    await certificationModel(db).updateOne(
+      { _id: id },
+      {
+        $set: { step: { ...step, index, state: 'begun', began_at: new Date(), memo: { after } } },
+        $inc: { revision: 1 },
+      },
+    )
+    const feed = `/sandbox/integrations/provider_one/bookings?updated_after=${encodeURIComponent(toVersion(after))}`
+    const read = () => actor.send('GET', feed).catch(() => null)
+    await expect
+      .poll(async () => (await read())?.body?.data?.Bookings.length ?? 0, { interval: 20 })
+      .toBeGreaterThan(1)
+    const { step: played } = await stored(id)
+    expect(played).toMatchObject({ index, state: 'played' })
+    expect(Number(played?.played_at) - Number(played?.began_at)).toBeGreaterThan(second)
+    const records = await requestRecordModel(db).find({ certification_id: id }).sort({ ordinal: 1 }).lean()
+    const last = Number(played?.played_at) - second / 2
+    const met = records.filter(({ at }) => Number(at) > last).map(({ fault }) => fault)
+    expect([...new Set(met)]).toEqual(['lost_response', 'cut_response', null])
   })
 
   test('asks for stays that have no night in common, also where the seed once drew one of them twice', async ({

@@ -86,12 +86,13 @@ async function playStep(
   // A process that takes over does not begin faults anew.
   const known = new Map(run.faults.map((fault) => [fault.id, fault]))
   const set = (present: CourseFault[]) => setCourseFaults(db, run.hostId, present, course.hintFault ?? null)
-  await set(faults.map((fault) => known.get(fault.id) ?? fault))
+  // Nothing of what is played is read before all is there: the first fault lasts until then, and all of them begin anew.
+  const until = new Date(run.now.getTime() + bounds.expiry)
+  await set(faults.map((fault) => (course.play ? { ...fault, until } : (known.get(fault.id) ?? fault))))
   await releaseHeld(db, run.hostId)
   if (course.play) {
     await Bun.sleep(bounds.settle)
     await course.play(run)
-    // What met them before all was there has lost nothing.
     if (faults.length > 0) await set(faults)
   }
   const now = clockWatch.databaseNow()

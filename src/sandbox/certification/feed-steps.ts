@@ -12,7 +12,7 @@ import {
 } from './feed-reads.ts'
 import { calm, calmStop, changes, firstSync, lost } from './feed-sync.ts'
 import type { RequestRecord } from './model.ts'
-import { play } from './play.ts'
+import { passFirstVersion, play } from './play.ts'
 import { isFromBeginning, isGood } from './reads.ts'
 import type { CourseStep, Result, Run } from './step.ts'
 
@@ -54,6 +54,7 @@ const restart: CourseStep = {
   async play(run) {
     await play(run, 'guest-books', { count: draw(run.certification.seed, 'restart', 3, 9) })
     await play(run, 'guest-cancels')
+    await passFirstVersion()
   },
   async look(run) {
     const [first] = reads(run).filter(({ at, is_page }) => is_page && at >= run.playedAt)

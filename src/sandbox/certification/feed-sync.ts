@@ -3,7 +3,7 @@ import { draw } from './draw.ts'
 import { areOver, metFaults } from './faults.ts'
 import { arrivals, missed, rememberClock, route } from './feed-reads.ts'
 import { wait } from './next.ts'
-import { play } from './play.ts'
+import { passFirstVersion, play } from './play.ts'
 import { changesAfter, delivered } from './reads.ts'
 import type { CourseStep, Run } from './step.ts'
 
@@ -107,6 +107,7 @@ export const lost: CourseStep = {
   ],
   async play(run) {
     await play(run, 'guest-books', { count: draw(run.certification.seed, 'lost', 2, 6) })
+    await passFirstVersion()
   },
   async look(run) {
     const { arrived, isComplete } = await arrivals(run)
