@@ -1,5 +1,6 @@
 import type { BlockList } from 'node:net'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseRedisUrl } from './redis-address.ts'
 import { type Environment, settingsReader } from './settings-reader.ts'
 
@@ -13,9 +14,9 @@ export interface Config {
   previewUrl: string
   mongodbUrl: string | undefined
   redisUrl: string | undefined
+  /** By default the project's own, whatever folder a command is started in: a folder must not choose the database. */
   dataDir: string
   secretKey: string | undefined
-  /** The next and the previous secret, while it is being rotated. */
   /** The previous secret or the next one, while it is being rotated. */
   otherSecretKeys: string[]
   messageDedupSeconds: number
@@ -83,7 +84,7 @@ export function readConfig(environment: Environment, required = requiredInProduc
       ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'],
       parseRedisUrl,
     ),
-    dataDir: resolve(read.text('DATA_DIR', './data')),
+    dataDir: resolve(read.text('DATA_DIR', fileURLToPath(new URL('../../data', import.meta.url)))),
     secretKey: read.listableSecret('SECRET_KEY', 32),
     otherSecretKeys: read.secrets('OTHER_SECRET_KEYS', 32),
     messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+
 /** True while a process with this id runs and may be signalled by this user. */
 export function isAlive(pid: number): boolean {
   try {
@@ -7,7 +9,9 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The command line of a process; empty where it has ended. */
+/** The command line of a process, its words separated by spaces; empty if it has ended. */
 export async function commandOf(pid: number): Promise<string> {
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
+  if (words !== null) return words.replaceAll('\0', ' ').trim()
   return (await Bun.$`ps -o args= -p ${pid}`.quiet().nothrow()).stdout.toString().trim()
 }

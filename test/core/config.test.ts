@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { type ConfigError, readConfig } from '../../src/core/config.ts'
 
@@ -48,3 +50,10 @@ test('readConfig() reads several other secrets, and refuses a secret that could 
   expect(readConfig({}).otherSecretKeys).toEqual([])
   expect(() => readConfig({ SECRET_KEY: `${one},${two}` })).toThrow('SECRET_KEY must not contain a comma')
 })
+
+test('the default data folder is the project’s own, whatever folder a command is started in', async () => {
+  const script = `import { readConfig } from '${root.pathname}src/core/config.ts'; console.log(readConfig({}).dataDir)`
+  const child = Bun.spawn([process.execPath, '-e', script], { cwd: tmpdir(), stdout: 'pipe' })
+  expect((await new Response(child.stdout).text()).trim()).toBe(join(root.pathname, 'data'))
+})
+

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { constants, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants, cp, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isAlive } from '../process.ts'
 import type { Db } from './connection.ts'
-import { restoringFolder } from './embedded.ts'
+import { restoringFolder, runningServer } from './embedded.ts'
 import { withoutWrites } from './write-lock.ts'
 
 /** Description of a backup, in `backup.json` beside the data. */
@@ -120,8 +120,8 @@ function noBackup(folder: string): Error {
 /** @throws Error while a service, or a command, uses the embedded database of a folder, whether or not its server is alive */
 export async function requireUnserved(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
-  const { pid } = await readJson(join(dataDir, 'mongod.json'))
-  if ([pid, ...users].some((one) => isAlive(Number(one))))
+  const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))
+  if (isServed || users.some((pid) => isAlive(Number(pid))))
     throw new Error(`A server runs on ${dataDir}: stop the service first`)
 }
 

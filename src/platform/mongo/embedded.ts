@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort } from '../free-port.ts'
 import { commandOf, isAlive } from '../process.ts'
-import { becomePrimary, findMongod, launch, shutDown, urlOf } from './mongod.ts'
+import { becomePrimary, findMongod, launch, packagedMongod, shutDown, urlOf } from './mongod.ts'
 import { releaseAbandonedLock } from './write-lock.ts'
 
 /** A MongoDB server of our own, joined or started on a data directory. */
@@ -13,12 +13,19 @@ export interface EmbeddedMongod {
   close(): Promise<void>
 }
 
-/** The content of `DATA_DIR/mongod.json`, for other processes. */
+/** A server that runs on a data directory. */
 interface Running {
   pid: number
   port: number
-  /** The program that wrote the data: another release may not be able to read it. */
-  program: string
+}
+
+/**
+ * The content of `DATA_DIR/mongod.json`: the server that ran last. Whoever can write the folder can write this file, so
+ * it names no program, and {@link serverOf} asks the process itself before the server is joined or stopped.
+ */
+interface RunningRecord extends Running {
+  /** Whether the server was the packaged one: another release may not be able to read the data. */
+  packaged: boolean
 }
 
 /** Where a restore copies the data to before it takes the place of what is there. */
@@ -33,11 +40,13 @@ const reviveEveryMilliseconds = 1000
  *
  * @throws Error when there is no `mongod`, or it does not come up, or a restore was cut short
  */
-export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongod> {
+export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod> {
+  if (existsSync(join(folder, restoringFolder)) && !existsSync(join(folder, 'mongodb')))
+    throw new Error(`A restore of ${folder} was cut short: run "partnerctl db restore" again`)
+  await mkdir(join(folder, 'mongodb'), { recursive: true })
+  // Processes that reach the folder by different links recognize the same server.
+  const dataDir = await realpath(folder)
   const users = join(dataDir, 'users')
-  if (existsSync(join(dataDir, restoringFolder)) && !existsSync(join(dataDir, 'mongodb')))
-    throw new Error(`A restore of ${dataDir} was cut short: run "partnerctl db restore" again`)
-  await mkdir(join(dataDir, 'mongodb'), { recursive: true })
   await mkdir(users, { recursive: true })
   const mark = join(users, String(process.pid))
   await writeFile(mark, '')
@@ -67,9 +76,9 @@ export async function openEmbeddedMongod(dataDir: string): Promise<EmbeddedMongo
 function guardServer(dataDir: string) {
   let looking: Promise<void> | undefined
   const revive = async () => {
-    const record = await readRecord(dataDir)
-    if (!record || !isAlive(record.pid)) await start(dataDir)
-    else await releaseAbandonedLock(dataDir, record.port)
+    const running = await runningServer(dataDir)
+    if (running) await releaseAbandonedLock(dataDir, running.port)
+    else await start(dataDir)
   }
   const timer = setInterval(() => {
     looking ??= revive()
@@ -92,51 +101,63 @@ function recordPath(dataDir: string): string {
   return join(dataDir, 'mongod.json')
 }
 
-async function readRecord(dataDir: string): Promise<Running | null> {
+async function readRecord(dataDir: string): Promise<Partial<RunningRecord>> {
   try {
-    return JSON.parse(await readFile(recordPath(dataDir), 'utf8'))
+    return Object(JSON.parse(await readFile(recordPath(dataDir), 'utf8')))
   } catch {
-    return null
+    return {}
   }
 }
 
-async function joinRunning(dataDir: string): Promise<Running | null> {
-  const record = await readRecord(dataDir)
-  return record && isAlive(record.pid) && (await becomePrimary(record.port, 3000)) ? record : null
+/** The server that runs on this data directory, as far as it has been recorded; null if there is none. */
+export async function runningServer(dataDir: string): Promise<Running | null> {
+  const { pid } = await readRecord(dataDir)
+  return serverOf(dataDir, Number(pid))
 }
 
-/** Takes over a server whose starter was killed before it had noted it: the lock on the data says which it is. */
+/** The server that a process runs on this very data directory; null if the process runs anything else. */
+async function serverOf(dataDir: string, pid: number): Promise<Running | null> {
+  if (!isAlive(pid)) return null
+  const command = `${await commandOf(pid)} `
+  const port = Number(/ --port (\d+) /.exec(command)?.[1])
+  return port && command.includes(` --dbpath ${join(dataDir, 'mongodb')} `) ? { pid, port } : null
+}
+
+async function joinRunning(dataDir: string): Promise<Running | null> {
+  const running = await runningServer(dataDir)
+  return running && (await becomePrimary(running.port, 3000)) ? running : null
+}
+
+/** Takes over a server whose starter was killed before it recorded the server: the lock on the data says which it is. */
 async function adopt(dataDir: string): Promise<Running | null> {
   const holder = await lockHolder(dataDir)
-  if (!isAlive(holder) || (await readRecord(dataDir))?.pid === holder) return null
-  const command = await commandOf(holder)
-  const port = Number(/ --port (\d+) /.exec(command)?.[1])
-  if (!command.includes(`--dbpath ${join(dataDir, 'mongodb')} `) || !(await becomePrimary(port, 3000)))
-    return null
-  const running = { pid: holder, port, program: command.split(' ', 1)[0] as string }
-  await writeRecord(dataDir, running)
+  if ((await readRecord(dataDir)).pid === holder) return null
+  const running = await serverOf(dataDir, holder)
+  if (!running || !(await becomePrimary(running.port, 3000))) return null
+  const packaged = (await commandOf(holder)).startsWith(`${packagedMongod()} `)
+  await writeRecord(dataDir, { ...running, packaged })
   return running
 }
 
-/** The process that holds the lock on the data; NaN or one that has ended where nobody does. */
+/** The process that holds the lock on the data; NaN, or a process that has ended, if nobody does. */
 async function lockHolder(dataDir: string): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => ''), 10)
 }
 
 /**
- * Null when another process was faster: its server holds the lock on the data. The holder is recorded before it is
+ * Null when another process was faster: its server holds the lock on the data. The server is recorded before it is
  * up, so that the next process finds a server whose starter was killed.
  */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
-  const program = record?.program && existsSync(record.program) ? record.program : findMongod()
-  const port = await freePort(record?.port)
+  const program = findMongod(record.packaged === true)
+  const port = await freePort(Number(record.port) || undefined)
   const child = launch(program, dataDir, port)
   if (child.pid === undefined) return null
-  const running = { pid: child.pid, port, program }
+  const running = { pid: child.pid, port }
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   if (!(await waitForLock(dataDir, child.pid))) return null
-  await writeRecord(dataDir, running)
+  await writeRecord(dataDir, { ...running, packaged: program === packagedMongod() })
   const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
   return cameUp ? running : null
 }
@@ -150,9 +171,9 @@ async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   return false
 }
 
-async function writeRecord(dataDir: string, running: Running): Promise<void> {
+async function writeRecord(dataDir: string, record: RunningRecord): Promise<void> {
   const draft = `${recordPath(dataDir)}.${process.pid}`
-  await writeFile(draft, JSON.stringify(running))
+  await writeFile(draft, JSON.stringify(record))
   await rename(draft, recordPath(dataDir))
 }
 
@@ -160,8 +181,8 @@ async function writeRecord(dataDir: string, running: Running): Promise<void> {
 async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))
-  const running = await readRecord(dataDir)
-  if (others.length > 0 || !running || !isAlive(running.pid)) return
+  const running = await runningServer(dataDir)
+  if (others.length > 0 || !running) return
   const { pid, port } = running
   await shutDown(port).catch(() => process.kill(pid, 'SIGTERM'))
   const deadline = Date.now() + stopTimeoutMilliseconds

