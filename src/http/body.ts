@@ -122,14 +122,30 @@ function tooLarge(maxBytes: number): DomainError {
   return new DomainError('body_too_large', message, [{ path: 'body', code: 'max', message }])
 }
 
-/** An object with `bookings`, or a booking in each line. */
+/** More lines than this are not looked at: the schema refuses a list that is longer than its bound, whatever follows. */
+const maxLines = 10_001
+
+/** Reads an object with `bookings`, or one booking a line. */
 function parseBookings(text: string): unknown {
-  const [first = '', ...more] = text.split('\n').filter((line) => line.trim() !== '')
-  // A line that is no JSON is the beginning of a document over several.
-  if (more.length > 0 && !/^\s*\{.*\}\s*$/.test(first)) return JSON.parse(text)
-  const value = JSON.parse(first)
-  const isBooking = typeof value === 'object' && value !== null && 'booking_id' in value
-  return isBooking ? { bookings: [value, ...more.map((line) => JSON.parse(line))] } : JSON.parse(text)
+  // Lines are found one at a time: ten million of them would take a second to split.
+  const lines = text.matchAll(/\S[^\n]*/g)
+  const first = parseIfJson(lines.next().value?.[0] ?? '')
+  if (typeof first !== 'object' || first === null || !('booking_id' in first)) return JSON.parse(text)
+  const bookings = [first]
+  for (const [line] of lines) {
+    bookings.push(JSON.parse(line))
+    if (bookings.length === maxLines) break
+  }
+  return { bookings }
+}
+
+/** Undefined for a line that is no JSON, such as the first one of a document over several lines. */
+function parseIfJson(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return
+  }
 }
 
 function parse(bytes: Uint8Array, read: (text: string) => unknown): unknown {

@@ -51,6 +51,8 @@ export interface Environment {
   name: EnvironmentName
   /** Finds a key's sandbox, null where it has none yet; absent on live data. */
   findSandbox?(keyId: number): Promise<SandboxInUse | null>
+  /** The certification that watches a key's sandbox, which may have begun or ended a second ago; absent on live data. */
+  findCourse?(keyId: number): Promise<Course | null>
   /** Gives a key's sandbox; absent on live data. */
   openSandbox?(keyId: number): Promise<SandboxInUse>
   /** Clears a key's sandbox; absent on live data. */

@@ -5,7 +5,7 @@ import { authorize, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
 import type { Caller, RequestInput } from './caller.ts'
 import { clientAddress } from './client-address.ts'
-import type { AppContext, Authorization, LimitState, SandboxInUse } from './context.ts'
+import type { AppContext, Authorization, Course, LimitState, SandboxInUse } from './context.ts'
 import { deprecationHeaders } from './deprecation.ts'
 import { meetFault, sendInSandbox } from './fault.ts'
 import { readIdempotencyKey } from './idempotency/key.ts'
@@ -30,6 +30,8 @@ interface GuardContext {
   caller: Caller
   sent: RequestInput
   sandbox?: SandboxInUse
+  /** The certification that watches the sandbox. */
+  course?: Course
   /** When its sandbox was found, by the database's clock. */
   seenAt?: Date
 }
@@ -71,7 +73,10 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   app.metrics.countDecision(authorization.allowed, authorization.version !== null)
   context.caller = toCaller(authorization, address, app.environment.name === 'sandbox')
   Object.assign(set.headers, rateLimitHeaders(authorization))
-  if (!authorization.allowed) throw rateLimited(authorization.waitMilliseconds)
+  if (!authorization.allowed) {
+    if (access.opensSandbox !== false) await findCourse(app, context)
+    throw rateLimited(authorization.waitMilliseconds)
+  }
   await findSandbox(app, access, context, authorization)
   requirePermission(access.permission, authorization.key.permissions)
   if (isWrite(request)) app.clockWatch.requireSound()
@@ -104,6 +109,7 @@ async function findSandbox(
   if (!sandbox) return
   context.sandbox = sandbox
   const { course } = sandbox
+  if (course) context.course = course
   context.seenAt = app.clockWatch.databaseNow()
   if (access.steers && course)
     throw new DomainError('conflict', 'A certification is running: it plays the sandbox by itself')
@@ -111,6 +117,14 @@ async function findSandbox(
   outcomeOf(context.request).isFaultSecret = course !== undefined
   const fault = await (course ?? sandbox).faultOf?.(`${context.request.method} ${context.route}`)
   if (fault) await meetFault(app, fault, context, limits)
+}
+
+/** A certification records a refused request, too: a product is graded by what it does after a 429. */
+async function findCourse(app: AppContext, context: GuardContext): Promise<void> {
+  const course = await app.environment.findCourse?.(context.caller.keyId)
+  if (!course) return
+  context.course = course
+  context.seenAt = app.clockWatch.databaseNow()
 }
 
 function addressOf({ config }: AppContext, { request, server }: GuardContext): string {
@@ -146,8 +160,8 @@ const sandboxHooks = {
     await sandbox?.noteWrite(growthOf(sent.body))
   },
   async mapResponse(raw: unknown) {
-    const { sandbox } = raw as GuardContext
-    await sandbox?.course?.observe(observe(raw as Parameters<typeof observe>[0]))
+    const { course } = raw as GuardContext
+    await course?.observe(observe(raw as Parameters<typeof observe>[0]))
     return sendInSandbox(raw as Parameters<typeof sendInSandbox>[0])
   },
 }

@@ -3,7 +3,7 @@ import { roots } from './roots.ts'
 interface Route {
   method: string
   path: string
-  hooks?: { detail?: { operationId?: string; 'x-steers'?: boolean } }
+  hooks?: { detail?: { operationId?: string; 'x-meets-faults'?: boolean } }
 }
 
 /**
@@ -13,8 +13,8 @@ interface Route {
 export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, string> {
   return new Map(
     routes.flatMap(({ method, path, hooks }) => {
-      const { operationId, 'x-steers': steers } = hooks?.detail ?? {}
-      const isMet = operationId !== undefined && !steers && path.startsWith(`${roots.sandbox}/`)
+      const { operationId, 'x-meets-faults': meetsFaults } = hooks?.detail ?? {}
+      const isMet = operationId !== undefined && meetsFaults && path.startsWith(`${roots.sandbox}/`)
       return isMet ? [[operationId, `${method} ${path}`] as const] : []
     }),
   )

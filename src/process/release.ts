@@ -26,7 +26,7 @@ import { developmentSecretModel } from '../platform/secrets/development-secret.t
 import { secretCheckModel } from '../platform/secrets/secret-check.ts'
 import { signingKeyModel } from '../platform/secrets/signing-keys.ts'
 import { storedSecretModel } from '../platform/secrets/stored-secret.ts'
-import { certificationModel, requestRecordModel } from '../sandbox/certification/model.ts'
+import { certificationModel, deliveryModel, requestRecordModel } from '../sandbox/certification/model.ts'
 import { sandboxKeyModel, sandboxModel } from '../sandbox/model.ts'
 import { bookingModel } from '../stays/bookings/model.ts'
 import { conversationModel, messageModel } from '../stays/messages/model.ts'
@@ -45,6 +45,7 @@ export const models = [
   certificationModel,
   consumerModel,
   conversationModel,
+  deliveryModel,
   developmentSecretModel,
   hostAuditModel,
   hostClockModel,

@@ -2,15 +2,18 @@ import type { Fault, FaultName } from '../http/fault-rule.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type CourseFault, type Sandbox, sandboxModel } from './model.ts'
 
-/** Puts a certification into a sandbox, or takes it out of it. False where the sandbox is gone. */
-export async function setCourse(db: Db, scope: number, certificationId: number | null): Promise<boolean> {
-  const course =
-    certificationId === null ? null : { certification_id: certificationId, faults: [], hint: null }
-  const { matchedCount } = await sandboxModel(db).updateOne(
-    { _id: scope, state: 'open' },
-    { $set: { course } },
+/** Puts a certification into a sandbox. */
+export async function setCourse(db: Db, scope: number, certificationId: number): Promise<void> {
+  const course = { certification_id: certificationId, faults: [], hint: null }
+  await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: { course } })
+}
+
+/** Takes a certification out of the sandbox that it runs in, even if it does not know which one that is. */
+export async function removeCourse(db: Db, { _id, key_id }: { _id: number; key_id: number }): Promise<void> {
+  await sandboxModel(db).updateOne(
+    { key_id, state: 'open', 'course.certification_id': _id },
+    { $set: { course: null } },
   )
-  return matchedCount === 1
 }
 
 /** Replaces the faults that a certification plays: of requests, one after the other, and one of hints. */

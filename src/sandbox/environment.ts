@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { makeAllDue } from '../changes/webhooks/due-store.ts'
 import { WebhookWorker } from '../changes/webhooks/worker.ts'
 import type { AppContext, Course, Environment, SandboxInUse } from '../http/context.ts'
@@ -23,6 +24,10 @@ export interface Certifying {
 }
 
 const sweepEveryMilliseconds = 60_000
+
+/** Refused requests must stay cheap however many there are, so those of a key share a look-up for this long. */
+const refusedMilliseconds = 1000
+const maxRefusedKeys = 10_000
 
 /**
  * The sandbox is the same application in another environment: the same routes with the live context, except for the
@@ -81,6 +86,10 @@ export async function openSandboxEnvironment(
       noteWrite: (growth) => noteWrite(store, scope, growth),
     }
   }
+  const refused = new LRUCache<number, Promise<OpenSandbox | null>>({
+    max: maxRefusedKeys,
+    ttl: refusedMilliseconds,
+  })
   const context: AppContext = {
     ...live,
     db,
@@ -94,6 +103,12 @@ export async function openSandboxEnvironment(
       async findSandbox(keyId) {
         const found = await findSandbox(store, keyId)
         return found && inUse(found)
+      },
+      async findCourse(keyId) {
+        const finding = refused.get(keyId) ?? findSandbox(store, keyId).catch(() => null)
+        refused.set(keyId, finding, { noUpdateTTL: true })
+        const found = await finding
+        return found?.course ? courseOf(found) : null
       },
       openSandbox: async (keyId) => inUse(await openSandbox(store, keyId)),
       faults,

@@ -56,4 +56,3 @@ test('the default data folder is the project’s own, whatever folder a command 
   const child = Bun.spawn([process.execPath, '-e', script], { cwd: tmpdir(), stdout: 'pipe' })
   expect((await new Response(child.stdout).text()).trim()).toBe(join(root.pathname, 'data'))
 })
-

@@ -8,12 +8,14 @@ import { carryOut } from '../../src/platform/mongo/transactions.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
 import { bounds } from '../../src/sandbox/certification/bounds.ts'
 import { courseOf } from '../../src/sandbox/certification/course.ts'
-import { gradeRepeated } from '../../src/sandbox/certification/faults.ts'
+import { firstRefused, gradeRepeated } from '../../src/sandbox/certification/faults.ts'
 import {
   certificationModel,
+  deliveryModel,
   type RequestRecord,
   requestRecordModel,
 } from '../../src/sandbox/certification/model.ts'
+import { withoutRepetitions } from '../../src/sandbox/certification/reads.ts'
 import type { Run } from '../../src/sandbox/certification/step.ts'
 import { toVersion } from '../../src/versions/format.ts'
 import { readHostClock } from '../../src/versions/host-clock-store.ts'
@@ -103,6 +105,139 @@ describe.concurrent('POST /sandbox/certifications', () => {
   })
 })
 
+/** Has the course begin one of its steps. */
+async function begin(id: number, name: string, more: { memo?: object } = {}) {
+  const { step, profiles } = await stored(id)
+  const index = courseOf(profiles).findIndex((one) => one.name === name)
+  const begun = { ...step, index, state: 'begun', began_at: new Date(), ...more }
+  await certificationModel(db).updateOne({ _id: id }, { $set: { step: begun }, $inc: { revision: 1 } })
+}
+
+/** Resolves once the present step has been played. */
+async function played(id: number, name: string) {
+  for (;;) {
+    const { step, profiles } = await stored(id)
+    if (courseOf(profiles)[step?.index ?? 0]?.name === name && step?.state === 'played') return step
+    await Bun.sleep(50)
+  }
+}
+
+describe.concurrent('a course', () => {
+  test('asks for the start of the product in the 201, whatever its profiles, and for a guest that there is', async ({
+    expect,
+  }) => {
+    for (const profile of ['feed', 'inventory', 'bookings', 'webhooks']) {
+      const actor = await service.actor()
+      const { data } = (await start(actor, profile)).body
+      expect([profile, data.status, data.next?.action]).toEqual([profile, 'running', 'start'])
+      if (profile !== 'bookings') continue
+      const { next } = await until(actor, data.id, 'book')
+      expect(next?.user_id).toBe(1001)
+    }
+  })
+
+  test('goes on when the product has closed every night that it was asked about', async ({ expect }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'feed')).body.data
+    const days = { start_date: '2020-01-01', end_date: '2099-12-31', available: 0 }
+    const data = [
+      [2001, 3001],
+      [2001, 3002],
+      [2002, 3003],
+    ].map(([listing_id, room_type_id]) => ({ listing_id, room_type_id, ...days }))
+    const path = '/sandbox/integrations/provider_one/availability'
+    expect((await actor.send('POST', path, { body: { data } })).status).toBe(200)
+    const { scope } = await stored(id)
+    await begin(id, 'changes', { memo: { after: await readHostClock(db, scope as number) } })
+    expect((await played(id, 'changes')).played_at).toBeInstanceOf(Date)
+  })
+
+  test('says what it waits for while it cannot go on, and answers held requests once', async ({ expect }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'feed')).body.data
+    const { scope } = await stored(id)
+    const listings = db.collection('listings')
+    const setStatus = (listing_status: string) =>
+      listings.updateMany({ host_id: scope as number }, { $set: { listing_status } })
+    await setStatus('inactive')
+    await begin(id, 'changes', { memo: { after: await readHostClock(db, scope as number) } })
+    await expect
+      .poll(async () => (await service.look(actor.keyId, id)).next?.text)
+      .toContain('The course cannot go on yet')
+    const released = async () =>
+      (await db.collection('host_clocks').findOne({ _id: scope as never }))?.released as number
+    const before = await released()
+    const { revision } = await stored(id)
+    // Each try that fails asks anew.
+    await expect.poll(async () => (await stored(id)).revision).toBeGreaterThan(revision)
+    expect(await released()).toBe(before)
+    await setStatus('published')
+    await played(id, 'changes')
+    expect((await service.look(actor.keyId, id)).next?.text).toContain('goes on by itself')
+  })
+
+  test('that is deleted while it starts leaves a sandbox that nobody certifies', async ({ expect }) => {
+    const actor = await service.actor()
+    const starting = start(actor, 'feed')
+    const first = async () => (await actor.send('GET', path)).body.data[0]?.id as number | undefined
+    await expect.poll(first, { interval: 5 }).toBeGreaterThan(0)
+    expect((await actor.send('DELETE', `${path}/${await first()}`)).status).toBe(200)
+    const { status, body } = await starting
+    expect([status, body.error?.message]).toEqual([409, 'The certification was ended meanwhile'])
+    expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
+  })
+
+  test('records the refusals of the real rate limit like those that it plays', async ({ expect }) => {
+    const actor = await service.actor({ rateLimit: 3 })
+    const { id } = (await start(actor, 'feed')).body.data
+    const feed = '/sandbox/integrations/provider_one/bookings'
+    const statuses: number[] = []
+    for (let count = 0; count < 5; count += 1) statuses.push((await actor.send('GET', feed)).status)
+    expect(statuses).toEqual([200, 200, 200, 429, 429])
+    const records = await requestRecordModel(db).find({ certification_id: id }).sort({ ordinal: 1 }).lean()
+    expect(records.map(({ status, fault }) => [status, fault])).toEqual([
+      ...[200, 200, 200].map((status) => [status, null]),
+      ...[429, 429].map((status) => [status, 'rate_limited']),
+    ])
+  })
+
+  test('stores each version of a booking that it delivered once, whatever the queries', async ({
+    expect,
+  }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'feed')).body.data
+    const feed = '/sandbox/integrations/provider_one/bookings'
+    const shown = new Set<string>()
+    for (let per_page = 100; per_page > 60; per_page -= 1) {
+      const { body } = await actor.send('GET', `${feed}?per_page=${per_page}&page=1`)
+      for (const one of body.data.Bookings) shown.add(`${one.booking_id} ${one.version}`)
+    }
+    expect(await deliveryModel(db).countDocuments({ certification_id: id })).toBe(shown.size)
+    const records = await requestRecordModel(db).find({ certification_id: id }).lean()
+    expect(records.map(({ delivered }) => delivered).toSorted((one, other) => other - one)).toEqual([
+      ...[100],
+      ...Array(39).fill(0),
+    ])
+    await actor.send('DELETE', `${path}/${id}`)
+    expect(await deliveryModel(db).countDocuments({ certification_id: id })).toBe(0)
+  })
+
+  test('takes no more lines of a state than a state has bookings', async ({ expect }) => {
+    const actor = await service.actor()
+    const id = await storeCertification(actor.db, actor, 'asked')
+    const one = '{"booking_id":1,"status":"pending","checkin_at":"2030-01-01","checkout_at":"2030-02-01"}\n'
+    const put = (body: string) => actor.send('PUT', `${path}/${id}/state`, { body })
+    for (const rest of ['1\n'.repeat(20_000), one.repeat(10_000)]) {
+      const { status, body } = await put(one + rest)
+      expect([status, body.error.errors]).toEqual([
+        422,
+        [expect.objectContaining({ path: 'bookings', code: 'max' })],
+      ])
+    }
+    expect((await put(`${'\n'.repeat(100_000)}${one}${'\n \n'.repeat(100_000)}${one}`)).status).toBe(200)
+  })
+})
+
 describe.concurrent('a certification', () => {
   test('records what was delivered and no value that was sent, hides what it plays, and is gone when it ends', async ({
     expect,
@@ -126,7 +261,7 @@ describe.concurrent('a certification', () => {
     await book().catch(() => null)
     await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=3')
     const records = await requestRecordModel(db).find({ certification_id: id }).lean()
-    expect(records.map(({ operation, fault, bookings }) => [operation, fault, bookings.length])).toEqual([
+    expect(records.map(({ operation, fault, delivered }) => [operation, fault, delivered])).toEqual([
       ['POST /sandbox/bookings', 'lost_response', 0],
       ['GET /sandbox/integrations/:provider/bookings', null, 3],
     ])
@@ -317,26 +452,32 @@ describe.concurrent('a certification', () => {
   })
 })
 
-test('what was refused may be sent once more, for its response may have been lost, and no more', ({
-  expect,
-}) => {
-  const at = (milliseconds: number) =>
-    ({
-      body_hash: 'same',
-      at: new Date(milliseconds),
-      answered_at: new Date(milliseconds + 10),
-    }) as RequestRecord
+/** Requests of one body, as they are recorded. */
+const recordsAt = (...milliseconds: number[]) =>
+  milliseconds.map(
+    (at) =>
+      ({
+        ...{ operation: 'POST /sandbox/bookings', body_hash: 'same', status: 422, fault: null, delivered: 0 },
+        at: new Date(at),
+        answered_at: new Date(at + 10),
+      }) as RequestRecord,
+  )
+
+test('a refused body fails the product when it is sent again, unless its refusal was lost', ({ expect }) => {
   const graded = (now: number, records: RequestRecord[]) =>
-    gradeRepeated({ now: new Date(now), bounds } as Run, records, records[0], 'again and again')?.status
-  const [soon, late] = [bounds.silence, 3 * bounds.silence]
-  expect([graded(soon, []), graded(soon, [at(0)]), graded(late, [at(0)])]).toEqual([
-    'passed',
-    undefined,
-    'passed',
+    gradeRepeated({ now: new Date(now), bounds } as Run, records, firstRefused(records), 'again')?.status
+  const soon = bounds.silence
+  expect([graded(soon, []), graded(soon, recordsAt(0)), graded(3 * soon, recordsAt(0))]).toEqual([
+    ...['passed', undefined, 'passed'],
   ])
-  expect(graded(bounds.silence + 500, [at(0), at(1000)])).toBeUndefined()
-  expect(graded(late, [at(0), at(1000)])).toBe('passed')
-  expect(graded(soon, [at(0), at(1000), at(2000)])).toBe('failed')
+  expect(graded(soon, recordsAt(0, 1000))).toBe('failed')
+  const [lost, received] = recordsAt(0, 1000) as [RequestRecord, RequestRecord]
+  expect(graded(3 * soon, [{ ...lost, fault: 'broken' }, received])).toBe('passed')
+})
+
+test('a runtime may repeat a request once within its time, and nobody may go on doing so', ({ expect }) => {
+  expect(withoutRepetitions(recordsAt(0, 50), bounds.runtime)).toHaveLength(1)
+  expect(withoutRepetitions(recordsAt(0, 50, 100, 150, 200), bounds.runtime)).toHaveLength(3)
 })
 
 test.concurrent('a report is verified by any JOSE library, and refused when it is another in one byte', async ({

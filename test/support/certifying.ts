@@ -25,7 +25,7 @@ export async function certifyingService(certifying: Bounds, more: Record<string,
     ...{ url, context, send, mongodbUrl: environment.MONGODB_URL as string },
     look: async (keyId: number, id: number) =>
       serializeCertification(await findCertification(context.sandbox.db, keyId, id)),
-    actor: (options: { permissions?: Permission[] } = {}) =>
+    actor: (options: { permissions?: Permission[]; rateLimit?: number } = {}) =>
       makeActor(context.live, send, { rateLimit: 1_000_000, ...options }),
     async close() {
       await app.stop(true)

@@ -69,7 +69,8 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     'x-errors': declared,
     'x-permission': permission,
     'x-body-required': required,
-    'x-steers': _,
+    'x-opens-sandbox': opensSandbox,
+    'x-meets-faults': _,
     ...detail
   } = hooks.detail
   const document = (schema: Json) => documentSchema(schema, components)
@@ -97,7 +98,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
         }),
       ),
       ...(isConditional ? { 304: notModified } : {}),
-      ...documentErrors(errorsOf(declared, query.length > 0), permission),
+      ...documentErrors(errorsOf(declared, query.length > 0, isSandbox && opensSandbox), permission),
     },
   }
 }
@@ -108,9 +109,17 @@ function inSandbox(operationId: string): string {
   return `sandbox${operationId[0]?.toUpperCase()}${operationId.slice(1)}`
 }
 
-/** The errors that a route declares, that follow from its query, and our own failure. */
-function errorsOf(declared: FailureKind[], takesQuery: boolean): FailureKind[] {
-  return [...declared, ...(takesQuery ? (['validation'] as const) : []), 'internal']
+/**
+ * The errors that a route declares, those that follow from its query and from the sandbox that it fills (which may have been
+ * cleared too often, or be certifying), and our own failure.
+ */
+function errorsOf(declared: FailureKind[], takesQuery: boolean, fillsSandbox: boolean): FailureKind[] {
+  return [
+    ...declared,
+    ...(takesQuery ? (['validation'] as const) : []),
+    ...(fillsSandbox ? (['conflict'] as const) : []),
+    'internal',
+  ]
 }
 
 function descriptionOf(

@@ -1,5 +1,16 @@
 import { existsSync } from 'node:fs'
-import { constants, cp, mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  constants,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isAlive } from '../process.ts'
 import type { Db } from './connection.ts'

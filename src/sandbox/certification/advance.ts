@@ -5,10 +5,12 @@ import { findCourse, setCourseFaults } from '../course-store.ts'
 import { isOpen } from '../life-store.ts'
 import type { CourseFault } from '../model.ts'
 import type { Bounds } from './bounds.ts'
+import type { Profile } from './cases.ts'
 import { courseOf } from './course.ts'
 import { endCertification } from './end.ts'
 import { grade, isLateAt, lateResults } from './grade.ts'
 import type { Case, Certification, Step } from './model.ts'
+import type { Next } from './next.ts'
 import { longestPause, operations, withoutRepetitions } from './reads.ts'
 import { findRecords } from './records-store.ts'
 import type { CourseStep, Run } from './step.ts'
@@ -41,9 +43,24 @@ export async function advance(
   else if (step && now.getTime() - step.began_at.getTime() > bounds.expiry)
     await end('expired', 'No step was done for two hours')
   else if (!step) await begin(app, bounds, certification, { index: 0, attempt: 1, after: 0 })
-  else if (step.state === 'begun') await playStep(app, bounds, certification, step)
+  else if (step.state !== 'played') await playStep(app, bounds, certification, step)
   else return lookAt(app, bounds, certification, step)
   return 0
+}
+
+function newStep(as: Pick<Step, 'index' | 'attempt' | 'after'>, now: Date): Step {
+  return {
+    ...as,
+    ...{ id: crypto.randomUUID(), state: 'begun', played_at: null, progress: 0, memo: {} },
+    ...{ began_at: now, progress_at: now },
+  }
+}
+
+/** The first step of a course, which asks for the start of the product and plays nothing. */
+export function firstStep(profiles: readonly Profile[], now: Date): Pick<Certification, 'step' | 'next'> {
+  const { next } = courseOf(profiles)[0] as CourseStep
+  const step = newStep({ index: 0, attempt: 1, after: 0 }, now)
+  return { step: { ...step, state: 'played', played_at: now }, next: next as Next }
 }
 
 function stepOf({ profiles, step }: Certification): CourseStep {
@@ -58,11 +75,7 @@ async function begin(
   as: Pick<Step, 'index' | 'attempt' | 'after'>,
 ): Promise<void> {
   const now = app.clockWatch.databaseNow()
-  const fresh: Step = {
-    ...as,
-    ...{ id: crypto.randomUUID(), state: 'begun', played_at: null, progress: 0, memo: {} },
-    ...{ began_at: now, progress_at: now },
-  }
+  const fresh = newStep(as, now)
   const begun = { ...certification, step: fresh }
   const course = stepOf(begun)
   const memo = (await course.prepare?.(await runOf(app, bounds, begun, fresh))) ?? {}
@@ -79,17 +92,22 @@ async function playStep(
   const { db, clockWatch } = app
   const course = stepOf(certification)
   const run = await runOf(app, bounds, certification, step)
+  let present: Certification | null = certification
   const faults = (course.faults?.(run) ?? []).map((fault, index) => ({
     ...fault,
     ...{ id: `${step.id}/${index}`, until: null },
   }))
   // A process that takes over does not begin faults anew.
   const known = new Map(run.faults.map((fault) => [fault.id, fault]))
-  const set = (present: CourseFault[]) => setCourseFaults(db, run.hostId, present, course.hintFault ?? null)
+  const set = (played: CourseFault[]) => setCourseFaults(db, run.hostId, played, course.hintFault ?? null)
   // Nothing of what is played is read before all is there: the first fault lasts until then, and all of them begin anew.
   const until = new Date(run.now.getTime() + bounds.expiry)
   await set(faults.map((fault) => (course.play ? { ...fault, until } : (known.get(fault.id) ?? fault))))
-  await releaseHeld(db, run.hostId)
+  if (step.state === 'begun') {
+    await releaseHeld(db, run.hostId)
+    present = await changeCertification(db, certification, { step: { ...step, state: 'released' } })
+    if (!present) return
+  }
   if (course.play) {
     await Bun.sleep(bounds.settle)
     await course.play(run)
@@ -97,7 +115,7 @@ async function playStep(
   }
   const now = clockWatch.databaseNow()
   const next = typeof course.next === 'function' ? course.next(run) : course.next
-  await changeCertification(db, certification, {
+  await changeCertification(db, present, {
     next,
     step: { ...step, state: 'played', played_at: now, progress_at: now },
   })
@@ -184,9 +202,18 @@ async function finish(
   })
   if (!changed) return
   if (step.index + 1 < courseOf(changed.profiles).length)
-    return begin(app, bounds, changed, { index: step.index + 1, attempt: 1, after: run.seen })
+    return begin(app, bounds, changed, {
+      index: step.index + 1,
+      attempt: 1,
+      after: seenBefore(course, run, step),
+    })
   const status = changed.cases.every((one) => one.status === 'passed') ? 'passed' : 'failed'
   await endCertification(app, changed, status, 'The course ended before it could be told')
+}
+
+/** A product may do what it is asked for next before it is asked, at its start: that counts in the next step. */
+function seenBefore({ name }: CourseStep, { seen }: Run, { after }: Step): number {
+  return name === 'begin' ? after : seen
 }
 
 /** The steps in which nobody stops the product, and no fault makes it wait: its own pace is seen there. */

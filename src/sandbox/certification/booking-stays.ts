@@ -3,33 +3,20 @@ import { DomainError } from '../../core/errors.ts'
 import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
 import { readNights } from '../../stays/nights/read-nights.ts'
-import { book, makeGuest, type Place, placesFor, type Stay } from '../scenarios/stage.ts'
+import { book, makeGuest, type Place, type Stay } from '../scenarios/stage.ts'
 import { draw } from './draw.ts'
+import { findOpenStay } from './open-stay.ts'
 import { changesAfter } from './reads.ts'
 import type { Run } from './step.ts'
-
-const stayNights = 30
 
 /** A stay that a product is asked to book. */
 export type Wanted = Place & Stay
 
-/** The first stay from a day on, or a month later again and again, of which units are left. */
-async function freeStay({ app, hostId, keyId }: Run, from: string): Promise<Wanted> {
-  for (let checkin_at = from; ; checkin_at = addDays(checkin_at, stayNights)) {
-    const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
-    const places = await placesFor({ app, hostId, keyId }, null, stay, 1).catch((error) => {
-      if (error instanceof DomainError) return []
-      throw error
-    })
-    if (places[0]) return { ...places[0], ...stay }
-    // A product that closes its whole year leaves the years after it open.
-    if (checkin_at > addDays(from, 500)) throw new Error('No unit is left on any night')
-  }
-}
-
 /** Draws a stay of which units are left, at least five days after a day: stays drawn one after the other share no night. */
-export function drawStay(run: Run, name: string, after: string): Promise<Wanted> {
-  return freeStay(run, addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50)))
+export async function drawStay(run: Run, name: string, after: string): Promise<Wanted> {
+  const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))
+  const { stay, places } = await findOpenStay(run, from, 1)
+  return { ...(places[0] as Place), ...stay }
 }
 
 /** The bookings of a stay that were made since the step began. */

@@ -3,7 +3,7 @@ import { bookingStatus } from '../../stays/bookings/status.ts'
 import { findNewestBooking } from '../../stays/bookings/store.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import { drawStay, madeOf, takeUnits, type Wanted } from './booking-stays.ts'
-import { areOver, gradeRepeated } from './faults.ts'
+import { areOver, firstRefused, gradeRepeated } from './faults.ts'
 import type { RequestRecord } from './model.ts'
 import type { Next } from './next.ts'
 import { isGood, ofOperation, operations } from './reads.ts'
@@ -12,9 +12,13 @@ import type { CourseStep, Look, Run } from './step.ts'
 const route = operations.book
 const sent = (run: Run) => ofOperation(run, route)
 
+/** A user that the contract promises in every sandbox. */
+const guestId = 1001
+
 const bookThis = (wanted: Wanted, text = 'Book this stay for a guest'): Next => ({
   action: 'book',
   text,
+  user_id: guestId,
   ...wanted,
 })
 
@@ -94,7 +98,7 @@ const unavailable: CourseStep = {
   },
   async look(run) {
     const { stay, other } = run.memo as { stay: Wanted; other: Wanted }
-    const first = sent(run).find(({ status }) => status === 422)
+    const first = firstRefused(sent(run))
     const looked = run.records.some(({ operation }) => looks.includes(operation))
     const waited = run.now.getTime() - run.playedAt.getTime() > run.bounds.followed
     // A product that sees that nothing is left sends nothing.
@@ -107,7 +111,7 @@ const unavailable: CourseStep = {
       run,
       sent(run),
       first,
-      'A booking that was refused was repeated again and again unchanged: it will be refused again',
+      'A booking that was refused was repeated unchanged: it will be refused again',
     )
     const [made] = await madeOf(run, other)
     const results = refused ? { 'bookings.refused': refused } : {}

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../http/context.ts'
-import { setCourse } from '../course-store.ts'
+import { removeCourse } from '../course-store.ts'
 import type { Case, Certification } from './model.ts'
 import { deleteRecords } from './records-store.ts'
 import { closeCertification, trimCertifications } from './store.ts'
@@ -21,8 +21,8 @@ export async function endCertification(
   because: string,
 ): Promise<Certification | null> {
   const now = clockWatch.databaseNow()
-  const { scope, _id, key_id } = certification
-  if (scope !== null) await setCourse(db, scope, null)
+  const { _id, key_id } = certification
+  await removeCourse(db, certification)
   const cases = certification.cases.map(
     (one): Case => (one.status === 'waiting' ? { ...one, status: 'skipped', because } : one),
   )

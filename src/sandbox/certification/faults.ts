@@ -1,5 +1,5 @@
 import type { RequestRecord } from './model.ts'
-import { isGood } from './reads.ts'
+import { isGood, isLost } from './reads.ts'
 import type { Result, Run } from './step.ts'
 
 /** True when the faults of a step were met, and are over. */
@@ -42,10 +42,12 @@ export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
   return areOver(run) && records.some((record) => isGood(record) && record.at >= overAt(run))
 }
 
-/** A response may be lost on its way, whatever was recorded of it: who asks once more may not have got it. */
-const overlookedRepetitions = 1
+/** The first request that was refused with 422, of which the product has received the response. */
+export function firstRefused(records: RequestRecord[]): RequestRecord | undefined {
+  return records.find((record) => record.status === 422 && !isLost(record))
+}
 
-/** Grades whether what was refused was sent again unchanged; null while that cannot be told. */
+/** Grades whether a refused body was sent again unchanged; null while that cannot be told. */
 export function gradeRepeated(
   run: Run,
   records: RequestRecord[],
@@ -55,8 +57,8 @@ export function gradeRepeated(
   const again = records.filter(
     ({ body_hash, at }) => refused && body_hash === refused.body_hash && at > refused.answered_at,
   )
-  if (again.length > overlookedRepetitions) return { status: 'failed', because, seen: again }
-  return isLongSince(run, again.at(-1) ?? refused) ? { status: 'passed' } : null
+  if (again.length > 0) return { status: 'failed', because, seen: again }
+  return isLongSince(run, refused) ? { status: 'passed' } : null
 }
 
 /** True when a request is so long ago that what would have followed it has come; also without one. */

@@ -1,8 +1,8 @@
+import type { BookingChange } from '../../stays/bookings/store.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { CaseName } from './cases.ts'
 import type { RequestRecord } from './model.ts'
 import {
-  delivered,
   isFromBeginning,
   lastAnswered,
   ofOperation,
@@ -10,6 +10,7 @@ import {
   wantedAfter,
   withoutRepetitions,
 } from './reads.ts'
+import { findDelivered } from './records-store.ts'
 import type { CourseStep, Result, Run } from './step.ts'
 
 /** The route of the feed. */
@@ -32,10 +33,15 @@ export const rememberClock: NonNullable<CourseStep['prepare']> = async ({ app, h
   after: await readHostClock(app.db, hostId),
 })
 
+/** The bookings whose present version the product has been given. */
+export function delivered({ app, certification }: Run, wanted: BookingChange[]): Promise<BookingChange[]> {
+  return findDelivered(app.db, certification._id, wanted)
+}
+
 /** Which of the changes since the step began have arrived. */
 export async function arrivals(run: Run) {
   const wanted = await wantedAfter(run, run.memo.after as Date)
-  const arrived = delivered(run, wanted)
+  const arrived = await delivered(run, wanted)
   const missing = wanted.filter((booking) => !arrived.includes(booking))
   return { wanted, arrived, missing, isComplete: wanted.length > 0 && missing.length === 0 }
 }

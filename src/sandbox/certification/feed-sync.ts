@@ -1,10 +1,10 @@
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import { draw } from './draw.ts'
 import { areOver, metFaults } from './faults.ts'
-import { arrivals, missed, rememberClock, route } from './feed-reads.ts'
-import { wait } from './next.ts'
+import { arrivals, delivered, missed, rememberClock, route } from './feed-reads.ts'
+import { start, wait } from './next.ts'
 import { passFirstVersion, play } from './play.ts'
-import { changesAfter, delivered } from './reads.ts'
+import { changesAfter } from './reads.ts'
 import type { CourseStep, Run } from './step.ts'
 
 /** Of the bookings of the start, a product sees at least so many: who filters them away proves nothing. */
@@ -13,7 +13,7 @@ const leastShown = 100
 /** What the first sync has read, of the listings that the product asks for. */
 async function syncedSoFar(run: Run) {
   const all = await changesAfter(run, null)
-  const shown = delivered(run, all)
+  const shown = await delivered(run, all)
   const listings = [...new Set(shown.map(({ listing_id }) => listing_id))]
   const wanted = all.filter(({ listing_id }) => listings.includes(listing_id))
   return { wanted, arrived: shown, listings }
@@ -25,10 +25,7 @@ export const firstSync: CourseStep = {
   profile: 'feed',
   cases: ['feed.pages'],
   byHand: [route],
-  next: {
-    action: 'start',
-    text: 'Start the product with an empty store, pointed at the sandbox with this key',
-  },
+  next: start,
   async look(run) {
     const { wanted, arrived, listings } = await syncedSoFar(run)
     if (arrived.length < Math.max(wanted.length, leastShown)) return { progress: arrived.length }

@@ -1,6 +1,6 @@
 import { daysBetween } from '../../core/clock.ts'
 import type { UnitNight } from '../../stays/bookings/units.ts'
-import { gradeFurther, gradeRepeated, hasRecovered } from './faults.ts'
+import { firstRefused, gradeFurther, gradeRepeated, hasRecovered } from './faults.ts'
 import {
   type Asked,
   ask,
@@ -62,7 +62,7 @@ const refused: CourseStep = {
     pushChange({ ...(memo.asked as Asked), available: tooMany }, 'Push these units, which are too many'),
   async look(run) {
     const asked = run.memo.asked as Asked
-    const [first] = pushes(run).filter(({ status }) => status === 422)
+    const first = firstRefused(pushes(run))
     // A product that knows the bound itself sends nothing.
     const isTold = first || run.now.getTime() - run.playedAt.getTime() > run.bounds.followed
     if (!isTold) return {}
@@ -71,7 +71,7 @@ const refused: CourseStep = {
       run,
       pushes(run),
       first,
-      'What was refused with 422 was sent again and again unchanged: it will be refused again',
+      'What was refused with 422 was sent again unchanged: it will be refused again',
     )
     const isDone = result !== null && (await isAsAsked(run, asked))
     if (result === null || (result.status === 'passed' && !isDone))

@@ -1,4 +1,3 @@
-import type { DeliveredBooking } from '../../http/outcome.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import {
   flag,
@@ -35,8 +34,11 @@ const stepFields = {
   /** Differs for every time that any step begins. */
   id: text,
   index: number,
-  /** It is stored before it is played: a process that takes over plays it once more, which does no harm. */
-  state: word<'begun' | 'played'>(),
+  /**
+   * It is stored before it is played: a process that takes over plays it once more, which does no harm. Requests that are
+   * held are answered once, before the first time.
+   */
+  state: word<'begun' | 'released' | 'played'>(),
   /** A failed case of waiting is played once more before it counts. */
   attempt: number,
   began_at: moment,
@@ -110,10 +112,8 @@ const recordFields = {
   request_id: textOrNull,
   status: number,
   fault: textOrNull,
-  /** Bookings that its response showed, unless an earlier one has shown just the same. */
-  bookings: list<DeliveredBooking>(Object),
-  /** Of what it showed; null for nothing. */
-  shown_hash: textOrNull,
+  /** How many bookings it delivered that no earlier request had delivered in that version. */
+  delivered: number,
   /** Of a page of the feed. */
   is_page: flag,
   is_first: flag,
@@ -133,7 +133,30 @@ export type RequestRecord = Stored<typeof recordFields>
 
 const recordSchema = schemaOf(recordFields)
 recordSchema.index({ certification_id: 1, ordinal: 1 }, { name: 'certification_request' })
-recordSchema.index({ certification_id: 1, shown_hash: 1 }, { name: 'certification_shown' })
 recordSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certification_request_expiry' })
 
 export const requestRecordModel = modelOf<RequestRecord>('certification_requests', recordSchema)
+
+const deliveryFields = {
+  /** Certification, booking and version: each version of a booking is stored once a run. */
+  _id: text,
+  certification_id: number,
+  booking_id: number,
+  version: moment,
+  status: text,
+  checkin_at: text,
+  checkout_at: text,
+  expires_at: moment,
+}
+
+/**
+ * A booking as a response delivered it to the product. A sandbox holds 5,000 documents and a booking has at most three
+ * versions, so a run has fewer than 15,000 deliveries.
+ */
+export type Delivery = Stored<typeof deliveryFields>
+
+const deliverySchema = schemaOf(deliveryFields)
+deliverySchema.index({ certification_id: 1 }, { name: 'certification_delivery' })
+deliverySchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certification_delivery_expiry' })
+
+export const deliveryModel = modelOf<Delivery>('certification_deliveries', deliverySchema)

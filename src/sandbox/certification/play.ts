@@ -1,17 +1,32 @@
+import { addDays, toDay } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { ScenarioName } from '../scenarios/names.ts'
-import { scenarios } from '../scenarios/scenarios.ts'
+import { type Ready, scenarios } from '../scenarios/scenarios.ts'
 import type { ScenarioParameters } from '../scenarios/schema.ts'
+import { findOpenStay } from './open-stay.ts'
 import type { Run } from './step.ts'
 
-/** Plays a scenario in the sandbox of a certification; everything is visible when it returns. */
-export async function play(
-  { app, hostId, keyId }: Pick<Run, 'app' | 'hostId' | 'keyId'>,
-  name: ScenarioName,
-  parameters: ScenarioParameters = {},
-): Promise<void> {
+const daysAhead = 30
+
+/**
+ * Plays a scenario in the sandbox of a certification; everything is visible when it returns. Its guests book where units
+ * are left, and if the product has left no booking for it to change, a guest books one first.
+ */
+export async function play(run: Run, name: ScenarioName, parameters: ScenarioParameters = {}): Promise<void> {
   const scenario = scenarios.find((known) => known.name === name)
-  const prepared = await scenario?.prepare({ app, hostId, keyId }, parameters)
-  await prepared?.play()
+  if (!scenario) return
+  const prepare = async (): Promise<Ready> => {
+    if (!scenario.parameters.includes('checkin_at')) return scenario.prepare(run, parameters)
+    const from = addDays(toDay(run.app.clock(run.hostId)), daysAhead)
+    const { stay } = await findOpenStay(run, from, parameters.count ?? 1)
+    return scenario.prepare(run, { ...parameters, checkin_at: stay.checkin_at })
+  }
+  const ready = await prepare().catch(async (error) => {
+    if (!(error instanceof DomainError) || name === 'guest-books') throw error
+    await play(run, 'guest-books')
+    return prepare()
+  })
+  await ready.play()
 }
 
 /**

@@ -24,10 +24,11 @@ export function withoutRepetitions(records: RequestRecord[], milliseconds: numbe
     const { operation, body_hash, is_first, from, at } = record
     const name = [operation, body_hash, is_first, from?.getTime()].join('/')
     const before = last.get(name)
+    const isRepetition = before !== undefined && at.getTime() - before < milliseconds
+    // A repetition that delivered something counts all the same.
+    if (isRepetition && record.delivered === 0) return false
     last.set(name, at.getTime())
-    // What showed something tells more than that it came.
-    if (record.bookings.length > 0 && !isLost(record)) return true
-    return before === undefined || at.getTime() - before >= milliseconds
+    return true
   })
 }
 
@@ -36,13 +37,13 @@ export function ofOperation({ records }: Pick<Run, 'records'>, operation: string
   return records.filter((record) => record.operation === operation)
 }
 
-/** True where the product cannot have got the response whole. */
-function isLost({ fault }: RequestRecord): boolean {
+/** True if the product cannot have received the whole response. */
+export function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
   return fault !== null && fault !== 'slow'
 }
 
 /** True for a response that arrived, and was no error; 304 says as much as the page that it stands for. */
-export function isGood(record: RequestRecord): boolean {
+export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
   return !isLost(record) && (record.status < 300 || record.status === 304)
 }
 
@@ -67,16 +68,6 @@ export async function wantedAfter(run: Run, after: Date): Promise<BookingChange[
   const { listings } = run.certification.facts as { listings?: number[] }
   const wanted = await changesAfter(run, after)
   return listings ? wanted.filter(({ listing_id }) => listings.includes(listing_id)) : wanted
-}
-
-/** The bookings whose present version the product has been given. */
-export function delivered({ records }: Pick<Run, 'records'>, wanted: BookingChange[]): BookingChange[] {
-  const given = new Set(
-    records
-      .filter(isGood)
-      .flatMap(({ bookings }) => bookings.map(({ id, version }) => `${id}/${version.getTime()}`)),
-  )
-  return wanted.filter(({ id, updated_at: version }) => given.has(`${id}/${version.getTime()}`))
 }
 
 /** The longest pause between two reads of the feed, in milliseconds: from when one was answered to when the next came. */

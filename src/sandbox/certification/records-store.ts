@@ -1,12 +1,20 @@
 import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
 import type { Observed } from '../../http/observation.ts'
+import type { DeliveredBooking } from '../../http/outcome.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { certificationModel, type RequestRecord, requestRecordModel } from './model.ts'
+import {
+  certificationModel,
+  type Delivery,
+  deliveryModel,
+  type RequestRecord,
+  requestRecordModel,
+} from './model.ts'
+import { isGood } from './reads.ts'
 
-/** So many requests of a run are recorded; further ones are only counted. */
+/** Requests of a run that are recorded; further ones are only counted. */
 const maxRecords = 5000
-/** Of a run that nobody ended properly. */
+/** How long records of a run are kept that nobody ended properly. */
 const keptMilliseconds = 5 * 3_600_000
 
 /** Records a request of a certification that is running. */
@@ -25,40 +33,99 @@ export async function recordRequest(
     .lean()
   if (!counted?.secret || counted.requests >= maxRecords) return
   const { secret } = counted
-  const hash = (text: string) => createHmac('sha256', secret).update(text).digest('base64url')
+  const hash = (value: string) => createHmac('sha256', secret).update(value).digest('base64url')
   const { delivered, body, idempotencyKey, requestId, ...facts } = seen
-  const { operation, at, status, fault, items, nights } = facts
-  const { page, bookings: shown = [] } = delivered ?? {}
-  const shown_hash = shown.length > 0 && fault === null ? hash(JSON.stringify(shown)) : null
-  // Who reads the same again and again would have everything compared again and again.
-  const isKnown =
-    shown_hash !== null &&
-    (await requestRecordModel(db).exists({ certification_id: certificationId, shown_hash })) !== null
+  const { operation, at, status, items, nights } = facts
+  const { page, bookings = [] } = delivered ?? {}
+  const fault = facts.fault ?? realFault(status)
+  const expires_at = new Date(now.getTime() + keptMilliseconds)
+  const isDelivered = isGood({ status, fault })
   await requestRecordModel(db).collection.insertOne({
     certification_id: certificationId,
     ordinal: counted.requests + 1,
     ...{ operation, at, answered_at: now, request_id: requestId, status, fault, items, nights },
-    bookings: isKnown ? [] : shown,
-    shown_hash: isKnown ? null : shown_hash,
+    delivered: isDelivered ? await storeDeliveries(db, certificationId, bookings, expires_at) : 0,
     is_page: page !== undefined,
     is_first: page?.isFirst ?? false,
     from: page?.from ?? null,
     is_vague: page !== undefined && page.from === undefined,
     body_hash: body === undefined ? null : hash(stringify(body) ?? ''),
     key_hash: idempotencyKey === undefined ? null : hash(idempotencyKey),
-    expires_at: new Date(now.getTime() + keptMilliseconds),
+    expires_at,
   })
 }
 
-/** The requests of a run that came after so many, in the order in which they came. */
-export function findRecords(db: Db, certificationId: number, after: number): Promise<RequestRecord[]> {
-  return requestRecordModel(db)
-    .find({ certification_id: certificationId, ordinal: { $gt: after } })
-    .sort({ at: 1, _id: 1 })
-    .lean()
+/** A real refusal counts like the fault that plays it. */
+function realFault(status: number): string | null {
+  if (status === 429) return 'rate_limited'
+  return status >= 500 ? 'internal_error' : null
 }
 
-/** Deletes all requests of a run. */
+const deliveryId = (certificationId: number, bookingId: number, version: Date) =>
+  `${certificationId}/${bookingId}/${version.getTime()}`
+
+/** Stores the deliveries that the run does not have yet; returns how many there were. */
+async function storeDeliveries(
+  db: Db,
+  certificationId: number,
+  bookings: DeliveredBooking[],
+  expires_at: Date,
+): Promise<number> {
+  const delivered = new Map(
+    bookings.map(({ id, ...booking }): [string, Delivery] => {
+      const _id = deliveryId(certificationId, id, booking.version)
+      return [_id, { _id, certification_id: certificationId, booking_id: id, ...booking, expires_at }]
+    }),
+  )
+  for (const { _id } of await findByIds(db, [...delivered.keys()])) delivered.delete(_id)
+  const fresh = [...delivered.values()]
+  // Another request may have stored the same deliveries meanwhile, so these are upserts.
+  if (fresh.length > 0)
+    await deliveryModel(db).collection.bulkWrite(
+      fresh.map((one) => ({
+        replaceOne: { filter: { _id: one._id }, replacement: one, upsert: true },
+      })) as never,
+      { ordered: false },
+    )
+  return fresh.length
+}
+
+function findByIds(db: Db, ids: string[]): Promise<Pick<Delivery, '_id'>[]> {
+  return ids.length === 0
+    ? Promise.resolve([])
+    : deliveryModel(db)
+        .find({ _id: { $in: ids } }, { _id: 1 })
+        .lean()
+}
+
+/** Which of these versions of bookings the product has been given. */
+export async function findDelivered<T extends { id: number; updated_at: Date }>(
+  db: Db,
+  certificationId: number,
+  bookings: T[],
+): Promise<T[]> {
+  const idOf = ({ id, updated_at }: T) => deliveryId(certificationId, id, updated_at)
+  const given = new Set((await findByIds(db, bookings.map(idOf))).map(({ _id }) => _id))
+  return bookings.filter((booking) => given.has(idOf(booking)))
+}
+
+/** Everything that was delivered in a run. */
+export function findDeliveries(db: Db, certificationId: number): Promise<Delivery[]> {
+  return deliveryModel(db).find({ certification_id: certificationId }).lean()
+}
+
+/** The requests of a run after the first `after` ones, in the order of their arrival. */
+export async function findRecords(db: Db, certificationId: number, after: number): Promise<RequestRecord[]> {
+  const records = await requestRecordModel(db)
+    .find({ certification_id: certificationId, ordinal: { $gt: after } })
+    .sort({ ordinal: 1 })
+    .lean()
+  // The index has them in the order in which they were answered.
+  return records.sort((one, other) => one.at.getTime() - other.at.getTime())
+}
+
+/** Deletes all requests and deliveries of a run. */
 export async function deleteRecords(db: Db, certificationId: number): Promise<void> {
-  await requestRecordModel(db).deleteMany({ certification_id: certificationId })
+  const ofRun = { certification_id: certificationId }
+  await Promise.all([requestRecordModel(db).deleteMany(ofRun), deliveryModel(db).deleteMany(ofRun)])
 }

@@ -69,6 +69,7 @@ const NextAction = named(
     ),
     text: shown.text('The same in words'),
     booking_id: idOrNull('Of `cancel`: the booking'),
+    user_id: idOrNull('Of `book`: a user who can be the guest'),
     listing_id: idOrNull('Of `push_change` and `book`: the listing'),
     room_type_id: idOrNull('Of `push_change` and `book`: the room type'),
     room_types: nullable(shown.list('Of `push_all`: the room types', responseObject(place)), {

@@ -22,6 +22,6 @@ export function serializeCertification(certification: Certification): Certificat
 }
 
 const emptyNext = {
-  ...{ booking_id: null, listing_id: null, room_type_id: null, room_types: null },
+  ...{ booking_id: null, user_id: null, listing_id: null, room_type_id: null, room_types: null },
   ...{ checkin_at: null, checkout_at: null, start_date: null, end_date: null, available: null },
 }

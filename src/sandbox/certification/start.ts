@@ -7,9 +7,10 @@ import type { Permission } from '../../http/permissions.ts'
 import { requirePermission } from '../../http/require-permission.ts'
 import { busy, isDuplicate } from '../../platform/mongo/errors.ts'
 import { Turns } from '../../platform/turns.ts'
-import { setCourse } from '../course-store.ts'
+import { removeCourse, setCourse } from '../course-store.ts'
 import { isOpen } from '../life-store.ts'
 import { book, makeGuest, placesFor } from '../scenarios/stage.ts'
+import { firstStep } from './advance.ts'
 import { casesOf, inOrder, type Profile } from './cases.ts'
 import { endCertification } from './end.ts'
 import type { Certification } from './model.ts'
@@ -107,7 +108,10 @@ async function fill(app: AppContext, certification: Certification): Promise<Cert
       places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
     )
   await setCourse(app.db, scope, _id)
-  const filled = await changeCertification(app.db, certification, { scope })
-  if (!filled) throw new DomainError('conflict', 'The certification was ended meanwhile')
-  return filled
+  const begun = { scope, ...firstStep(certification.profiles, app.clockWatch.databaseNow()) }
+  const filled = await changeCertification(app.db, certification, begun)
+  if (filled) return filled
+  // It was deleted meanwhile, perhaps before the sandbox knew of it.
+  await removeCourse(app.db, certification)
+  throw new DomainError('conflict', 'The certification was ended meanwhile')
 }

@@ -1,9 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
-import type { DeliveredBooking } from '../../http/outcome.ts'
-import type { Certification } from './model.ts'
-import { isGood } from './reads.ts'
-import { findRecords } from './records-store.ts'
+import type { Certification, Delivery } from './model.ts'
+import { findDeliveries } from './records-store.ts'
 import type { CertificationState } from './schema.ts'
 import { addToMemo } from './store.ts'
 
@@ -26,38 +24,36 @@ export async function judgeState(
   const { step, next, _id } = certification
   if (!step || next?.action !== 'upload_state' || step.memo.judged)
     throw new DomainError('conflict', 'The state is not asked for now: see `next`')
-  const records = await findRecords(db, _id, 0)
-  const shown = records.filter(isGood).flatMap((record) => record.bookings)
-  const problems = compare(lastDelivered(shown), bookings)
+  const problems = compare(lastDelivered(await findDeliveries(db, _id)), bookings)
   const judged = await addToMemo(db, certification, step.id, { judged: problems.slice(0, shownProblems) })
   if (!judged) throw new DomainError('conflict', 'The certification went on meanwhile')
   return judged
 }
 
 /** Each booking by the last version that was delivered of it. */
-function lastDelivered(shown: DeliveredBooking[]): Map<number, DeliveredBooking> {
-  const last = new Map<number, DeliveredBooking>()
-  for (const booking of shown)
-    if ((last.get(booking.id)?.version.getTime() ?? 0) <= booking.version.getTime())
-      last.set(booking.id, booking)
+function lastDelivered(deliveries: Delivery[]): Map<number, Delivery> {
+  const last = new Map<number, Delivery>()
+  for (const delivery of deliveries)
+    if ((last.get(delivery.booking_id)?.version.getTime() ?? 0) <= delivery.version.getTime())
+      last.set(delivery.booking_id, delivery)
   return last
 }
 
 /** What is wrong with a state, booking by booking. */
-function compare(truth: Map<number, DeliveredBooking>, bookings: Held[]): string[] {
+function compare(truth: Map<number, Delivery>, bookings: Held[]): string[] {
   const held = new Map(bookings.map((booking) => [Number(booking.booking_id), booking]))
   return [...truth.values()].flatMap((booking) => {
-    const found = held.get(booking.id)
+    const found = held.get(booking.booking_id)
     if (!found)
       return booking.status === 'cancelled'
         ? []
-        : [`Booking ${booking.id} is missing: it is ${booking.status}`]
+        : [`Booking ${booking.booking_id} is missing: it is ${booking.status}`]
     const wrong = (['status', 'checkin_at', 'checkout_at'] as const).filter(
       (field) => found[field] !== booking[field],
     )
     return wrong.map(
       (field) =>
-        `Booking ${booking.id} has \`${field}\` ${found[field]}, and was last delivered with ${booking[field]}`,
+        `Booking ${booking.booking_id} has \`${field}\` ${found[field]}, and was last delivered with ${booking[field]}`,
     )
   })
 }

@@ -2,6 +2,7 @@ import { notFound } from '../../core/errors.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type Certification, certificationModel, type Memo } from './model.ts'
+import type { Next } from './next.ts'
 
 /** So many of a key are kept, for so long. */
 const keptOfKey = 20
@@ -97,6 +98,14 @@ export function closeCertification(
   return certificationModel(db)
     .findOneAndUpdate({ _id: id, status: 'running' }, { $set: change, $inc: { revision: 1 } }, { new: true })
     .lean()
+}
+
+/** Asks for something else until the present step has been played, whatever the certification has come to meanwhile. */
+export async function askFor(db: Db, id: number, next: Next): Promise<void> {
+  await certificationModel(db).updateOne(
+    { _id: id, status: 'running', 'step.state': { $in: ['begun', 'released'] } },
+    { $set: { next }, $inc: { revision: 1 } },
+  )
 }
 
 /** Adds to what the present step remembers; null where that is not the step any more. */

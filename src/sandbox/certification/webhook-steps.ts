@@ -4,9 +4,10 @@ import { listWebhooks } from '../../changes/webhooks/store.ts'
 import type { FaultName } from '../../http/fault-rule.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { CaseName } from './cases.ts'
+import { delivered } from './feed-reads.ts'
 import { wait } from './next.ts'
 import { play } from './play.ts'
-import { delivered, wantedAfter } from './reads.ts'
+import { wantedAfter } from './reads.ts'
 import type { CourseStep, Look, Result, Run } from './step.ts'
 
 const prepare: NonNullable<CourseStep['prepare']> = async ({ app, hostId }) => ({
@@ -22,7 +23,7 @@ async function triedHints({ app, hostId, beganAt }: Run): Promise<WebhookDeliver
 
 async function isRead(run: Run): Promise<boolean> {
   const wanted = await wantedAfter(run, run.memo.after as Date)
-  return wanted.length > 0 && delivered(run, wanted).length === wanted.length
+  return wanted.length > 0 && (await delivered(run, wanted)).length === wanted.length
 }
 
 const endpoint: CourseStep = {

@@ -1,0 +1,45 @@
+import { addDays } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import { prepareAvailability } from '../../inventory/availability/write.ts'
+import { carryOut } from '../../platform/mongo/transactions.ts'
+import { type Place, placesFor, type Stay } from '../scenarios/stage.ts'
+import { yearOf } from './inventory-year.ts'
+import type { Run } from './step.ts'
+
+const stayNights = 30
+/** Further ahead than any night that a product is asked about. */
+const farDays = 600
+
+/** A stay, and as many places for it as were wanted. */
+export interface OpenStay {
+  stay: Stay
+  places: Place[]
+}
+
+/**
+ * The first stay from a day on that has enough units left, tried month by month: a product that pushes truthful counts may
+ * have closed any of them. If it has closed all, units are opened on nights that no product is asked about.
+ *
+ * @param from the earliest first night
+ * @param count how many bookings of the stay there must be room for
+ */
+export async function findOpenStay(
+  { app, hostId, keyId }: Run,
+  from: string,
+  count: number,
+): Promise<OpenStay> {
+  const stayOn = (checkin_at: string) => ({ checkin_at, checkout_at: addDays(checkin_at, stayNights) })
+  for (let first = from; first <= addDays(from, farDays); first = addDays(first, stayNights)) {
+    const stay = stayOn(first)
+    const places = await placesFor({ app, hostId, keyId }, null, stay, count).catch((error) => {
+      if (error instanceof DomainError) return null
+      throw error
+    })
+    if (places) return { stay, places }
+  }
+  const stay = stayOn(addDays(from, farDays + stayNights))
+  const [place] = (await yearOf({ app, hostId })).room_types as [Place]
+  const nights = { start_date: stay.checkin_at, end_date: addDays(stay.checkout_at, -1) }
+  await carryOut(app.db, await prepareAvailability(app, hostId, [{ ...place, available: count, ...nights }]))
+  return { stay, places: Array(count).fill(place) }
+}
