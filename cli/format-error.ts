@@ -23,7 +23,7 @@ export function formatError(error: unknown): { text: string; code: number } {
 function explainPartnerError(error: PartnerError): { text: string; code: number } {
   const isRefused = error.status === 401 || error.status === 403
   const lines = [
-    withProblems(`${error.message} (${error.status})`, error.errors),
+    withProblems(`${error.reason} (${error.status})`, error.errors),
     ...(isRefused ? ['Check PARTNER_API_KEY, and ask your administrator about the permissions'] : []),
     ...(error.requestId ? [`Request id: ${error.requestId}`] : []),
   ]

@@ -75,6 +75,8 @@ export interface FeedOptions {
   after: string | undefined
   filters: Record<string, string | undefined>
   wait: number | undefined
+  /** The rest after a wait that the service cut short. */
+  pauseSeconds: number | undefined
   signal: AbortSignal
 }
 
@@ -191,6 +193,8 @@ async function send<T>(
 
 /** What a person can do about it. */
 function explain(root: string, error: unknown): unknown {
+  // A name such as ".." would lead to another route than its command is for.
+  if (error instanceof TypeError) return new UsageError(error.message)
   if (!(error instanceof ConnectionError)) return error
   const { status, retryAfterSeconds, cause } = error
   const message = `${root} responded ${status}`

@@ -12,8 +12,8 @@ export type AtTheEnd =
   | { end: 'stop' }
   /** Ask again after a pause. */
   | { end: 'pause'; seconds: number }
-  /** Keep one request open in which the service waits. */
-  | { end: 'follow' }
+  /** Keep one request open in which the service waits; after a pause, if it cannot. */
+  | { end: 'follow'; seconds: number }
 
 export interface PollOptions<T extends Item> {
   client: PartnerClient
@@ -43,7 +43,8 @@ export async function poll<T extends Item>(options: PollOptions<T>): Promise<voi
   // What the client does not wait out, a page of a proxy where the service was, is waited out here.
   const follow = async () => {
     const { signal } = stop
-    for await (const page of client.pages<T>(feed.name, { after, filters, wait, signal })) {
+    const pauseSeconds = atTheEnd.end === 'follow' ? atTheEnd.seconds : undefined
+    for await (const page of client.pages<T>(feed.name, { after, filters, wait, pauseSeconds, signal })) {
       handled += await handlePage(page, handled, options, (version) => {
         after = version
       })

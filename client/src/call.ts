@@ -13,6 +13,19 @@ export interface WriteOptions extends CallOptions {
 }
 
 export type Id = number | string
+
+/**
+ * A parameter as one segment of a path.
+ *
+ * @throws TypeError for anything but a number or a non-empty string, and for `.` and `..`, which would name another route
+ */
+export function segment(parameter: Id): string {
+  const isText = typeof parameter === 'string' && !['', '.', '..'].includes(parameter)
+  if (!isText && !Number.isFinite(parameter))
+    throw new TypeError('An id or a name in a path must be a number or a text, and neither "." nor ".."')
+  return encodeURIComponent(parameter)
+}
+
 export const provider = '/integrations/provider_one'
 
 /** What `data` holds. */

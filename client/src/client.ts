@@ -1,5 +1,5 @@
 import type { Answer } from './answer.ts'
-import { type CallOptions, callerOf, dataOf, type Id, provider, type WriteOptions } from './call.ts'
+import { type CallOptions, callerOf, dataOf, type Id, provider, segment, type WriteOptions } from './call.ts'
 import { consumersOf } from './consumers.ts'
 import { Feed, type FeedPace, type FeedPosition } from './feed.ts'
 import { type List, listOf } from './result.ts'
@@ -82,21 +82,21 @@ function methodsOf(transport: Transport) {
       get: (id: Id, options?: CallOptions) =>
         call<Schemas['BookingDetail']>(
           'GET',
-          `${provider}/bookings/${id}`,
+          `${provider}/bookings/${segment(id)}`,
           options,
           (answer) => answer.data.Booking,
         ),
       confirm: (id: Id, options?: WriteOptions) =>
         call<Schemas['BookingDetail']>(
           'POST',
-          `/bookings/${id}/confirm`,
+          `/bookings/${segment(id)}/confirm`,
           { ...options, body: {} },
           (answer) => answer.data.Booking,
         ),
       cancel: (id: Id, body: Body<'cancelBooking'> = {}, options?: WriteOptions) =>
         call<Schemas['BookingDetail']>(
           'POST',
-          `/bookings/${id}/cancel`,
+          `/bookings/${segment(id)}/cancel`,
           { ...options, body },
           (answer) => answer.data.Booking,
         ),
@@ -117,13 +117,13 @@ function methodsOf(transport: Transport) {
     messages: {
       list: (bookingId: Id, query: Query<'listMessages'> = {}, options?: CallOptions) =>
         list<Schemas['Message']>(
-          `/bookings/${bookingId}/messages`,
+          `/bookings/${segment(bookingId)}/messages`,
           query,
           options,
           ({ data }) => data.messages,
         ),
-      send: (bookingId: Id, text: string, options?: WriteOptions) =>
-        call<Data<'sendMessage'>>('POST', `/bookings/${bookingId}/messages`, {
+      send: (bookingId: Id, text: string, options?: CallOptions) =>
+        call<Data<'sendMessage'>>('POST', `/bookings/${segment(bookingId)}/messages`, {
           ...options,
           body: { message: { text } },
         }),
@@ -135,12 +135,13 @@ function methodsOf(transport: Transport) {
     listings: {
       list: (query: Query<'listListings'> = {}, options?: CallOptions) =>
         list<Data<'listListings'>[number]>('/listings', query, options),
-      get: (id: Id, options?: CallOptions) => call<Data<'getListing'>>('GET', `/listings/${id}`, options),
+      get: (id: Id, options?: CallOptions) =>
+        call<Data<'getListing'>>('GET', `/listings/${segment(id)}`, options),
       /** Creates a listing, or updates the one with the same `original_id`: `action` says which. */
       create: (body: Body<'createListing'>, options?: WriteOptions) =>
         call('POST', '/listings', { ...options, body }, listingWrite),
       update: (id: Id, body: Body<'updateListing'>, options?: CallOptions) =>
-        call('PATCH', `/listings/${id}`, { ...options, body }, listingWrite),
+        call('PATCH', `/listings/${segment(id)}`, { ...options, body }, listingWrite),
     },
     availability: {
       get: (query: Query<'getAvailability'>, options?: CallOptions) =>
@@ -164,7 +165,7 @@ function methodsOf(transport: Transport) {
           ({ data, meta }) => ({ ...data, job_id: meta.job_id }),
         ),
       job: (id: Id, options?: CallOptions) =>
-        call<Data<'getRateJob'>>('GET', `${provider}/rates/jobs/${id}`, options),
+        call<Data<'getRateJob'>>('GET', `${provider}/rates/jobs/${segment(id)}`, options),
     },
     providerKey: {
       store: (body: Body<'storeProviderKey'>, options?: CallOptions) =>
@@ -172,24 +173,25 @@ function methodsOf(transport: Transport) {
     },
     webhooks: {
       list: (options?: CallOptions) => call<Data<'listWebhooks'>>('GET', '/webhooks', options),
-      get: (id: Id, options?: CallOptions) => call<Data<'getWebhook'>>('GET', `/webhooks/${id}`, options),
+      get: (id: Id, options?: CallOptions) =>
+        call<Data<'getWebhook'>>('GET', `/webhooks/${segment(id)}`, options),
       /** The answer alone has the secret. */
       create: (body: Body<'createWebhook'>, options?: CallOptions) =>
         call<Data<'createWebhook'>>('POST', '/webhooks', { ...options, body }),
       update: (id: Id, body: Body<'updateWebhook'>, options?: CallOptions) =>
-        call<Data<'updateWebhook'>>('PATCH', `/webhooks/${id}`, { ...options, body }),
+        call<Data<'updateWebhook'>>('PATCH', `/webhooks/${segment(id)}`, { ...options, body }),
       delete: (id: Id, options?: CallOptions) =>
-        call<void>('DELETE', `/webhooks/${id}`, options, () => undefined),
+        call<void>('DELETE', `/webhooks/${segment(id)}`, options, () => undefined),
       rotateSecret: (id: Id, options?: CallOptions) =>
-        call<Data<'rotateWebhookSecret'>>('POST', `/webhooks/${id}/secret/rotate`, options),
+        call<Data<'rotateWebhookSecret'>>('POST', `/webhooks/${segment(id)}/secret/rotate`, options),
       test: (id: Id, options?: CallOptions) =>
-        call<Data<'testWebhook'>>('POST', `/webhooks/${id}/test`, options),
+        call<Data<'testWebhook'>>('POST', `/webhooks/${segment(id)}/test`, options),
       deliveries: (id: Id, options?: CallOptions) =>
-        call<Data<'listWebhookDeliveries'>>('GET', `/webhooks/${id}/deliveries`, options),
+        call<Data<'listWebhookDeliveries'>>('GET', `/webhooks/${segment(id)}/deliveries`, options),
       resend: (id: Id, deliveryId: Id, options?: CallOptions) =>
         call<Data<'resendWebhookDelivery'>>(
           'POST',
-          `/webhooks/${id}/deliveries/${deliveryId}/resend`,
+          `/webhooks/${segment(id)}/deliveries/${segment(deliveryId)}/resend`,
           options,
         ),
     },

@@ -1,4 +1,4 @@
-import { type CallOptions, callerOf, provider } from './call.ts'
+import { type CallOptions, callerOf, provider, segment } from './call.ts'
 import type { Transport } from './transport.ts'
 import type { Body, Data } from './types.ts'
 
@@ -6,7 +6,7 @@ import type { Body, Data } from './types.ts'
 export function consumersOf(transport: Transport, feed: 'bookings' | 'messages') {
   const call = callerOf(transport)
   const root = `${provider}/${feed}/consumers`
-  const pathOf = (name: string) => `${root}/${encodeURIComponent(name)}`
+  const pathOf = (name: string) => `${root}/${segment(name)}`
   return {
     list: (options?: CallOptions) => call<Data<'listBookingConsumers'>>('GET', root, options),
     get: (name: string, options?: CallOptions) =>

@@ -23,6 +23,7 @@ type KnownType = (typeof knownTypes)[number]
 export type ErrorType = KnownType | 'unknown_error'
 
 interface ErrorFacts {
+  /** As the service sent it; the message of the error has the first problem beside it. */
   message: string
   status: number
   /** For questions to support, and for `GET /v1/requests`. */
@@ -32,17 +33,21 @@ interface ErrorFacts {
   retryAfterSeconds: number | undefined
 }
 
-class ServiceError extends Error implements ErrorFacts {
+class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
   override readonly name = 'PartnerError'
   readonly type: ErrorType
   readonly rawType: string
+  /** The message without the first problem. */
+  readonly reason: string
   declare readonly status: number
   declare readonly requestId: string | undefined
   declare readonly errors: Problem[]
   declare readonly retryAfterSeconds: number | undefined
 
   constructor(rawType: string, { message, ...facts }: ErrorFacts) {
-    super(message)
+    const [first] = facts.errors
+    super(first ? `${message}: ${first.message}` : message)
+    this.reason = message
     this.type = knownTypes.find((known) => known === rawType) ?? 'unknown_error'
     this.rawType = rawType
     Object.assign(this, facts)

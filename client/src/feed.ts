@@ -1,8 +1,8 @@
 import type { Answer } from './answer.ts'
-import { PartnerError } from './errors.ts'
+import { segment } from './call.ts'
 import { pauseFor } from './pace.ts'
 import { sleep } from './pause.ts'
-import type { Transport } from './transport.ts'
+import type { RequestOptions, Transport } from './transport.ts'
 
 /** Where a feed begins: after a version, or at the place of a consumer, which the service keeps. */
 export type FeedPosition<Filters> =
@@ -14,7 +14,9 @@ export type FeedPosition<Filters> =
 export interface FeedPace {
   /** Seconds (1 to 30) that the service holds a request while nothing is new; the loop never ends then. */
   wait?: number | undefined
-  /** Ends the loop with its reason. */
+  /** Seconds to rest after an empty page that came before `wait` was over, because the service holds too much; 5 by default. */
+  pauseSeconds?: number | undefined
+  /** Ends the loop with its reason, at the next item or request. */
   signal?: AbortSignal | undefined
   per_page?: number | undefined
 }
@@ -32,6 +34,8 @@ interface Source<T> {
   itemsOf(data: Answer['data']): T[]
 }
 
+/** An outage does not end a feed. */
+const patiently = { retries: Number.POSITIVE_INFINITY }
 /** An empty page came before its time: the service has no room for the request. */
 const earlyPauseSeconds = 5
 /** The process that answered shuts down; by then another one has taken over. */
@@ -62,13 +66,20 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     private readonly transport: Transport,
     private readonly source: Source<T>,
     private readonly options: FeedPosition<object> & FeedPace,
-  ) {}
+  ) {
+    const { consumer, wait: _, pauseSeconds: __, signal: ___, per_page: ____, ...others } = options
+    const filter = Object.entries(others).find(([, value]) => value !== undefined && value !== null)
+    if (consumer !== undefined && filter)
+      throw new TypeError(`A consumer follows a whole feed: leave out "${filter[0]}"`)
+  }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
+    const { signal } = this.options
     for await (const { items } of this.walk()) {
       let handled: string | undefined
       try {
         for (const item of items) {
+          signal?.throwIfAborted()
           yield item
           handled = item.version
         }
@@ -76,6 +87,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
         await this.acknowledge(handled)
       }
     }
+    signal?.throwIfAborted()
   }
 
   /** The same page by page; a page is acknowledged when the next one is asked for. */
@@ -84,11 +96,20 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       yield page
       await this.acknowledge(page.checkpoint)
     }
+    this.options.signal?.throwIfAborted()
   }
 
   private async *walk(): AsyncGenerator<FeedPage<T>, void, undefined> {
-    const { consumer, after, wait, signal } = this.options
+    const {
+      consumer,
+      after,
+      wait,
+      pauseSeconds = Math.min(earlyPauseSeconds, wait ?? 0),
+      signal,
+    } = this.options
     let checkpoint = after ?? undefined
+    // Creates the consumer if there is none; one that there is stays where it is.
+    if (consumer !== undefined) await this.put(null, { ...patiently, signal })
     for (;;) {
       const start = Date.now()
       const { data, meta, response } = await this.read(checkpoint)
@@ -107,33 +128,32 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       if (!wait) return
       const isEarly = !last && Date.now() - start < (wait - 1) * 1000
       const isLeaving = response.headers.get('connection') === 'close'
-      if (isEarly) await sleep(isLeaving ? leavingPauseSeconds : Math.min(earlyPauseSeconds, wait), signal)
+      if (isEarly) await sleep(isLeaving ? leavingPauseSeconds : pauseSeconds, signal)
     }
   }
 
-  private async read(updated_after: string | undefined): Promise<Answer> {
-    const { after: _, signal, ...query } = this.options
-    const ask = () =>
-      this.transport.send('GET', this.source.path, {
-        ...{ query: { per_page: 100, ...query, updated_after }, signal, retries: Number.POSITIVE_INFINITY },
-        accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),
-      })
-    try {
-      return await ask()
-    } catch (error) {
-      const isUnknown = error instanceof PartnerError && error.type === 'not_found'
-      if (query.consumer === undefined || !isUnknown) throw error
-      await this.put(null)
-      return ask()
-    }
+  private read(updated_after: string | undefined): Promise<Answer> {
+    const { after: _, pauseSeconds: __, signal, ...query } = this.options
+    return this.transport.send('GET', this.source.path, {
+      ...{ query: { per_page: 100, ...query, updated_after }, signal, ...patiently },
+      accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),
+    })
   }
 
+  /** Tries until `signal`, and once more after it: an outage neither ends a loop nor keeps it from ending. */
   private async acknowledge(version: string | undefined): Promise<void> {
-    if (this.options.consumer !== undefined && version !== undefined) await this.put(version)
+    const { consumer, signal } = this.options
+    if (consumer === undefined || version === undefined) return
+    try {
+      if (!signal?.aborted) return await this.put(version, { ...patiently, signal })
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
+    await this.put(version, { retries: 0 }).catch(() => {})
   }
 
-  private async put(acknowledged: string | null): Promise<void> {
-    const path = `${this.source.consumers}/${encodeURIComponent(this.options.consumer as string)}`
-    await this.transport.send('PUT', path, { body: { acknowledged } })
+  private async put(acknowledged: string | null, options: RequestOptions): Promise<void> {
+    const path = `${this.source.consumers}/${segment(this.options.consumer as string)}`
+    await this.transport.send('PUT', path, { ...options, body: { acknowledged } })
   }
 }

@@ -9,7 +9,7 @@ export interface Repeatable {
 
 const keyed = [
   /^\/(users|bookings|listings)$/,
-  /^\/bookings\/[^/]+\/(confirm|cancel|messages)$/,
+  /^\/bookings\/[^/]+\/(confirm|cancel)$/,
   /^\/integrations\/[^/]+\/(availability|rates)$/,
 ]
 

@@ -1,4 +1,4 @@
-import { type CallOptions, callerOf, type Id } from './call.ts'
+import { type CallOptions, callerOf, type Id, segment } from './call.ts'
 import type { Transport } from './transport.ts'
 import type { Body, Data, Schemas } from './types.ts'
 
@@ -12,7 +12,7 @@ export function sandboxOf(transport: Transport) {
     play: (name: string, body: Body<'playSandboxScenario'> = {}, options?: CallOptions) =>
       call<Schemas['SandboxScenarioPlayed']>(
         'POST',
-        `/scenarios/${encodeURIComponent(name)}`,
+        `/scenarios/${segment(name)}`,
         { ...options, body },
         ({ data }) => data.played,
       ),
@@ -29,22 +29,22 @@ export function sandboxOf(transport: Transport) {
       start: (body: Body<'startSandboxCertification'>, options?: CallOptions) =>
         call<Schemas['Certification']>('POST', '/certifications', { ...options, body }),
       get: (id: Id, options?: CallOptions) =>
-        call<Schemas['Certification']>('GET', `/certifications/${id}`, options),
+        call<Schemas['Certification']>('GET', `/certifications/${segment(id)}`, options),
       end: (id: Id, options?: CallOptions) =>
-        call<void>('DELETE', `/certifications/${id}`, options, () => undefined),
+        call<void>('DELETE', `/certifications/${segment(id)}`, options, () => undefined),
       /** Uploads what the product holds, when `next` asks for it. */
       state: (id: Id, bookings: Body<'uploadSandboxCertificationState'>['bookings'], options?: CallOptions) =>
-        call<Schemas['Certification']>('PUT', `/certifications/${id}/state`, {
+        call<Schemas['Certification']>('PUT', `/certifications/${segment(id)}/state`, {
           ...options,
           body: { bookings },
         }),
       /** The signed report of one that was passed. */
       report: (id: Id, options?: CallOptions) =>
-        call<string>('GET', `/certifications/${id}/report`, options, ({ data }) => data.report),
+        call<string>('GET', `/certifications/${segment(id)}/report`, options, ({ data }) => data.report),
     },
     /** Lets the guest of a booking write. */
     reply: (bookingId: Id, text: string, options?: CallOptions) =>
-      call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${bookingId}/messages/guest`, {
+      call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${segment(bookingId)}/messages/guest`, {
         ...options,
         body: { message: { text } },
       }),

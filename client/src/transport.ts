@@ -76,17 +76,18 @@ export class Transport {
 
   /**
    * @throws PartnerError where the service refuses; ConnectionError where no answer came, after the tries; the reason of
-   *   `signal`
+   *   `signal`; TypeError for a path that is not below the root
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
     const sent: Repeatable = { method, path, body: options.body, idempotencyKey: options.idempotencyKey }
     if (takesKey(sent)) sent.idempotencyKey ??= crypto.randomUUID()
+    const url = this.urlOf(path, options.query)
     const begun = Date.now()
     let wasLost = false
     for (let attempt = 1; ; attempt += 1) {
       const start = Date.now()
-      const found = await this.try(sent, options)
+      const found = await this.try(url, sent, options)
       signal?.throwIfAborted()
       const failure = 'error' in found ? found : undefined
       const isDone = wasLost && method === 'DELETE' && isMissing(failure?.error)
@@ -108,7 +109,7 @@ export class Transport {
     }
   }
 
-  private async try(sent: Repeatable, options: SendOptions): Promise<Answer | Failure> {
+  private async try(url: string, sent: Repeatable, options: SendOptions): Promise<Answer | Failure> {
     const { fetch = (request: Request) => globalThis.fetch(request), timeoutMs = defaults.timeoutMs } =
       this.options
     const wait = Number(options.query?.wait ?? 0) * 1000
@@ -116,7 +117,7 @@ export class Transport {
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
     let status: number | undefined
     try {
-      const response = await fetch(this.requestOf(sent, options, signal))
+      const response = await fetch(this.requestOf(url, sent, options.headers, signal))
       status = response.status
       return await readAnswer(response, options.accepts)
     } catch (cause) {
@@ -129,13 +130,26 @@ export class Transport {
     }
   }
 
-  private requestOf(sent: Repeatable, { query = {}, headers }: RequestOptions, signal: AbortSignal): Request {
-    const { method, path, body, idempotencyKey } = sent
+  /** @throws TypeError for a path that leads out of the environment of the client, or to another route than it shows */
+  private urlOf(path: string, query: RequestOptions['query'] = {}): string {
     const url = new URL(this.root + path)
+    const { pathname } = new URL(this.root)
+    const isBelow = url.pathname === pathname || url.pathname.startsWith(`${pathname}/`)
+    if (!isBelow || /[\\/](\.|%2e){1,2}([\\/?#]|$)/i.test(path))
+      throw new TypeError(`"${path}" is not a path below ${pathname}`)
     for (const [name, value] of Object.entries(query))
       for (const one of [value].flat())
         if (one !== undefined && one !== null) url.searchParams.append(name, `${one}`)
-    return new Request(url.href, {
+    return url.href
+  }
+
+  private requestOf(
+    url: string,
+    { method, body, idempotencyKey }: Repeatable,
+    headers: RequestOptions['headers'],
+    signal: AbortSignal,
+  ): Request {
+    return new Request(url, {
       method,
       headers: {
         ...headers,

@@ -170,6 +170,7 @@ const cases: Record<string, () => Promise<void>> = {
     const wrong = await client.bookings.create({ ...stay(), checkin_at: 'tomorrow' }).catch((error) => error)
     assert.ok(wrong instanceof PartnerError && wrong.type === 'validation_error')
     assert.deepEqual([wrong.status, wrong.errors[0]?.path], [422, 'checkin_at'])
+    assert.ok(wrong.message.endsWith(`: ${wrong.errors[0]?.message}`), wrong.message)
     assert.match(String(wrong.requestId), /^[0-9a-f-]{36}$/)
     const whole = await client.listings
       .get(7)
@@ -320,6 +321,57 @@ const cases: Record<string, () => Promise<void>> = {
       }));
     }, reason)
   },
+  async 'the signal ends a loop between two items and at its end, and what was handled is acknowledged'() {
+    await client.sandbox.play('guest-books', { count: 5 })
+    const reason = new Error('enough')
+    for (const [consumer, last] of [
+      ['between', 2],
+      ['at-end', Infinity],
+    ] as const) {
+      const count = Math.min(last, await total())
+      const controller = new AbortController()
+      const versions: string[] = []
+      await assert.rejects(async () => {
+        for await (const { version } of client.bookings.feed({ consumer, signal: controller.signal }))
+          if (versions.push(version) === count) controller.abort(reason)
+      }, reason)
+      assert.equal(versions.length, count)
+      assert.equal((await client.bookings.consumers.get(consumer)).acknowledged, versions.at(-1))
+    }
+  },
+  async 'a consumer takes no filter, and its creation leaves no failed request'() {
+    for (const more of [
+      { listing_id: 2001 },
+      { after: '2026-01-01 00:00:00' },
+      { checkout_after: '2026-01-01' },
+    ])
+      assert.throws(() => client.bookings.feed({ consumer: 'whole', ...more } as never), TypeError)
+    made.length = 0
+    for await (const _ of client.bookings.feed({ consumer: 'whole' })) break
+    assert.deepEqual([...new Set(made.map(({ status }) => status))], [200])
+  },
+  async 'no parameter and no path leads to another route'() {
+    made.length = 0
+    for (const id of ['..', '.', '', Number.NaN, undefined, {}] as never[]) {
+      assert.throws(() => client.listings.get(id), TypeError)
+      assert.throws(() => client.webhooks.delete(id), TypeError)
+      assert.throws(() => client.bookings.consumers.get(id), TypeError)
+    }
+    for (const path of [
+      ...[
+        '../../v1/me',
+        '/../v1/me',
+        '/%2e%2E/v1/me',
+        '\\..\\..\\v1\\me',
+        '/webhooks/..',
+        '/listings/./2001',
+      ],
+      ...['/listings/..?page=1', 'x/../../v1/me', '@127.0.0.1/'],
+    ])
+      await assert.rejects(client.request('GET', path), TypeError, path)
+    assert.equal(made.length, 0)
+    await assert.rejects(client.listings.get('../key'), { type: 'not_found' })
+  },
   async 'lists are pages and loops; any route can be asked'() {
     const first = await client.listings.list({ per_page: 1 })
     const all: number[] = []
@@ -388,6 +440,14 @@ const cases: Record<string, () => Promise<void>> = {
     for (const [index, post] of wrong.entries())
       await assert.rejects(verifyWebhook(...post), WebhookError, String(index))
     await verifyWebhook(body, good, secret, later(299))
+    // Of other versions any number may stand before it; of its own the first ten are looked at.
+    const after = (others: string[]) => ({
+      ...good,
+      'webhook-signature': [...others, good['webhook-signature']].join(' '),
+    })
+    await verifyWebhook(body, after(Array(2000).fill('v1a,AAAA')), secret, { now })
+    await verifyWebhook(body, after(Array(9).fill('v1,AAAA')), secret, { now })
+    await assert.rejects(verifyWebhook(body, after(Array(10).fill('v1,AAAA')), secret, { now }), WebhookError)
   },
 }
 

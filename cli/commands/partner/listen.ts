@@ -51,6 +51,9 @@ function describe({ event, booking_id, status, attempts, response_status, millis
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
 }
 
+/** The rest after a wait that the service cut short. */
+const restSeconds = 5
+
 export const listen = command({
   examples: [
     'partnerctl listen --forward-to http://localhost:4000/hooks',
@@ -115,7 +118,7 @@ async function followSource<T extends Item>(
       const data = dataOf(item)
       await show(await forward(receiver, event, data.booking_id, JSON.stringify(hintOf(event, data))))
     },
-    atTheEnd: { end: 'follow' },
+    atTheEnd: { end: 'follow', seconds: restSeconds },
     progress: openProgress(false, feed.name),
     stop,
   })

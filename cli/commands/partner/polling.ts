@@ -120,5 +120,5 @@ function endOf({ once, follow, interval }: PollValues): AtTheEnd {
   const seconds = parseDuration(interval)
   if (once && follow) throw new UsageError('Options --once and --follow exclude each other')
   if (once) return { end: 'stop' }
-  return follow ? { end: 'follow' } : { end: 'pause', seconds }
+  return { end: follow ? 'follow' : 'pause', seconds }
 }
