@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ArgsDef } from 'citty'
 import { recordAction } from '../../../src/access/audit/store.ts'
 import { type Clock, systemClock } from '../../../src/core/clock.ts'
 import { type Config, readConfig } from '../../../src/core/config.ts'
@@ -9,6 +10,7 @@ import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
 import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { type OpenOptions, openDatabase } from '../../../src/process/open.ts'
+import { UsageError } from '../../errors.ts'
 
 /** The resources of an administrator's command. */
 export interface Administration {
@@ -63,6 +65,24 @@ export interface Recording {
    * transaction, or `together`; `upfront`: before an action of many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
+  /** Why, in the administrator's words. */
+  reason?: string | null
+}
+
+/** The longest reason, in characters. */
+const maxReason = 1000
+
+/** Why something is taken away, for the audit log. */
+export const reasonArgument = {
+  reason: { type: 'string', description: 'Why, for the audit log', valueHint: 'text' },
+} as const satisfies ArgsDef
+
+/** @throws UsageError for a reason that is too long */
+export function readReason(text: string | undefined): string | null {
+  const trimmed = text?.trim() || null
+  if (trimmed && [...trimmed].length > maxReason)
+    throw new UsageError(`Option --reason takes at most ${maxReason} characters`)
+  return trimmed
 }
 
 /** The resources of a command that changes something. */
@@ -82,12 +102,12 @@ export async function administer<T>(
   action: string,
   target: string,
   work: (act: Act) => Promise<T>,
-  { record = 'wrap' }: Recording = {},
+  { record = 'wrap', reason: why = null }: Recording = {},
 ): Promise<T> {
   return withDatabase(async (administration) => {
     const { db, clock } = administration
     requireSoundClock(await measureSkew(db))
-    const write = (session: Session | null, host_id: number | null, reason: string | null = null) =>
+    const write = (session: Session | null, host_id: number | null, reason: string | null = why) =>
       recordAction(db, { host_id, at: clock(), action, target, reason }, session)
     const together = <R>(host_id: number | null, change: () => Promise<R>) =>
       inAmbientTransaction(db, async (session) => {

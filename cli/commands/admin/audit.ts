@@ -11,8 +11,18 @@ import { withDatabase } from './administer.ts'
 /** Entries that are read at once where all are printed. */
 const pageEntries = 1000
 
-const toRow = ({ id, at, user, machine, action, target, reason }: ListedAction) => ({
-  ...{ id, at: toTimestamp(at), user, machine, action, target },
+const toRow = ({
+  id,
+  at,
+  user,
+  machine,
+  sudo_user,
+  database_user,
+  action,
+  target,
+  reason,
+}: ListedAction) => ({
+  ...{ id, at: toTimestamp(at), user, machine, sudo_user, database_user, action, target },
   reason: reason ?? null,
 })
 
@@ -63,7 +73,7 @@ const list = command({
       const rows = acts.map(toRow)
       print(args, rows, () =>
         table(
-          ['ID', 'AT', 'USER', 'MACHINE', 'ACTION', 'TARGET', 'REASON'],
+          ['ID', 'AT', 'USER', 'MACHINE', 'SUDO', 'DATABASE', 'ACTION', 'TARGET', 'REASON'],
           rows.map((row) => Object.values(row)),
         ),
       )

@@ -1,7 +1,6 @@
 import { defineCommand } from 'citty'
 import { bookingTarget } from '../../../src/access/audit/store.ts'
 import type { StoredBooking } from '../../../src/stays/bookings/model.ts'
-import { maxReason } from '../../../src/stays/bookings/schema.ts'
 import { bookingReference } from '../../../src/stays/bookings/serialize.ts'
 import { toStatusWord } from '../../../src/stays/bookings/status.ts'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
@@ -9,10 +8,9 @@ import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
 import { toVersion } from '../../../src/versions/format.ts'
 import { command } from '../../command.ts'
 import { confirm as ask, yesArgument } from '../../confirm.ts'
-import { UsageError } from '../../errors.ts'
 import { print, record } from '../../output.ts'
 import { parseId } from '../../values.ts'
-import { type Act, administer } from './administer.ts'
+import { type Act, administer, readReason } from './administer.ts'
 
 const id = { type: 'positional', required: true, description: 'Id of the booking' } as const
 
@@ -20,14 +18,6 @@ const reason = {
   type: 'string',
   description: 'Reason, for the audit log; stored with a cancelled booking',
 } as const
-
-/** @throws UsageError for a reason that is too long */
-function readReason(text: string | undefined): string | null {
-  const trimmed = text?.trim() || null
-  if (trimmed && [...trimmed].length > maxReason)
-    throw new UsageError(`Option --reason takes at most ${maxReason} characters`)
-  return trimmed
-}
 
 function toRecord(booking: StoredBooking) {
   return {

@@ -11,15 +11,19 @@ import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, record } from '../../output.ts'
 import { parseId } from '../../values.ts'
-import { administer } from './administer.ts'
+import { administer, readReason, reasonArgument } from './administer.ts'
 
 function changing(name: 'close' | 'reopen', description: string) {
   return command({
     meta: { name, description },
     examples: [`partnerctl conversations ${name} 5002`],
-    args: { booking_id: { type: 'positional', required: true, description: 'Id of the booking' } },
+    args: {
+      booking_id: { type: 'positional', required: true, description: 'Id of the booking' },
+      ...(name === 'close' ? reasonArgument : {}),
+    },
     async run({ args }) {
       const id = parseId(args.booking_id)
+      const reason = readReason(args.reason)
       const conversation = await administer(
         `conversations ${name}`,
         `booking ${id}`,
@@ -27,7 +31,7 @@ function changing(name: 'close' | 'reopen', description: string) {
           const booking = await findBookingOfAnyHost(act.db, id)
           return act.together(booking.host_id, () => setConversationClosed(act, booking, name === 'close'))
         },
-        { record: 'caller' },
+        { record: 'caller', reason },
       )
       const { booking_id, host_id, closed_at } = conversation
       const state = closed_at ? 'closed' : 'open'

@@ -1,12 +1,19 @@
 import { closeSync } from 'node:fs'
 import { defineCommand } from 'citty'
 import { recordAction } from '../../../src/access/audit/store.ts'
+import { findHost } from '../../../src/access/hosts/store.ts'
 import { isCalendarDate, toDay, toTimestamp } from '../../../src/core/clock.ts'
 import type { Db } from '../../../src/platform/mongo/connection.ts'
 import { latestVersion, readSchemaState } from '../../../src/platform/mongo/schema-version.ts'
 import { release } from '../../../src/process/release.ts'
 import { findBookingsOfUser } from '../../../src/stays/bookings/store.ts'
-import { eraseGuest, openStays, type Receipt, receiptOf } from '../../../src/stays/guests/erase.ts'
+import {
+  eraseGuest,
+  OpenStayError,
+  type Receipt,
+  receiptOf,
+  requireNoOpenStay,
+} from '../../../src/stays/guests/erase.ts'
 import { exportGuest } from '../../../src/stays/guests/export.ts'
 import { guestsEndedBefore } from '../../../src/stays/guests/stays-ended.ts'
 import type { StoredUser } from '../../../src/stays/users/model.ts'
@@ -15,7 +22,7 @@ import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'
 import { addReceipt, openReceipts, readReceipts } from '../../guests/receipts.ts'
-import { print, table } from '../../output.ts'
+import { note, print, table } from '../../output.ts'
 import { jsonText } from '../../text.ts'
 import { parseId } from '../../values.ts'
 import { type Administration, withDatabase, withSoundClock } from './administer.ts'
@@ -103,7 +110,11 @@ const erase = command({
         throw new UsageError('Erasing cannot be undone: give --yes where nobody can be asked')
       await confirm(args, `${guests.length} guests will be erased.`)
       const isUnserved = args['from-receipts'] !== undefined
-      const receipts = await eraseAll({ ...administration, isUnserved }, guests, args.receipts)
+      const erasing = {
+        ...{ file: args.receipts, leavesOut: isByAge },
+        mayHaveOpenStays: isUnserved || args['with-open-stays'] === true,
+      }
+      const receipts = await eraseAll({ ...administration, isUnserved }, guests, erasing)
       print(args, receipts, () => receipts.map((receipt) => jsonText(receipt)).join('\n'))
     })
   },
@@ -123,36 +134,48 @@ async function chosen({ db, clock }: Administration, args: Chosen): Promise<Stor
   if (args['from-receipts'] !== undefined) return ofReceipts(db, await readReceipts(args['from-receipts']))
   if (args.user !== undefined) {
     const user = await findUserOfAnyHost(db, parseId(args.user))
-    const open = openStays(await findBookingsOfUser(db, user.host_id, user.id), clock())
-    if (open.length > 0 && !args['with-open-stays'])
-      throw new Error(
-        `The guest has a stay that is not over (booking ${open[0]?.id}): cancel it, or give --with-open-stays`,
-      )
+    if (!args['with-open-stays'])
+      requireNoOpenStay(await findBookingsOfUser(db, user.host_id, user.id), clock())
     return [user]
   }
   const before = args['stays-ended-before'] as string
   if (!isCalendarDate(before)) throw new UsageError(`"${before}" is not a valid date`)
   if (before > toDay(clock())) throw new UsageError(`"${before}" is later than today`)
   const hostId = args.host === undefined ? undefined : parseId(args.host)
+  // A wrong id would look like a host without old guests.
+  if (hostId !== undefined) await findHost(db, hostId)
   return Array.fromAsync(guestsEndedBefore(db, hostId, before, clock()))
+}
+
+interface Erasing {
+  /** To which receipts are added. */
+  file: string | undefined
+  mayHaveOpenStays: boolean
+  /** A guest who has booked since the guests were chosen is left out; otherwise the command fails. */
+  leavesOut: boolean
 }
 
 /** Erases guests one after the other; each has its receipt, synced to the disk, before anything of it is overwritten. */
 async function eraseAll(
   context: Administration & { isUnserved: boolean },
   guests: StoredUser[],
-  file: string | undefined,
+  { file, mayHaveOpenStays, leavesOut }: Erasing,
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = []
   const descriptor = file === undefined ? null : openReceipts(file)
   try {
     for (const guest of guests) {
-      const receipt = receiptOf(guest, context.clock())
-      if (descriptor !== null) {
-        addReceipt(descriptor, receipt)
+      const onBegun = () => {
+        const receipt = receiptOf(guest, context.clock())
+        if (descriptor !== null) addReceipt(descriptor, receipt)
+        receipts.push(receipt)
       }
-      await eraseGuest(context, guest)
-      receipts.push(receipt)
+      try {
+        await eraseGuest({ ...context, mayHaveOpenStays, onBegun }, guest)
+      } catch (error) {
+        if (!leavesOut || !(error instanceof OpenStayError)) throw error
+        note(`Guest ${guest.id} was left out: ${error.message}`)
+      }
     }
   } finally {
     if (descriptor !== null) closeSync(descriptor)

@@ -1,12 +1,18 @@
 import { defineCommand } from 'citty'
-import { createHost, listHosts } from '../../../src/access/hosts/store.ts'
-import { toTimestamp } from '../../../src/core/clock.ts'
+import type { Host } from '../../../src/access/hosts/model.ts'
+import { createHost, listHosts, setHostSuspended, updateHost } from '../../../src/access/hosts/store.ts'
+import type { ApiKey } from '../../../src/access/keys/model.ts'
+import { findKeysOfHost } from '../../../src/access/keys/store.ts'
+import { toTimestamp, toTimestampOrNull } from '../../../src/core/clock.ts'
 import { formats } from '../../../src/http/schema/formats.ts'
 import { command } from '../../command.ts'
+import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'
 import { print, record, table } from '../../output.ts'
 import { afterArgument, cutToLimit, limitArgument, parseId, parseLimit } from '../../values.ts'
-import { administer, withDatabase } from './administer.ts'
+import { administer, readReason, reasonArgument, withDatabase } from './administer.ts'
+import { announceKeys, turnOffWebhooks } from './key-changes.ts'
+import { readNewName } from './key-options.ts'
 
 const create = command({
   meta: { name: 'create', description: 'Create a host account' },
@@ -16,11 +22,8 @@ const create = command({
     email: { type: 'string', required: true, description: 'E-mail address; one host for each' },
   },
   async run({ args }) {
-    if (!args.name.trim()) throw new UsageError('Option --name needs a value')
-    if (args.name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
-    if (Buffer.byteLength(args.email) > 254) throw new UsageError('Option --email takes at most 254 bytes')
-    if (!formats.email.accepts(args.email))
-      throw new UsageError(`"${args.email}" is not a valid e-mail address`)
+    readNewName(args.name)
+    readAddress(args.email)
     const { id, name, email } = await administer('hosts create', args.email, ({ db, clock }) =>
       createHost(db, clock, args),
     )
@@ -37,24 +40,99 @@ const list = command({
     const after = args.after ? parseId(args.after) : 0
     await withDatabase(async ({ db }) => {
       const found = await listHosts(db, { after, limit: limit + 1 })
-      const rows = cutToLimit(found, limit, ({ id }) => `continue with --after ${id}`).map(
-        ({ id, name, email, created_at }) => ({
-          id,
-          name,
-          email,
-          created_at: toTimestamp(created_at),
-        }),
-      )
+      const rows = cutToLimit(found, limit, ({ id }) => `continue with --after ${id}`).map(toRecord)
       print(args, rows, () =>
         table(
-          ['ID', 'NAME', 'EMAIL', 'CREATED'],
-          rows.map((row) => [row.id, row.name, row.email, row.created_at]),
+          ['ID', 'NAME', 'EMAIL', 'CREATED', 'SUSPENDED'],
+          rows.map((row) => Object.values(row)),
         ),
       )
     })
   },
 })
 
+const hostArgument = {
+  host: { type: 'positional', required: true, description: 'Id or e-mail address of the host' },
+} as const
+
+const update = command({
+  meta: { name: 'update', description: 'Change the name or the e-mail address of a host' },
+  examples: ['partnerctl hosts update 7 --email new@example.com'],
+  args: {
+    ...hostArgument,
+    name: { type: 'string', description: 'Name of the host' },
+    email: { type: 'string', description: 'E-mail address; one host for each' },
+  },
+  async run({ args }) {
+    const values = {
+      name: args.name === undefined ? undefined : readNewName(args.name),
+      email: args.email === undefined ? undefined : readAddress(args.email),
+    }
+    if (!values.name && !values.email) throw new UsageError('Give --name or --email')
+    const host = await administer('hosts update', `host ${args.host}`, ({ db }) =>
+      updateHost(db, args.host, values),
+    )
+    await announce(host)
+    print(args, toRecord(host), record)
+  },
+})
+
+const suspend = command({
+  meta: {
+    name: 'suspend',
+    description: 'Have all keys of a host refused, until `resume`; its webhooks are turned off for good',
+  },
+  examples: ['partnerctl hosts suspend 7 --reason "Contract ended" --yes'],
+  args: { ...hostArgument, ...reasonArgument, ...yesArgument },
+  async run({ args }) {
+    const reason = readReason(args.reason)
+    await confirm(args, `All keys of the host ${args.host} will be refused.`)
+    const host = await administer(
+      'hosts suspend',
+      `host ${args.host}`,
+      ({ db, clock }) => setHostSuspended(db, args.host, clock()),
+      { reason },
+    )
+    await turnOffWebhooks(await announce(host))
+    print(args, toRecord(host), record)
+  },
+})
+
+const resume = command({
+  meta: { name: 'resume', description: 'Accept the keys of a suspended host again' },
+  examples: ['partnerctl hosts resume 7'],
+  args: hostArgument,
+  async run({ args }) {
+    const host = await administer('hosts resume', `host ${args.host}`, ({ db }) =>
+      setHostSuspended(db, args.host, null),
+    )
+    await announce(host)
+    print(args, toRecord(host), record)
+  },
+})
+
+/** Tells the running processes, which keep a host beside each of its keys; returns the keys. */
+async function announce({ id }: Host): Promise<ApiKey[]> {
+  const keys = await withDatabase(({ db }) => findKeysOfHost(db, id))
+  await announceKeys(keys)
+  return keys
+}
+
+/** @throws UsageError for a malformed address */
+function readAddress(email: string): string {
+  if (Buffer.byteLength(email) > 254) throw new UsageError('Option --email takes at most 254 bytes')
+  if (!formats.email.accepts(email)) throw new UsageError(`"${email}" is not a valid e-mail address`)
+  return email
+}
+
+function toRecord({ id, name, email, created_at, suspended_at }: Host) {
+  return {
+    ...{ id, name, email },
+    created_at: toTimestamp(created_at),
+    suspended_at: toTimestampOrNull(suspended_at),
+  }
+}
+
 export const hosts = defineCommand({
-  subCommands: { create, list },
+  subCommands: { create, list, update, suspend, resume },
 })

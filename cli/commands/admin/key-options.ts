@@ -34,8 +34,23 @@ export function readPermissions(text: string) {
   return known
 }
 
-/** @throws UsageError for anything but a date or an ISO time */
+/** @throws UsageError for a name that is blank or too long */
+export function readNewName(text: string): string {
+  const name = text.trim()
+  if (name === '') throw new UsageError('Option --name needs a value')
+  if (name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
+  return name
+}
+
+/** @throws UsageError for anything but a date or an ISO time that is still to come */
 export function readExpiry(text: string): Date {
+  const moment = readMoment(text)
+  if (moment.getTime() <= Date.now())
+    throw new UsageError(`"${text}" is in the past: the key could never be used`)
+  return moment
+}
+
+function readMoment(text: string): Date {
   try {
     return parseExpiry(text)
   } catch {

@@ -1,27 +1,32 @@
 import { defineCommand } from 'citty'
-import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
 import {
   findKey,
+  type KeyChange,
   listKeys,
   mintKey,
   revokeKey,
   rotateKey,
   setKeyActive,
+  updateKey,
 } from '../../../src/access/keys/store.ts'
-import { turnOffOfKeys } from '../../../src/changes/webhooks/key-end.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
-import { readConfig } from '../../../src/core/config.ts'
 import { permissions } from '../../../src/http/permissions.ts'
-import { isRefusal } from '../../../src/platform/redis/cause.ts'
-import { openRateLimiter } from '../../../src/process/open.ts'
 import { command } from '../../command.ts'
 import { confirm, yesArgument } from '../../confirm.ts'
 import { UsageError } from '../../errors.ts'
-import { note, print, table } from '../../output.ts'
+import { print, table } from '../../output.ts'
 import { afterArgument, cutToLimit, limitArgument, parseDuration, parseId, parseLimit } from '../../values.ts'
-import { type Administration, administer, withDatabase } from './administer.ts'
-import { keyArgument, readExpiry, readKeyName, readPermissions, readRateLimit } from './key-options.ts'
+import { type Administration, administer, readReason, reasonArgument, withDatabase } from './administer.ts'
+import { announceKeys, turnOffWebhooks } from './key-changes.ts'
+import {
+  keyArgument,
+  readExpiry,
+  readKeyName,
+  readNewName,
+  readPermissions,
+  readRateLimit,
+} from './key-options.ts'
 import { showMinted, showRecord, toRecord } from './key-record.ts'
 
 const mint = command({
@@ -38,10 +43,9 @@ const mint = command({
     'rate-limit': { type: 'string', description: 'Requests per minute, instead of the default' },
   },
   async run({ args }) {
-    if (args.name.length > 255) throw new UsageError('Option --name takes at most 255 characters')
     const input = {
       host: args.host,
-      name: args.name,
+      name: readNewName(args.name),
       permissions: readPermissions(args.permission),
       expiresAt: args.expires ? readExpiry(args.expires) : null,
       rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
@@ -66,7 +70,7 @@ const rotate = command({
     const { previousExpiresAt, ...minted } = await administer('keys rotate', target, ({ db, clock }) =>
       rotateKey(db, clock, args.key, overlapSeconds),
     )
-    await invalidate(minted.record)
+    await announceKeys([minted.record])
     showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) })
   },
 })
@@ -108,61 +112,79 @@ const show = command({
     withDatabase(async ({ db }) => showRecord(args, await findKey(db, readKeyName(args.key)))),
 })
 
+const update = command({
+  meta: { name: 'update', description: 'Change the name, permissions, limit or expiry of a key' },
+  examples: [
+    'partnerctl keys update 12 --permission bookings.read,listings.read',
+    'partnerctl keys update 12 --expires never --rate-limit default',
+  ],
+  args: {
+    ...keyArgument,
+    name: { type: 'string', description: 'What the key is for' },
+    permission: { type: 'string', description: `Comma-separated: ${permissions.join(', ')}` },
+    expires: {
+      type: 'string',
+      description: 'Date (valid through the end of that UTC day), ISO time, or never',
+    },
+    'rate-limit': { type: 'string', description: 'Requests per minute, or default' },
+  },
+  async run({ args }) {
+    const { name, permission, expires, 'rate-limit': limit } = args
+    const values: KeyChange = {
+      ...(name === undefined ? {} : { name: readNewName(name) }),
+      ...(permission === undefined ? {} : { permissions: readPermissions(permission) }),
+      ...(expires === undefined ? {} : { expires_at: expires === 'never' ? null : readExpiry(expires) }),
+      ...(limit === undefined ? {} : { rate_limit: limit === 'default' ? null : readRateLimit(limit) }),
+    }
+    if (Object.keys(values).length === 0)
+      throw new UsageError('Give --name, --permission, --expires or --rate-limit')
+    const target = `key ${readKeyName(args.key)}`
+    const key = await administer('keys update', target, ({ db }) => updateKey(db, args.key, values))
+    await announceKeys([key])
+    showRecord(args, key)
+  },
+})
+
+interface Changing {
+  description: string
+  change: (act: Administration, key: string) => Promise<ApiKey>
+  /** What it takes away may have a reason; the webhooks of the key are turned off. */
+  endsKey?: boolean
+}
+
 /** A command that changes one key, notifies the running processes and shows the key's record. */
-function changing(
-  name: string,
-  description: string,
-  example: string,
-  change: (act: Administration, key: string) => Promise<ApiKey>,
-  endsKey = false,
-) {
+function changing(name: string, { description, change, endsKey = false }: Changing) {
   return command({
     meta: { name, description },
-    examples: [example],
-    args: { ...keyArgument, ...yesArgument },
+    examples: [`partnerctl keys ${name} 12${name === 'revoke' ? ' --yes' : ''}`],
+    args: { ...keyArgument, ...(endsKey ? reasonArgument : {}), ...yesArgument },
     async run({ args }) {
       const target = `key ${readKeyName(args.key)}`
+      const reason = readReason(args.reason)
       if (name === 'revoke') await confirm(args, `The ${target} will be revoked for good.`)
-      const key = await administer(`keys ${name}`, target, (act) => change(act, args.key))
-      if (endsKey)
-        await withDatabase((app) => turnOffOfKeys({ ...app, environment: { name: 'live' } }, [key.id]))
-      await invalidate(key)
+      const key = await administer(`keys ${name}`, target, (act) => change(act, args.key), { reason })
+      if (endsKey) await turnOffWebhooks([key])
+      await announceKeys([key])
       showRecord(args, key)
     },
   })
 }
 
-const activate = changing('activate', 'Activate a key', 'partnerctl keys activate 12', ({ db }, key) =>
-  setKeyActive(db, key, true),
-)
-const deactivate = changing(
-  'deactivate',
-  'Deactivate a key',
-  'partnerctl keys deactivate 12',
-  ({ db }, key) => setKeyActive(db, key, false),
-  true,
-)
-const revoke = changing(
-  'revoke',
-  'Revoke a key for good',
-  'partnerctl keys revoke 12 --yes',
-  ({ db, clock }, key) => revokeKey(db, clock, key),
-  true,
-)
-
-export const keys = defineCommand({
-  subCommands: { mint, list, show, rotate, activate, deactivate, revoke },
+const activate = changing('activate', {
+  description: 'Activate a key',
+  change: ({ db }, key) => setKeyActive(db, key, true),
+})
+const deactivate = changing('deactivate', {
+  description: 'Deactivate a key',
+  change: ({ db }, key) => setKeyActive(db, key, false),
+  endsKey: true,
+})
+const revoke = changing('revoke', {
+  description: 'Revoke a key for good',
+  change: ({ db, clock }, key) => revokeKey(db, clock, key),
+  endsKey: true,
 })
 
-/** Without Redis, or while it is down, processes notice the change by themselves within five seconds. */
-async function invalidate(key: ApiKey): Promise<void> {
-  const config = readConfig(process.env, ['MONGODB_URL'])
-  if (!config.redisUrl) return
-  try {
-    const rateLimiter = await openRateLimiter(config)
-    await rateLimiter.invalidate(rateLimitName(key.id)).finally(() => rateLimiter.close())
-  } catch (error) {
-    const why = isRefusal((error as Error).message) ? (error as Error).message : 'Redis does not respond'
-    note(`${why}: running processes will notice within 5 s`)
-  }
-}
+export const keys = defineCommand({
+  subCommands: { mint, list, show, update, rotate, activate, deactivate, revoke },
+})

@@ -9,7 +9,7 @@ import { toVersion } from '../../../src/versions/format.ts'
 import { command } from '../../command.ts'
 import { print, record, table } from '../../output.ts'
 import { cutToLimit, limitArgument, parseId, parseLimit } from '../../values.ts'
-import { type Act, administer, withDatabase } from './administer.ts'
+import { type Act, administer, readReason, reasonArgument, withDatabase } from './administer.ts'
 
 function toRecord(webhook: Webhook) {
   return { ...serializeWebhook(webhook), host_id: webhook.host_id, ...toGap(webhook) }
@@ -77,13 +77,17 @@ function switching(name: 'disable' | 'enable', description: string) {
   return command({
     meta: { name, description },
     examples: [`partnerctl webhooks ${name} 7`],
-    args: { id: { type: 'positional', required: true, description: 'Id of the webhook' } },
+    args: {
+      id: { type: 'positional', required: true, description: 'Id of the webhook' },
+      ...(name === 'disable' ? reasonArgument : {}),
+    },
     async run({ args }) {
       const id = parseId(args.id)
+      const reason = readReason(args.reason)
       const work = async ({ db, clock }: Act) => {
         const found = await findWebhookOfAnyHost(db, id)
         const to = name === 'enable' ? 'on' : ({ reason: 'administrator' } as const)
-        await switchWebhook({ db, clock, environment: { name: 'live' } }, found, to)
+        await switchWebhook({ db, clock, environment: { name: 'live' } }, found, to, { reason })
         return findWebhookOfAnyHost(db, id)
       }
       const webhook = await administer(`webhooks ${name}`, `webhook ${id}`, work, { record: 'caller' })

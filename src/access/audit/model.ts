@@ -3,9 +3,13 @@ import { moment, number, type Stored, schemaOf, text, textOrNull } from '../../p
 
 const fields = {
   at: moment,
-  /** Operating-system user and machine name; of a partner, the key and its client address. */
+  /** The effective user of the operating system and the machine; for a partner, the key and its client address. */
   user: text,
   machine: text,
+  /** The user who called the command through `sudo`, as that says; null for none. */
+  sudo_user: textOrNull,
+  /** The account of the database connection; null for none, as on the embedded server. */
+  database_user: textOrNull,
   /** The command, for example `keys revoke`. */
   action: text,
   target: text,

@@ -1,8 +1,12 @@
-import { hostname, userInfo } from 'node:os'
+import { hostname } from 'node:os'
 import { isValidObjectId, type Types } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
+
+/** Whoever did something: a user of a command, a key, or the service. */
+export type Actor = Pick<AuditEntry, 'user' | 'machine'> &
+  Partial<Pick<AuditEntry, 'sudo_user' | 'database_user'>>
 
 /** An action to be noted. */
 export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
@@ -11,7 +15,7 @@ export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
   /** Whose data it concerns; null for hosts and keys themselves, and for what concerns several hosts. */
   host_id: number | null
   /** Who did it, if not the user of this command. */
-  actor?: Pick<AuditEntry, 'user' | 'machine'>
+  actor?: Actor
 }
 
 /** A booking as the audit log names it. */
@@ -46,12 +50,33 @@ export function serviceActor() {
 /** Adds an entry to the audit log, in the transaction of the action itself where it has one. */
 export async function recordAction(
   db: Db,
-  { host_id, actor = { user: userName(), machine: hostname() }, reason = null, ...action }: Action,
+  { host_id, actor, reason = null, ...action }: Action,
   session: Session | null = null,
 ): Promise<void> {
-  const entry = { ...action, reason }
-  if (host_id === null) await auditModel(db).create([{ ...entry, ...actor }], { session })
-  else await hostAuditModel(db).create([{ host_id, ...entry, ...actor }], { session })
+  const entry = { ...action, reason, ...(actor ?? (await commandActor(db))) }
+  if (host_id === null) await auditModel(db).create([entry], { session })
+  else await hostAuditModel(db).create([{ host_id, ...entry }], { session })
+}
+
+/** The accounts of the connections of this process: a command on many guests asks once. */
+const accounts = new WeakMap<Db, Promise<string | null>>()
+
+/** The user of a command. Variables such as `USER` say nothing: anybody can set them. */
+async function commandActor(db: Db): Promise<Required<Actor>> {
+  const account = accounts.get(db) ?? accountOf(db)
+  accounts.set(db, account)
+  return {
+    user: effectiveUser(),
+    machine: hostname(),
+    sudo_user: process.env.SUDO_USER?.trim().slice(0, 255) || null,
+    database_user: await account,
+  }
+}
+
+async function accountOf(db: Db): Promise<string | null> {
+  const { authInfo } = await db.getClient().db('admin').command({ connectionStatus: 1 })
+  const [account] = authInfo?.authenticatedUsers ?? []
+  return account ? `${account.user}@${account.db}` : null
 }
 
 /** An entry with the id by which a list goes on after it. */
@@ -106,11 +131,9 @@ async function findAction(db: Db, id: string): Promise<StoredAction> {
   return found
 }
 
-/** A container may run under a user id without a name. */
-function userName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`
-  }
+/** The name of the effective user; a container may run under a user id without a name. */
+function effectiveUser(): string {
+  const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stderr: 'ignore' })
+  const name = exitCode === 0 ? stdout.toString().trim() : ''
+  return name || `uid ${process.geteuid?.() ?? 'unknown'}`
 }

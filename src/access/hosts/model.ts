@@ -7,6 +7,8 @@ const fields = {
   email: text,
   created_at: moment,
   last_login_at: momentOrNull,
+  /** While it is suspended all its keys read as inactive; null otherwise. */
+  suspended_at: momentOrNull,
 }
 
 export type Host = Stored<typeof fields>

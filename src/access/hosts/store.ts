@@ -22,16 +22,52 @@ export async function createHost(
     email: input.email.trim().toLowerCase(),
     created_at: clock(),
     last_login_at: null,
+    suspended_at: null,
   }
   await startHostClock(db, host.id)
-  try {
-    await hostModel(db).create(host)
-  } catch (error) {
-    if (breaksUniqueIndex(error, 'host_email'))
-      throw invalidField('email', 'Another host has this e-mail address')
-    throw error
-  }
+  await hostModel(db).create(host).catch(refuseTakenAddress)
   return host
+}
+
+function refuseTakenAddress(error: unknown): never {
+  if (breaksUniqueIndex(error, 'host_email'))
+    throw invalidField('email', 'Another host has this e-mail address')
+  throw error
+}
+
+/**
+ * Changes the name or the address of a host.
+ *
+ * @throws DomainError `not_found`; `validation` when another host has this e-mail address
+ */
+export async function updateHost(
+  db: Db,
+  idOrEmail: string | number,
+  { name, email }: { name?: string | undefined; email?: string | undefined },
+): Promise<Host> {
+  const { id } = await findHost(db, idOrEmail)
+  const change = {
+    ...(name === undefined ? {} : { name: name.trim() }),
+    ...(email === undefined ? {} : { email: email.trim().toLowerCase() }),
+  }
+  return hostModel(db)
+    .findOneAndUpdate({ id }, { $set: change }, { new: true })
+    .lean()
+    .orFail()
+    .catch(refuseTakenAddress)
+}
+
+/**
+ * Suspends a host, or resumes it; one that is suspended already keeps its date.
+ *
+ * @param at when it is suspended; null resumes it
+ * @throws DomainError `not_found`
+ */
+export async function setHostSuspended(db: Db, idOrEmail: string | number, at: Date | null): Promise<Host> {
+  const { id } = await findHost(db, idOrEmail)
+  const notYet = at === null ? {} : { suspended_at: null }
+  await hostModel(db).updateOne({ id, ...notYet }, { $set: { suspended_at: at } })
+  return findHost(db, id)
 }
 
 /** The first hosts with an id above `after`, by id. */

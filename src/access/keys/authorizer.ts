@@ -61,7 +61,8 @@ export class KeyAuthorizer implements Authorizer {
 
   async confirm(apiKey: string, now: Date): Promise<LimitState> {
     const { key, secret } = await this.find(hashApiKey(apiKey))
-    requireUsable({ key, secret }, now)
+    const host = await findHost(this.db, key.host_id)
+    requireUsable({ key, secret, host }, now)
     const limit = limitOf(key, this.defaultLimit)
     const state = await this.rateLimiter.look(rateLimitName(key.id), limit, minuteMilliseconds)
     return { ...state, limit, window: 'default' }
@@ -128,13 +129,15 @@ function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefus
   return isFresh && (version === null ? isRefused : version === cached.version)
 }
 
-function requireUsable(found: Pick<CachedKey, 'key' | 'secret'>, now: Date): void {
+type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>
+
+function requireUsable(found: Found, now: Date): void {
   const message = whyUnusable(found, now)
   if (message !== null) throw new UnusableKeyError(message, { id: found.key.id, hostId: found.key.host_id })
 }
 
-function whyUnusable({ key, secret }: Pick<CachedKey, 'key' | 'secret'>, now: Date): string | null {
-  if (!key.active) return 'API key is inactive'
+function whyUnusable({ key, secret, host }: Found, now: Date): string | null {
+  if (!key.active || host.suspended_at) return 'API key is inactive'
   const isOver = (end: Date | null) => end !== null && end <= now
   return isOver(key.expires_at) || isOver(secret.expires_at) ? 'API key has expired' : null
 }

@@ -173,6 +173,20 @@ export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promi
   return found.revoked_at ? found : change(db, found.id, { active: false, revoked_at: clock() })
 }
 
+/** What an administrator can change of a key; absent fields stay. */
+export type KeyChange = Partial<Pick<ApiKey, 'name' | 'permissions' | 'rate_limit' | 'expires_at'>>
+
+/**
+ * Changes a key.
+ *
+ * @throws DomainError `not_found`; `conflict` for a revoked key
+ */
+export async function updateKey(db: Db, idOrPrefix: string, values: KeyChange): Promise<ApiKey> {
+  const found = await findKey(db, idOrPrefix)
+  if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be changed; mint a new one')
+  return change(db, found.id, values)
+}
+
 async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiKey> {
   return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
 }

@@ -13,6 +13,17 @@ export interface PositionQuery {
   cursor?: string
 }
 
+/** What may stand in a query beside its position. */
+interface BesidePosition {
+  page?: number
+  listing_id?: unknown
+  checkout_after?: unknown
+  booking_id?: unknown
+  sender?: unknown
+}
+
+const filters = ['listing_id', 'checkout_after', 'booking_id', 'sender'] as const
+
 /**
  * The version after which a query continues: the one sent, or what its consumer has acknowledged.
  *
@@ -30,12 +41,13 @@ export async function positionOf(
 }
 
 /**
- * What is wrong with where a query of a feed begins: it names its position once; and pages are not counted from a position that
- * moves: after an acknowledgement, page 2 would leave out what page 1 has become (decisions §19).
+ * What is wrong with where a query of a feed begins (decisions §19). It names its position once. Pages are not counted from
+ * a position that moves: after an acknowledgement, page 2 would leave out what page 1 has become. And a consumer follows a
+ * whole feed: whatever a filter hides would be acknowledged unseen, or stay pending for ever.
  */
 export function positionProblems(
   feed: FeedName,
-): (query: PositionQuery & { page?: number }, isValidAt: (path: string) => boolean) => Problem[] {
+): (query: PositionQuery & BesidePosition, isValidAt: (path: string) => boolean) => Problem[] {
   return ({ cursor, ...query }, isValidAt) => {
     const isWrong = cursor !== undefined && isValidAt('cursor') && readCursor(feed, cursor) === null
     const message = '"cursor" must be the "next_cursor" of a page'
@@ -46,7 +58,12 @@ export function positionProblems(
   }
 }
 
-function onePosition({ updated_after, consumer, page = 1 }: PositionQuery & { page?: number }): Problem[] {
+function onePosition({
+  updated_after,
+  consumer,
+  page = 1,
+  ...others
+}: PositionQuery & BesidePosition): Problem[] {
   if (consumer === undefined) return []
   const problems: Problem[] = []
   const report = (path: string, message: string) => problems.push({ path, code: 'invalid', message })
@@ -54,5 +71,8 @@ function onePosition({ updated_after, consumer, page = 1 }: PositionQuery & { pa
     report('updated_after', '"updated_after" must not be sent together with "consumer"')
   if (page > 1)
     report('page', '"page" must be 1 with "consumer": acknowledge and read again, or follow "next_cursor"')
+  for (const filter of filters)
+    if (others[filter] !== undefined)
+      report(filter, `"${filter}" must not be sent together with "consumer", which follows a whole feed`)
   return problems
 }

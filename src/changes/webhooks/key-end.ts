@@ -33,5 +33,10 @@ export async function turnOffEnded(app: Context): Promise<void> {
 export async function turnOffOfKeys(app: Context, keyIds: number[]): Promise<void> {
   if (keyIds.length === 0) return
   for (const webhook of await findWebhooksOfKeys(app.db, keyIds))
-    await switchWebhook(app, webhook, { reason: 'key_ended', createdBy: webhook.created_by }, serviceActor())
+    await switchWebhook(
+      app,
+      webhook,
+      { reason: 'key_ended', createdBy: webhook.created_by },
+      { actor: serviceActor() },
+    )
 }

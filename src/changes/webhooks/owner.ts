@@ -1,3 +1,4 @@
+import { findHost } from '../../access/hosts/store.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
 import { keyStatus } from '../../access/keys/status.ts'
 import { findKeyIfAny, findKeysOfHost } from '../../access/keys/store.ts'
@@ -21,7 +22,8 @@ export async function hasUsableKey(
   { liveDb, clock }: Keys,
   { created_by }: Pick<Webhook, 'created_by'>,
 ): Promise<boolean> {
-  return isUsable(await findKeyIfAny(liveDb, created_by), clock())
+  const key = await findKeyIfAny(liveDb, created_by)
+  return isUsable(key, clock()) && !(await findHost(liveDb, (key as ApiKey).host_id)).suspended_at
 }
 
 /**

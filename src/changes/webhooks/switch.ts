@@ -1,4 +1,4 @@
-import { recordAction } from '../../access/audit/store.ts'
+import { type Actor, recordAction } from '../../access/audit/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
@@ -8,9 +8,6 @@ import { dropWaiting, oldestWaiting } from './deliveries-store.ts'
 import type { HintGap, Webhook } from './model.ts'
 import type { DisabledReason } from './reasons.ts'
 import { changeWebhook, findWebhookIfAny, type WebhookId } from './store.ts'
-
-/** Who turns an endpoint off or on, as the audit log names it, if not the user of a command. */
-export type Actor = NonNullable<Parameters<typeof recordAction>[1]['actor']>
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
 
@@ -87,7 +84,10 @@ export async function switchWebhook(
   { db, clock, environment }: Context,
   webhook: WebhookId,
   to: TurnOff | 'on',
-  actor?: Actor,
+  {
+    actor,
+    reason = null,
+  }: { actor?: Actor /** In somebody's words, for the audit log. */; reason?: string | null } = {},
 ): Promise<void> {
   const { host_id, id } = webhook
   const now = clock(host_id)
@@ -95,7 +95,7 @@ export async function switchWebhook(
   if (!found || !applies(to, found)) return
   const values = to === 'on' ? await turnedOn(db, found) : await turnedOff(db, found, to.reason, now)
   const entry = {
-    ...{ host_id, at: now, ...(actor ? { actor } : {}) },
+    ...{ host_id, at: now, reason, ...(actor ? { actor } : {}) },
     action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
     target: to === 'on' ? `webhook ${id}` : `webhook ${id}: ${to.reason}`,
   }

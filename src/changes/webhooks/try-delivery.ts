@@ -94,5 +94,5 @@ export function turnOff(
   reason: 'gone' | 'failing' | 'key_ended',
 ): Promise<void> {
   const to = { reason, url: webhook.url, createdBy: webhook.created_by }
-  return switchWebhook(app, webhook, to, serviceActor())
+  return switchWebhook(app, webhook, to, { actor: serviceActor() })
 }

@@ -95,24 +95,33 @@ export async function patchWebhook(
   const actor = partnerActor(caller)
   const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
   const dropped = isMoved ? await undeliveredFrom(db, found) : null
-  if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, actor)
+  if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, { actor })
   const values = {
     // What an earlier address did says nothing of this one.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
-    ...(events === undefined ? {} : { events, ...(await placesOfAdded(db, found, events)) }),
-    ...(enabled === true ? { created_by: caller.keyId } : {}),
+    ...(events === undefined || isSame(events, found.events)
+      ? {}
+      : { events, ...(await placesOfAdded(db, found, events)) }),
+    ...(enabled === true && found.created_by !== caller.keyId ? { created_by: caller.keyId } : {}),
   }
-  const changed = await inTransaction(db, webhookQueue(found), async (session) => {
-    await recordWebhookAction(app, caller, 'change', found.id, session)
-    return changeWebhook(db, found, values, clock(), session)
-  })
+  const changed =
+    Object.keys(values).length === 0
+      ? await findWebhook(db, caller.hostId, id)
+      : await inTransaction(db, webhookQueue(found), async (session) => {
+          await recordWebhookAction(app, caller, 'change', found.id, session)
+          return changeWebhook(db, found, values, clock(), session)
+        })
   if (isMoved) await dropWaiting(db, found, clock(caller.hostId))
   const removed = found.events.filter((event) => !changed.events.includes(event))
   if (removed.length > 0) await dropWaiting(db, found, clock(caller.hostId), removed)
-  if (enabled === true) await switchWebhook(app, found, 'on', actor)
+  if (enabled === true) await switchWebhook(app, found, 'on', { actor })
   app.webhooks.wake()
   const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
+}
+
+function isSame(events: WebhookEvent[], others: WebhookEvent[]): boolean {
+  return events.length === others.length && events.every((event) => others.includes(event))
 }
 
 /** An event that is added begins with what comes next. */

@@ -84,8 +84,13 @@ export async function findBooking(
 }
 
 /** The bookings of a user, by id. */
-export function findBookingsOfUser(db: Db, hostId: number, userId: number): Promise<StoredBooking[]> {
-  return bookingModel(db).find({ host_id: hostId, user_id: userId }).sort({ id: 1 }).lean()
+export function findBookingsOfUser(
+  db: Db,
+  hostId: number,
+  userId: number,
+  session: Session | null = null,
+): Promise<StoredBooking[]> {
+  return bookingModel(db).find({ host_id: hostId, user_id: userId }, null, { session }).sort({ id: 1 }).lean()
 }
 
 /** What a booking has to be like; what is absent may be anything. */

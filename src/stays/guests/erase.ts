@@ -22,6 +22,19 @@ import { eraseResponse } from './erased-response.ts'
 type Context = Pick<AppContext, 'db' | 'clock'> & {
   /** Nothing is served yet, after a restore, and all versions are far ahead: there is nobody to wait for. */
   isUnserved?: boolean
+  mayHaveOpenStays?: boolean
+  /** Called before anything is overwritten, once the guest can book no more. */
+  onBegun?: () => void
+}
+
+/** The guest has a stay that is not over. */
+export class OpenStayError extends Error {
+  override readonly name = 'OpenStayError'
+  constructor(bookingId: number) {
+    super(
+      `The guest has a stay that is not over (booking ${bookingId}): cancel it, or give --with-open-stays`,
+    )
+  }
 }
 
 /** Messages that one transaction overwrites. */
@@ -43,6 +56,12 @@ export function receiptOf({ id, host_id, created_at }: StoredUser, at: Date): Re
   return { user_id: id, host_id, user_created_at: created_at.toISOString(), at: at.toISOString() }
 }
 
+/** @throws OpenStayError */
+export function requireNoOpenStay(bookings: StoredBooking[], now: Date): void {
+  const [open] = openStays(bookings, now)
+  if (open) throw new OpenStayError(open.id)
+}
+
 /** Stays that are not over: neither cancelled nor with a departure before today, in UTC. */
 export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[] {
   const today = toDay(now)
@@ -56,16 +75,19 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
  * learn of it as of any other change. Killed at any point, it leaves what a repeat finishes; a repeat of what is finished
  * changes nothing.
  *
+ * @throws OpenStayError if a stay is not over when the erasure begins, unless it may
  */
 export async function eraseGuest(context: Context, user: StoredUser): Promise<void> {
   const { db } = context
   await begin(context, user)
+  context.onBegun?.()
   // From here on there will be no further booking, so these are all.
   const bookings = await findBookingsOfUser(db, user.host_id, user.id)
-  for (const booking of bookings) await eraseBooking(context, booking)
+  const erasedAt = new Map<number, Date>()
+  for (const booking of bookings) erasedAt.set(booking.id, await eraseBooking(context, booking))
   for (const booking of bookings) await eraseMessages(context, booking)
   for (const response of await findResponsesOf(db, user.host_id, user.id))
-    await overwriteResponse(db, response, eraseResponse(response.body, user.id))
+    await overwriteResponse(db, response, eraseResponse(response.body, user.id, erasedAt))
   await eraseReasons(
     db,
     user.host_id,
@@ -75,7 +97,7 @@ export async function eraseGuest(context: Context, user: StoredUser): Promise<vo
 }
 
 /** The clock of the host is written first, as every booking does: whichever is later sees the other. */
-async function begin({ db, clock }: Context, user: StoredUser): Promise<void> {
+async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser): Promise<void> {
   const { host_id, id } = user
   if (user.erasing_at) return
   await carryOut(db, {
@@ -83,27 +105,30 @@ async function begin({ db, clock }: Context, user: StoredUser): Promise<void> {
     async run(session) {
       await nextSequence(db, session, host_id)
       const now = clock()
+      // A guest may have booked since somebody chose to erase them.
+      if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, host_id, id, session), now)
       await markErasing(db, session, user, now)
       await recordAction(db, { host_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
     },
   })
 }
 
-/** The booking, and its conversation, which stays closed. */
-async function eraseBooking(context: Context, { host_id, id }: StoredBooking): Promise<void> {
+/** The booking, and its conversation, which stays closed; returns when the booking was erased. */
+async function eraseBooking(context: Context, { host_id, id }: StoredBooking): Promise<Date> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
   await ensureConversation(db, conversation)
   await untilNear(context, host_id, 'last')
-  await carryOut(db, {
+  return carryOut(db, {
     queue: hostQueue(host_id),
     async run(session) {
       const now = clock()
       const seen = await findBooking(db, host_id, id, session)
-      if (seen.erased_at) return
+      if (seen.erased_at) return seen.erased_at
       const nothing = { special_requests: null, cancellation_reason: null, erased_at: now }
       await changeBooking(db, session, seen, nothing, now)
       await closeErased(db, session, conversation, now)
+      return now
     },
   })
 }

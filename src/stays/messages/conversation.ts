@@ -24,22 +24,18 @@ export interface About {
 }
 
 /**
- * Prepares a message to the guest from the host; when run, it also tells who the guest is.
+ * Sends a message to the guest from the host.
  *
- * @throws DomainError when run, `conflict` if the conversation is closed
+ * @throws DomainError `conflict` if the conversation is closed
  */
-export async function prepareMessage(
+export async function sendAsHost(
   context: Context,
-  booking: About & { user_id: number },
+  booking: About,
   hostName: string,
   text: string,
-): Promise<UnitOfWork<{ message: StoredMessage; userId: number }>> {
-  const { run, ...work } = await prepareSend(context, booking, {
-    sender: 'host',
-    sender_name: hostName,
-    text,
-  })
-  return { ...work, run: async (session) => ({ message: await run(session), userId: booking.user_id }) }
+): Promise<StoredMessage> {
+  const sent = { sender: 'host', sender_name: hostName, text } as const
+  return carryOut(context.db, await prepareSend(context, booking, sent))
 }
 
 /**

@@ -2,13 +2,12 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/path-id.ts'
 import { requestObject, responseObject, shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { type About, prepareMessage } from './conversation.ts'
+import { type About, sendAsHost } from './conversation.ts'
 import { Message, MessageCreate } from './schema.ts'
 import { serializeMessage } from './serialize.ts'
 import { findMessages } from './store.ts'
@@ -22,7 +21,7 @@ const defaultPerPage = 50
  */
 export function messageRoutes(
   app: AppContext,
-  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<About & { user_id: number }>,
+  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<About>,
 ) {
   return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .use(guard(app))
@@ -55,28 +54,16 @@ export function messageRoutes(
     )
     .post(
       '',
-      (context) => {
+      async (context) => {
         const { booking_id } = context.params as { booking_id: string }
         const { text } = normalize(MessageCreate, context.body).message
         const { hostId, host } = context.caller
-        const find = () => findBooking(app.db, hostId, parsePathId(booking_id))
-        return carryOutOnce(
-          app,
-          context,
-          async () => prepareMessage(app, await find(), host.name, text),
-          ({ message, userId }) => ({
-            ...{ status: 201, userId },
-            envelope: ok(context, { message: serializeMessage(message) }),
-          }),
-        )
+        const booking = await findBooking(app.db, hostId, parsePathId(booking_id))
+        const message = await sendAsHost(app, booking, host.name, text)
+        return context.status(201, ok(context, { message: serializeMessage(message) }))
       },
       {
-        access: {
-          permission: 'bookings.write',
-          body: 'json',
-          idempotent: true,
-          errors: ['not_found', 'conflict'],
-        },
+        access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
         response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
