@@ -243,7 +243,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message to the guest
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Permission: `bookings.write`.
          */
         post: operations["sendMessage"];
         delete?: never;
@@ -1304,6 +1304,8 @@ export interface components {
             text: string;
             /** @description Of `cancel`: the booking */
             booking_id: number | null;
+            /** @description Of `book`: a user who can be the guest */
+            user_id: number | null;
             /** @description Of `push_change` and `book`: the listing */
             listing_id: number | null;
             /** @description Of `push_change` and `book`: the room type */
@@ -3460,10 +3462,7 @@ export interface operations {
     sendMessage: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
-                "Idempotency-Key"?: string;
-            };
+            header?: never;
             path: {
                 /** @description Id of one of the bookings; the example exists in the sandbox */
                 booking_id: number;

@@ -131,7 +131,6 @@ test('fifty concurrent equal requests over two processes have one effect and one
     ],
     [availability, { data: [{ ...pair, available: 5, start_date: '2029-01-01', end_date: '2029-02-01' }] }],
     [rates, { data: [{ ...pair, base_price: 900 }] }],
-    [`/v1/bookings/${seeded.booking_id}/messages`, { message: { text: 'Fifty' } }],
   ]
   for (const [path, body] of requests) {
     const headers = { 'idempotency-key': `fifty ${path}` }
@@ -165,20 +164,29 @@ test('an availability push that is repeated under its Idempotency-Key gives back
   expect((await book()).body.error.errors[0].code).toBe('unavailable')
 })
 
-test('a rates write that is repeated under its Idempotency-Key is one job, and a message is sent once', async () => {
-  const { listing_id, room_type_id, booking_id } = seeded
+test('a rates write that is repeated under its Idempotency-Key is one job', async () => {
+  const { listing_id, room_type_id } = seeded
   const data = [{ listing_id, room_type_id, base_price: 1234 }]
   const [first, second] = [
     await keyed('rates', rates, { data }),
     await keyed('rates', rates, { data: [{ room_type_id, listing_id, base_price: 1234 }] }),
   ]
   expect(second.body.meta.job_id).toBe(first.body.meta.job_id)
-  const messages = `/v1/bookings/${booking_id}/messages`
-  const sent = await keyed('message', messages, { message: { text: 'Once' } })
+})
+
+test('a message takes no Idempotency-Key, whatever its form: the window alone suppresses duplicates', async () => {
+  const messages = `/v1/bookings/${seeded.booking_id}/messages`
+  const send = async (key: string, text: string) => {
+    const { status, body, headers } = await keyed(key, messages, { message: { text } })
+    expect([status, headers.has('idempotent-replayed')]).toEqual([201, false])
+    return body.data.message.id as number
+  }
+  const first = await send('message', 'One')
+  expect(await send('message', 'Two')).not.toBe(first)
+  expect(await send('k'.repeat(256), 'One')).toBe(first)
   offset = 3_600_000
-  const late = await keyed('message', messages, { message: { text: 'Once' } })
+  expect(await send('message', 'One')).not.toBe(first)
   offset = 0
-  expect([late.status, late.body.data.message.id]).toEqual([201, sent.body.data.message.id])
 })
 
 test('an Idempotency-Key has up to 255 characters, and names itself where it has more or none', async () => {

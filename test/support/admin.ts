@@ -16,6 +16,7 @@ export const permissionList = 'users.create,bookings.read'
 export async function mintByCommand(...more: string[]) {
   const email = `${crypto.randomUUID()}@example.com`
   const host = await adminJson('hosts', 'create', '--name', 'Admin test', '--email', email)
-  const args = ['--host', String(host.id), '--name', 'k', '--permission', permissionList, ...more]
+  const permissions = more.includes('--permission') ? [] : ['--permission', permissionList]
+  const args = ['--host', String(host.id), '--name', 'k', ...permissions, ...more]
   return adminJson('keys', 'mint', ...args)
 }

@@ -56,13 +56,12 @@ export async function makeGuest(
   const booking = await actor.send('POST', '/v1/bookings', booked)
   const { booking_id } = booking.body.data
   const path = `/v1/bookings/${booking_id}`
-  const told = { body: { message: { text: fresh('Letter') } }, ...keyed('KeyOfMessage') }
-  await actor.send('POST', `${path}/messages`, told)
+  await actor.send('POST', `${path}/messages`, { body: { message: { text: fresh('Letter') } } })
   await administer('conversations', 'reply', String(booking_id), '--text', fresh('Reply'))
   const confirmed = { body: {}, ...keyed('KeyOfConfirm') }
   await actor.send('POST', `${path}/confirm`, confirmed)
   const cancelled = { body: { reason: fresh('Reason') }, ...keyed('KeyOfCancel') }
-  return { made, user_id, booking_id, place, email, created, booked, told, confirmed, cancelled, path }
+  return { made, user_id, booking_id, place, email, created, booked, confirmed, cancelled, path }
 }
 
 /** Where a text stands in any collection of both databases: as it is, and in what is stored of bytes. */

@@ -65,6 +65,7 @@ test('partnerctl audit list shows each administrative action with its user and m
     at: expect.any(String),
     user: expect.stringMatching(/\S/),
     machine: expect.stringMatching(/\S/),
+    ...{ sudo_user: null, database_user: null },
     action: 'bookings confirm',
     target: `booking ${booking_id}`,
     reason: null,

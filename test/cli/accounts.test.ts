@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
+import { sender, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
+
+const service = await testApp()
+const [{ url }] = sharedServices()
+/** A process of its own, which keeps keys in memory. */
+const send = sender(fetch, url)
+
+const statusOf = async (key: string, path = '/v1/me') => {
+  const { status, body } = await send('GET', path, { key })
+  return [status, body.error?.message]
+}
+
+/** The entries about a target that is nobody else's, latest first. */
+async function actionsOn(target: string) {
+  const entries = await adminJson('audit', 'list', '--limit', '1000')
+  return entries.filter((entry: { target: string }) => entry.target === target)
+}
+
+test('partnerctl keys update changes name, permissions, limit and expiry, at the next request', async () => {
+  const { id, key } = await mintByCommand()
+  expect((await statusOf(key, '/v1/listings'))[0]).toBe(403)
+  const change = ['--name', 'Renamed', '--permission', 'listings.read', '--rate-limit', '7']
+  const updated = await adminJson('keys', 'update', String(id), ...change, '--expires', '2099-01-01')
+  expect(updated).toMatchObject({
+    ...{ id, name: 'Renamed', permissions: ['listings.read'], rate_limit: 7, status: 'active' },
+    expires_at: '2099-01-01T23:59:59.999000Z',
+  })
+  expect((await statusOf(key, '/v1/listings'))[0]).toBe(200)
+  const lasting = await adminJson(
+    'keys',
+    'update',
+    String(id),
+    '--expires',
+    'never',
+    '--rate-limit',
+    'default',
+  )
+  expect(lasting).toMatchObject({ name: 'Renamed', expires_at: null, rate_limit: null })
+  for (const wrong of [
+    [],
+    ['--expires', '2020-01-01'],
+    ['--permission', 'everything'],
+    ['--name', ' '],
+    ['--rate-limit', '0'],
+  ])
+    expect([wrong, (await admin('keys', 'update', String(id), ...wrong)).code]).toEqual([wrong, 2])
+  await adminJson('keys', 'revoke', String(id))
+  expect((await admin('keys', 'update', String(id), '--name', 'x')).code).toBe(1)
+})
+
+test('an expiry in the past is refused: the key could never be used', async () => {
+  const args = ['--host', '1', '--name', 'k', '--permission', 'users.read', '--expires', '2020-01-01']
+  const { code, stderr } = await admin('keys', 'mint', ...args)
+  expect([code, stderr]).toEqual([2, expect.stringContaining('in the past')])
+})
+
+test('partnerctl hosts suspend has all keys of a host refused until it is resumed, and turns its webhooks off', async () => {
+  const permission = ['--permission', 'bookings.read']
+  const { host_id, key } = await mintByCommand(...permission)
+  const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed'] }
+  const { id } = (await send('POST', '/v1/webhooks', { key, body: webhook })).body.data
+  expect((await statusOf(key))[0]).toBe(200)
+  const suspended = await adminJson(
+    'hosts',
+    'suspend',
+    String(host_id),
+    '--reason',
+    'Contract ended',
+    '--yes',
+  )
+  expect(suspended.suspended_at).not.toBeNull()
+  expect(await statusOf(key)).toEqual([401, 'API key is inactive'])
+  const args = ['--host', String(host_id), '--name', 'k2', ...permission]
+  const { key: another } = await adminJson('keys', 'mint', ...args)
+  expect(await statusOf(another)).toEqual([401, 'API key is inactive'])
+  const again = await adminJson('hosts', 'suspend', String(host_id), '--yes')
+  expect(again.suspended_at).toBe(suspended.suspended_at)
+  expect(await adminJson('hosts', 'resume', String(host_id))).toMatchObject({ suspended_at: null })
+  expect((await statusOf(another))[0]).toBe(200)
+  const found = await send('GET', `/v1/webhooks/${id}`, { key })
+  expect(found.body.data).toMatchObject({ enabled: false, disabled_reason: 'key_ended' })
+  const actions = await actionsOn(`host ${host_id}`)
+  expect(actions.map(({ action, reason }: { action: string; reason: string }) => [action, reason])).toEqual([
+    ['hosts resume', null],
+    ['hosts suspend', null],
+    ['keys mint', null],
+    ['hosts suspend', 'Contract ended'],
+    ['keys mint', null],
+  ])
+})
+
+test('a request that is held while its host is suspended is refused when it is answered', async () => {
+  const { host_id, key } = await mintByCommand('--permission', 'bookings.read')
+  const held = send('GET', '/v1/integrations/provider_one/bookings?wait=3', { key })
+  await adminJson('hosts', 'suspend', String(host_id), '--yes')
+  expect((await held).status).toBe(401)
+})
+
+test('partnerctl hosts update changes name and address, and refuses the address of another host', async () => {
+  const [one, other] = [await mintByCommand(), await mintByCommand()]
+  const email = `${crypto.randomUUID()}@example.com`
+  const updated = await adminJson('hosts', 'update', String(one.host_id), '--name', 'New', '--email', email)
+  expect(updated).toMatchObject({ id: one.host_id, name: 'New', email })
+  expect((await send('GET', '/v1/me', { key: one.key })).body.data).toMatchObject({ name: 'New', email })
+  expect((await admin('hosts', 'update', String(other.host_id), '--email', email.toUpperCase())).code).toBe(1)
+  expect((await admin('hosts', 'update', String(other.host_id))).code).toBe(2)
+})
+
+test('the audit names the effective user whatever the environment says, and who called it by sudo', async () => {
+  const { id } = await mintByCommand()
+  const { stdout } = Bun.spawnSync(['id', '-un'])
+  for (const environment of [{ USER: '', LOGNAME: '' }, { USER: 'somebody' }, { SUDO_USER: 'ada' }])
+    expect(
+      (await partnerctl(['keys', 'activate', String(id)], { ...administrator(), ...environment })).code,
+    ).toBe(0)
+  const actions = await actionsOn(`key ${id}`)
+  const user = stdout.toString().trim()
+  expect(actions).toMatchObject([
+    { user, sudo_user: 'ada', database_user: null },
+    { user, sudo_user: null },
+    { user, sudo_user: null },
+  ])
+})
+
+test('what takes something away has its reason in the audit', async () => {
+  const { id, key } = await mintByCommand('--permission', 'bookings.read')
+  const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed'] }
+  const endpoint = (await send('POST', '/v1/webhooks', { key, body: webhook })).body.data.id
+  await adminJson('webhooks', 'disable', String(endpoint), '--reason', 'Floods us')
+  await adminJson('keys', 'deactivate', String(id), '--reason', 'Leaked')
+  const actor = await service.actor()
+  const listing = (await actor.send('POST', '/v1/listings', { body: { name: 'House' } })).body.data.id
+  await adminJson('listings', 'status', String(listing), 'inactive', '--reason', 'Sold')
+  for (const [target, reason] of [
+    [`webhook ${endpoint}: administrator`, 'Floods us'],
+    [`key ${id}`, 'Leaked'],
+    [`listing ${listing} inactive`, 'Sold'],
+  ] as const)
+    expect(await actionsOn(target)).toMatchObject([{ reason }])
+  expect((await admin('keys', 'revoke', String(id), '--reason', 'x'.repeat(1001))).code).toBe(2)
+})
+
+test('a change of a webhook that changes nothing leaves no entry', async () => {
+  const { key } = await mintByCommand('--permission', 'bookings.read')
+  const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed'] }
+  const { id } = (await send('POST', '/v1/webhooks', { key, body: webhook })).body.data
+  const patch = (body: object) => send('PATCH', `/v1/webhooks/${id}`, { key, body })
+  for (const body of [{}, webhook, { enabled: true }, { enabled: false }, { enabled: false }])
+    expect((await patch(body)).status).toBe(200)
+  const entries = await adminJson('audit', 'list', '--limit', '1000')
+  const own = entries.filter(({ target }: { target: string }) => target.startsWith(`webhook ${id}`))
+  expect(own.map(({ action }: { action: string }) => action)).toEqual(['webhooks disable', 'webhooks create'])
+})
