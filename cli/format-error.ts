@@ -3,6 +3,7 @@ import { ConfigError } from '../src/core/config.ts'
 import { DomainError, type Problem } from '../src/core/errors.ts'
 import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'
+import { visible } from './text.ts'
 
 /** The message of a failed command on standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
@@ -25,13 +26,15 @@ function explainPartnerError(error: PartnerError): { text: string; code: number 
   const lines = [
     withProblems(`${error.reason} (${error.status})`, error.errors),
     ...(isRefused ? ['Check PARTNER_API_KEY, and ask your administrator about the permissions'] : []),
-    ...(error.requestId ? [`Request id: ${error.requestId}`] : []),
+    ...(error.requestId ? [visible(`Request id: ${error.requestId}`)] : []),
   ]
   return { text: lines.join('\n'), code: isRefused ? exitCode.keyRefused : exitCode.failed }
 }
 
 function withProblems(message: string, problems: Pick<Problem, 'path' | 'message'>[]): string {
-  return [message, ...problems.map(({ path, message: detail }) => `  ${path}: ${detail}`)].join('\n')
+  return [message, ...problems.map(({ path, message: detail }) => `  ${path}: ${detail}`)]
+    .map(visible)
+    .join('\n')
 }
 
 /** citty's own errors: a missing argument, an unknown command. */

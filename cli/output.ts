@@ -21,7 +21,7 @@ export function show(text: string): void {
 
 /** Notes that something failed, and is tried again. */
 export function noteRetry(error: unknown, seconds: number): void {
-  note(`${(error as Error).message}; trying again in ${seconds.toFixed(1)} s`)
+  note(visible(`${(error as Error).message}; trying again in ${seconds.toFixed(1)} s`))
 }
 
 const plainBorders = {
@@ -51,10 +51,10 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
 
 /** A record as lines of name and value. */
 export function record(fields: Record<string, string | number | null>): string {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length))
-  return Object.entries(fields)
-    .map(([name, value]) => `${name.padEnd(width)}  ${visible(String(value ?? '-'))}`)
-    .join('\n')
+  // A foreign server chooses the names, too, where its fields are shown as they come.
+  const cells = Object.entries(fields).map(([name, value]) => [visible(name), visible(String(value ?? '-'))])
+  const width = Math.max(...cells.map(([name = '']) => name.length))
+  return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
 function trimLines(text: string): string {

@@ -1,5 +1,6 @@
 import type { CertificationView } from '../../src/sandbox/certification/schema.ts'
 import { record, table } from '../output.ts'
+import { visible } from '../text.ts'
 
 /** A certification for a person: how its cases stand, and what is to be done now. */
 export function describeCertification(certification: CertificationView): string {
@@ -24,7 +25,7 @@ function describeFailed({
   guide,
 }: CertificationView['cases'][0]): string {
   const requests = request_ids.length > 0 ? [`Requests: ${request_ids.join(', ')}`] : []
-  return [`${name} ${status}: ${because ?? ''}`, ...requests, `Guide: ${guide}`].join('\n')
+  return [`${name} ${status}: ${because ?? ''}`, ...requests, `Guide: ${guide}`].map(visible).join('\n')
 }
 
 /** What is to be done now, with what it is about. */
@@ -36,5 +37,7 @@ export function describeNext({ action, text, ...about }: NonNullable<Certificati
     `Next: ${action}. ${text}.`,
     ...fields.map(([name, value]) => `  ${name}  ${value}`),
     ...(places ? [`  room types, by listing  ${places}`] : []),
-  ].join('\n')
+  ]
+    .map(visible)
+    .join('\n')
 }

@@ -1,6 +1,8 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
+import { type ConnectionError, fetchPublicKeys } from '../../client/src/index.ts'
 import type { CertificationView } from '../../src/sandbox/certification/schema.ts'
 import { UnreachableError } from '../client/client.ts'
+import { requireSafeAddress } from '../client/profile.ts'
 import { UsageError } from '../errors.ts'
 import { ChecksFailedError } from '../findings.ts'
 
@@ -42,17 +44,27 @@ export async function verifyReport(report: string, base: string, jwks?: string):
 }
 
 async function fetchKeys(base: string): Promise<JSONWebKeySet> {
-  const response = await fetch(`${base}/.well-known/jwks.json`).catch(() => null)
-  if (!response?.ok) throw new UnreachableError(`Cannot read the keys of ${base}`)
-  return parseKeys(await response.text())
+  requireSafeAddress(base)
+  const keys = await fetchPublicKeys(base).catch((error: ConnectionError) => {
+    throw new UnreachableError(error.message)
+  })
+  if (!isKeySet(keys)) throw new UnreachableError(`The public keys of ${base} are not a JSON Web Key Set`)
+  return keys
 }
 
 function parseKeys(text: string): JSONWebKeySet {
   try {
     const keys = JSON.parse(text)
-    createLocalJWKSet(keys)
-    return keys
+    if (isKeySet(keys)) return keys
+  } catch {}
+  throw new UsageError('The public keys are not a JSON Web Key Set')
+}
+
+function isKeySet(keys: unknown): keys is JSONWebKeySet {
+  try {
+    createLocalJWKSet(keys as JSONWebKeySet)
+    return true
   } catch {
-    throw new UsageError('The public keys are not a JSON Web Key Set')
+    return false
   }
 }

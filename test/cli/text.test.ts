@@ -37,6 +37,7 @@ test.each([
 })
 
 const service = await testApp()
+const actor = await service.actor()
 const [server] = sharedServices()
 
 test('nothing that a host or a guest wrote reaches an administrator as a control character', async () => {
@@ -71,6 +72,53 @@ test('nothing that a host or a guest wrote reaches an administrator as a control
     )
     expect([output, stdout.match(controls), stdout.includes('D')]).toEqual([output, null, true])
   }
+})
+
+test('no text of a foreign server begins a line of its own', async () => {
+  const forged = 'x\nFORGED'
+  const keyed = { id: 1, name: forged, host: { name: forged, email: forged }, permissions: [forged] }
+  const rest = {
+    rate_limit: { limit: forged, remaining: forged, window_seconds: 60 },
+    usage: { count: forged, last_used_at: forged },
+    [forged]: forged,
+  }
+  const row = {
+    ...{ id: forged, at: forged, method: forged, path: forged, status: 422, duration_ms: 1, fault: forged },
+    error: { type: forged, message: forged, errors: [{ path: forged, code: forged, message: forged }] },
+  }
+  const certification = {
+    ...{ id: 1, status: 'failed', seed: forged, profiles: ['feed'], next: { action: forged, text: forged } },
+    cases: [
+      { name: forged, status: 'failed', rule: forged, because: forged, request_ids: [forged], guide: forged },
+    ],
+  }
+  const answers: Record<string, unknown> = {
+    '/v1/key': { ...keyed, ...rest },
+    '/v1/requests': [row],
+    '/v1/me': { name: forged, email: forged, created_at: forged, last_login_at: forged },
+    '/sandbox/certifications/1': certification,
+  }
+  const foreign = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch({ url }) {
+      const data = answers[new URL(url).pathname]
+      const error = { type: forged, message: forged, request_id: forged, errors: [row.error.errors[0]] }
+      return data ? Response.json({ data, meta: {} }) : Response.json({ error }, { status: 404 })
+    },
+  })
+  const environment = { PARTNER_BASE_URL: foreign.url.origin, PARTNER_API_KEY: actor.key }
+  for (const command of [
+    ['key'],
+    ['requests', 'list'],
+    ['me'],
+    ['certify', 'status', '--id', '1'],
+    ['feed', 'show', '7'],
+  ]) {
+    const { stdout, stderr } = await partnerctl(command, environment)
+    expect([command, `${stdout}${stderr}`]).toEqual([command, expect.stringContaining('FORGED')])
+    expect([command, `${stdout}${stderr}`.match(/^\s*FORGED/m)]).toEqual([command, null])
+  }
+  await foreign.stop(true)
 })
 
 const state = { root: 'http://localhost/v1', account: 'host a', filters: {}, version: '2031-01-01 00:00:00' }

@@ -10,7 +10,9 @@ import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { ChecksFailedError } from '../../findings.ts'
 import { note, print, record } from '../../output.ts'
+import { stopOnSignal, withRetries } from '../../poll/patience.ts'
 import { readText } from '../../read-text.ts'
+import { visible } from '../../text.ts'
 import { parseId } from '../../values.ts'
 
 const Certification = Type.Object({
@@ -66,8 +68,10 @@ const status = command({
   },
   async run({ args }) {
     const client = await openSandboxClient(args)
-    const id = await idOf(client, args.id)
-    const found = args.follow ? await follow(client, id) : await read(client, id)
+    const found = args.follow
+      ? await follow(client, args.id)
+      : await read(client, await idOf(client, args.id))
+    if (found === null) return
     if (args.junit) await write(args.junit, toJunit(found))
     print(args, found, describeCertification)
     if (found.status === 'failed' || found.status === 'expired')
@@ -163,7 +167,7 @@ async function idOf(client: PartnerClient, id: string | undefined): Promise<numb
     expects: Type.Array(Certification),
   })
   const [newest] = data
-  if (!newest) throw new UsageError('There is no certification of this key: partnerctl certify start')
+  if (!newest) throw new ChecksFailedError('There is no certification of this key: partnerctl certify start')
   return newest.id
 }
 
@@ -186,24 +190,31 @@ async function read(client: PartnerClient, id: number): Promise<CertificationVie
   return found.data
 }
 
-/** Notes each case as it is decided, and each thing to be done, until the certification has ended. */
-async function follow(client: PartnerClient, id: number): Promise<CertificationView> {
+/**
+ * Notes each case as it is decided, and each thing to be done, until the certification has ended; null when it is stopped
+ * before. Limits, failures and lost connections are waited out: a build server must not take them for a product that failed.
+ */
+async function follow(client: PartnerClient, named: string | undefined): Promise<CertificationView | null> {
+  const stop = stopOnSignal()
+  const id = await withRetries(() => idOf(client, named), stop)
   const decided = new Set<string>()
   let asked = ''
-  for (;;) {
-    const found = await read(client, id)
+  while (id !== null) {
+    const found = await withRetries(() => read(client, id), stop)
+    if (found === null) break
     for (const { name, status: state, because, request_ids } of found.cases)
       if (state !== 'waiting' && !decided.has(name)) {
         decided.add(name)
         const requests = request_ids.length > 0 ? `; request ${request_ids.at(-1)}` : ''
-        note(`${state}: ${name}${because ? ` (${because}${requests})` : ''}`)
+        note(visible(`${state}: ${name}${because ? ` (${because}${requests})` : ''}`))
       }
     const next = found.next ? describeNext(found.next) : ''
     if (next !== '' && next !== asked) note(next)
     asked = next
     if (found.status !== 'running') return found
-    await Bun.sleep(followSeconds * 1000)
+    await stop.sleep(followSeconds)
   }
+  return null
 }
 
 async function write(file: string, text: string): Promise<void> {

@@ -1,0 +1,43 @@
+import { ConnectionError } from './errors.ts'
+
+const timeoutMs = 30_000
+const maxBytes = 64 * 1024
+
+/**
+ * Reads the public keys of a service, with which its certification reports are verified. They need no API key, and are
+ * those of this address alone: no redirect is followed.
+ *
+ * @param baseUrl address of the service
+ * @returns a JSON Web Key Set, as it was sent
+ * @throws ConnectionError if no answer of the service comes within 30 seconds and 64 KiB
+ */
+export async function fetchPublicKeys(baseUrl: string): Promise<unknown> {
+  const address = `${baseUrl.replace(/\/+$/, '')}/.well-known/jwks.json`
+  let status: number | undefined
+  try {
+    const response = await fetch(address, { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+    status = response.status
+    if (status !== 200) throw new Error(`answered ${status || 'with a redirect'}`)
+    return JSON.parse(await readText(response))
+  } catch (cause) {
+    const message = `${address} has no public keys: ${(cause as Error).message}`
+    throw new ConnectionError(message, status, undefined, { cause })
+  }
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (const reader = body?.getReader(); reader; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    bytes += value.length
+    if (bytes > maxBytes) {
+      await reader.cancel()
+      throw new Error(`the answer has more than ${maxBytes} bytes`)
+    }
+    text += decoder.decode(value, { stream: true })
+  }
+  return text
+}
