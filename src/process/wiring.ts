@@ -93,7 +93,7 @@ async function composeOn(
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
   const claimSecret = await storedSecret(db, secrets, 'idempotency')
-  const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics }
+  const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics, rateLimiter }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
   const live: AppContext = {
     config,

@@ -64,7 +64,7 @@ const deliveries = command({
       const rows = (await listDeliveries(db, found, clock())).map(toDeliveryRecord)
       print(args, rows, () =>
         table(
-          ['ID', 'EVENT', 'STATUS', 'TRIES', 'RESPONSE', 'MS', 'ERROR', 'NEXT TRY', 'MADE'],
+          ['ID', 'EVENT', 'STATUS', 'TRIES', 'RESPONSE', 'MS', 'ERROR', 'DETAIL', 'NEXT TRY', 'MADE'],
           rows.map((row) => Object.values(row)),
         ),
       )

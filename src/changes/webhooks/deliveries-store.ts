@@ -36,6 +36,7 @@ export function newDelivery(
     response_status: null,
     milliseconds: null,
     error: null,
+    error_detail: null,
     fault: null,
     course_fault: null,
     extra_status: null,
@@ -131,7 +132,14 @@ export async function beginTries(
 /** What became of a try. */
 export type Outcome = Pick<
   WebhookDelivery,
-  '_id' | 'host_id' | 'status' | 'response_status' | 'milliseconds' | 'error' | 'next_attempt_at'
+  | '_id'
+  | 'host_id'
+  | 'status'
+  | 'response_status'
+  | 'milliseconds'
+  | 'error'
+  | 'error_detail'
+  | 'next_attempt_at'
 > &
   Partial<Pick<WebhookDelivery, 'fault' | 'course_fault' | 'extra_status'>>
 

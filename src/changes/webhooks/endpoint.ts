@@ -9,6 +9,7 @@ import {
 import { takeDue } from './due-store.ts'
 import type { Endings } from './endings.ts'
 import type { Webhook } from './model.ts'
+import { takeTurns } from './origin-limit.ts'
 import { hasUsableKey } from './owner.ts'
 import type { WebhookId } from './store.ts'
 import { hasFailedTooLong, type TryContext, tryDelivery, turnOff } from './try-delivery.ts'
@@ -122,13 +123,16 @@ export class Endpoint {
     if (waiting.length === 0 && this.inFlight.size === 0 && hasFailedTooLong(webhook, now))
       await turnOff(this.app, webhook, 'failing')
     const due = waiting.slice(0, room).filter(({ next_attempt_at }) => next_attempt_at <= now)
-    const first = firstOfEachBooking(due)
+    const candidates = firstOfEachBooking(due)
+    const turns = await takeTurns(this.app, webhook.url, candidates.length)
+    const first = candidates.slice(0, turns.count)
     if (first.length > 0)
       for (const delivery of await beginTries(db, webhook, first, this.at(lostMilliseconds)))
         this.begin(webhook, delivery)
     const later = waiting[due.length]
     this.hasHeldBack =
       busy.length > 0 || first.length < due.length || (later !== undefined && later.next_attempt_at <= now)
+    if (turns.waitMilliseconds > 0) return this.realAt(turns.waitMilliseconds)
     if (this.inherited.length > 0) return this.realAt(restMilliseconds)
     if (!later) return null
     const untilDue = later.next_attempt_at.getTime() - now.getTime()

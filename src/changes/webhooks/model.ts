@@ -18,7 +18,7 @@ import {
   wordOrNull,
 } from '../../platform/mongo/fields.ts'
 import type { Hint, WebhookEvent } from './hint.ts'
-import type { PostFailure } from './post.ts'
+import type { ConnectionDetail, PostFailure } from './post.ts'
 import type { DisabledReason } from './reasons.ts'
 
 const secretFields = { secret_id: text, sealed: text, ends_at: momentOrNull }
@@ -86,6 +86,8 @@ const deliveryFields = {
   response_status: numberOrNull,
   milliseconds: numberOrNull,
   error: wordOrNull<PostFailure>(),
+  /** What went wrong with the connection, as far as it is known. */
+  error_detail: wordOrNull<ConnectionDetail>(),
   /** The fault of the sandbox that its first try met. */
   fault: wordOrNull<FaultName>(),
   /** The same of one that a certification played, which is shown to nobody. */

@@ -3,12 +3,16 @@ import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import { insertDelivery, newDelivery, resendDelivery, trimDeliveries } from './deliveries-store.ts'
 import type { WebhookDelivery } from './model.ts'
+import { requireTurn } from './origin-limit.ts'
 import { findOwnWebhook, hasUsableKey } from './owner.ts'
 import { signAndPost } from './sign-and-post.ts'
 import { beginTest, changeWebhook, endTest } from './store.ts'
 import { isSuccess } from './try-delivery.ts'
 
-type Context = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks'>
+type Context = Pick<
+  AppContext,
+  'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks' | 'rateLimiter' | 'environment'
+>
 
 /** Longer than any try: after it a test whose process has died is no longer waited for. */
 const maxTestMilliseconds = 20_000
@@ -17,7 +21,7 @@ const maxTestMilliseconds = 20_000
  * Sends a `webhook.test` now, once, also to an endpoint that is off; returns what became of it.
  *
  * @throws DomainError `not_found`; `forbidden` for one of another usable key; `conflict` while another test is on its
- * way, and for an endpoint whose key has ended
+ * way, for an endpoint whose key has ended, and while sandboxes send too much to its origin
  */
 export async function testWebhook(
   app: Context,
@@ -27,6 +31,7 @@ export async function testWebhook(
   const webhook = await findOwnWebhook(app, caller, id)
   if (!(await hasUsableKey(app, webhook)))
     throw new DomainError('conflict', 'The key of the webhook has ended: take it over by turning it on')
+  await requireTurn(app, webhook.url)
   const now = app.clock()
   if (!(await beginTest(app.db, webhook, now, new Date(now.getTime() + maxTestMilliseconds))))
     throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
@@ -45,6 +50,7 @@ export async function testWebhook(
     response_status: result.status,
     milliseconds: result.milliseconds,
     error: result.failure,
+    error_detail: result.detail,
     next_attempt_at: null,
   }
   await insertDelivery(app.db, done)
@@ -66,6 +72,7 @@ export async function resend(
 ): Promise<WebhookDelivery> {
   const { db, clock, webhooks } = app
   const webhook = await findOwnWebhook(app, caller, id)
+  await requireTurn(app, webhook.url)
   const delivery = await resendDelivery(db, webhook, deliveryId, clock(caller.hostId))
   await changeWebhook(db, webhook, {}, clock())
   webhooks.wake()

@@ -6,12 +6,16 @@ import { isPublicAddress, literalAddress } from './address.ts'
 
 /** Why there was no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
+/** What went wrong with a connection, as far as it is known. */
+export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
 
 /** The outcome of one post. */
 export interface PostResult {
   /** Null where there was no response. */
   status: number | null
   failure: PostFailure | null
+  /** Beside the failure `connection`; otherwise null. */
+  detail: ConnectionDetail | null
   milliseconds: number
   /** The pause that the response asks for; null for none. */
   retryAfterSeconds: number | null
@@ -36,10 +40,22 @@ export interface Posting {
 const timeoutMilliseconds = 15_000
 /** For the connection to one address, while there are others. */
 const connectMilliseconds = 5000
-const maxHeadBytes = 64 * 1024
+/** Of everything that a receiver sends, interim responses such as 103 included: those could go on for ever. */
+const maxBytes = 64 * 1024
 const maxAddresses = 4
 
 class AddressError extends Error {}
+
+/** A connection failed, and what is known of why. */
+class ConnectionError extends Error {
+  constructor(
+    readonly detail: ConnectionDetail | null,
+    /** Whether no connection came about, so that nothing was sent. */
+    readonly isUnsent: boolean,
+  ) {
+    super('The connection failed')
+  }
+}
 
 /** Asks without a thread: those of the system's own way are few, and silent name servers would hold them all. */
 const systemLookup: Lookup = async (hostname) =>
@@ -48,12 +64,12 @@ const systemLookup: Lookup = async (hostname) =>
 /**
  * Posts a hint. The addresses of the name are looked up once, each of them is checked, and the connection goes to one that
  * was: so no name can move between check and use. Redirects are not followed, proxies not asked, and of the response only
- * its head is read, up to 64 KiB.
+ * its head is read. Not more than 64 KiB are read in all.
  */
 export async function postHint(sending: Posting): Promise<PostResult> {
   const start = performance.now()
   const done = (more: Partial<PostResult>): PostResult => ({
-    ...{ status: null, failure: null, retryAfterSeconds: null },
+    ...{ status: null, failure: null, detail: null, retryAfterSeconds: null },
     ...more,
     milliseconds: Math.round(performance.now() - start),
   })
@@ -65,7 +81,8 @@ export async function postHint(sending: Posting): Promise<PostResult> {
     const head = await Promise.race([exchange(sending, over.signal), timeout.promise])
     return head === 'timeout' ? done({ failure: 'timeout' }) : done(head)
   } catch (error) {
-    return done({ failure: error instanceof AddressError ? 'address' : 'connection' })
+    if (error instanceof AddressError) return done({ failure: 'address' })
+    return done({ failure: 'connection', detail: error instanceof ConnectionError ? error.detail : null })
   } finally {
     clearTimeout(timer)
     over.abort()
@@ -79,16 +96,14 @@ export async function postHint(sending: Posting): Promise<PostResult> {
  */
 async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Posting): Promise<string[]> {
   const literal = literalAddress(url)
-  const found = literal === null ? await lookup(url.hostname) : [literal]
+  const found = literal === null ? await lookup(url.hostname).catch(() => []) : [literal]
+  if (found.length === 0) throw new ConnectionError('dns', true)
   if (!allowsPrivate && !found.every(isPublicAddress)) throw new AddressError('The address is private')
   // Not every machine has a way to IPv6 addresses.
   return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, maxAddresses)
 }
 
 type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
-
-/** An address took no connection, so that nothing was sent to it. */
-class ConnectError extends Error {}
 
 /** Posts to the first address that takes a connection. */
 async function exchange(sending: Posting, over: AbortSignal): Promise<Response> {
@@ -99,13 +114,13 @@ async function exchange(sending: Posting, over: AbortSignal): Promise<Response> 
     try {
       return await post(sending, host, over, isLast ? timeoutMilliseconds : connectMilliseconds)
     } catch (error) {
-      if (isLast || !(error instanceof ConnectError)) throw error
+      if (isLast || !(error instanceof ConnectionError && error.isUnsent)) throw error
     }
   }
-  throw new Error('The name has no address')
+  throw new ConnectionError('dns', true)
 }
 
-/** @throws ConnectError where the address took no connection within a time */
+/** @throws ConnectionError, also if the address takes no connection within a time */
 function post(
   { url, headers, body, ca }: Posting,
   host: string,
@@ -116,16 +131,29 @@ function post(
   const request = (isTls ? https : http).request({
     ...{ host, port: url.port || (isTls ? 443 : 80), method: 'POST', path: `${url.pathname}${url.search}` },
     headers: { host: url.host, connection: 'close', 'content-length': Buffer.byteLength(body), ...headers },
-    ...{ agent: false, signal: over, maxHeaderSize: maxHeadBytes },
+    ...{ agent: false, signal: over, maxHeaderSize: maxBytes },
     ...(literalAddress(url) === null ? { servername: url.hostname } : {}),
     ...(ca ? { ca } : {}),
   })
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
-  let isConnected = false
-  const timer = setTimeout(() => isConnected || request.destroy(new ConnectError()), connectWithin)
+  let [isReached, isConnected] = [false, false]
+  const fail = (error: NodeJS.ErrnoException) => {
+    const detail = detailOf(error, isTls && isReached && !isConnected)
+    reject(new ConnectionError(detail, !isConnected))
+  }
+  const timer = setTimeout(() => isConnected || request.destroy(new Error('No connection')), connectWithin)
   request.on('socket', (socket) => {
-    socket.once(isTls ? 'secureConnect' : 'connect', () => {
+    socket.once('connect', () => {
+      isReached = true
+      isConnected ||= !isTls
+    })
+    socket.once('secureConnect', () => {
       isConnected = true
+    })
+    let bytes = 0
+    socket.on('data', ({ length }) => {
+      bytes += length
+      if (bytes > maxBytes) request.destroy(new Error('The response is too large'))
     })
   })
   const end = ({ statusCode, headers, socket }: http.IncomingMessage) => {
@@ -134,8 +162,15 @@ function post(
   }
   request.on('response', end)
   request.on('upgrade', end)
-  request.on('error', (error) => reject(isConnected ? error : new ConnectError(error.message)))
+  request.on('error', fail)
   request.on('close', () => clearTimeout(timer))
   request.end(body)
   return promise
+}
+
+/** @param isHandshake true between the connection and the end of its handshake */
+function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean): ConnectionDetail | null {
+  if (code === 'ECONNREFUSED') return 'refused'
+  if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return 'reset'
+  return isHandshake && code !== undefined ? 'tls' : null
 }

@@ -106,6 +106,9 @@ export const DeliveryView = named(
     error: shown.textOrNull(
       'Why there was no response: `timeout`, `connection` or `address`; null otherwise',
     ),
+    error_detail: shown.textOrNull(
+      'What went wrong with a `connection`: `refused`, `reset`, `tls` or `dns`; null if it is not known',
+    ),
     fault: shown.textOrNull('The fault of the sandbox that its first try met; null for none'),
     next_attempt_at: shown.timestampOrNull(
       'When it is tried next; null for never, and while it is being tried',

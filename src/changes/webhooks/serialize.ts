@@ -15,13 +15,11 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
 
 /** A delivery. */
 export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
-  const { event, status, attempts, response_status, milliseconds, error, next_attempt_at, in_flight } =
-    delivery
-  // One of before there were faults has none.
-  const { fault = null } = delivery
+  const { event, status, attempts, response_status, milliseconds, next_attempt_at, in_flight } = delivery
+  const { error, error_detail, fault } = delivery
   return {
     id: deliveryId(delivery),
-    ...{ event, status, attempts, response_status, milliseconds, error, fault },
+    ...{ event, status, attempts, response_status, milliseconds, error, error_detail, fault },
     next_attempt_at: in_flight ? null : toTimestampOrNull(next_attempt_at),
   }
 }

@@ -1,13 +1,14 @@
 import type { AppContext } from '../../http/context.ts'
-import type { Fault } from '../../http/fault-rule.ts'
+import type { Fault, FaultName } from '../../http/fault-rule.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { deliveryId } from './deliveries-store.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
+import { awaitTurn, type OriginContext } from './origin-limit.ts'
 import { type PostResult, postHint } from './post.ts'
 import { makeWebhookSecret, signatureHeaders } from './signature.ts'
 
 /** What is needed to post a hint. */
-export type SendContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'>
+export type SendContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
 
 type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
 
@@ -41,6 +42,8 @@ function postSigned(
 }
 
 const oldMilliseconds = 600_000
+/** The faults that consist of one more post. */
+const twice: FaultName[] = ['hint_forged', 'hint_old', 'hint_twice']
 
 /**
  * Posts the first try of a delivery as a fault of the sandbox has it (decisions §22).
@@ -57,14 +60,16 @@ export async function postWithFault(
   if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
   const now = app.clock()
   let extra: PostResult | undefined
-  if (fault === 'hint_forged')
+  // The turn of the true post was taken when its try began.
+  const mayPostTwice = twice.includes(fault) && (await awaitTurn(app, webhook.url))
+  if (fault === 'hint_forged' && mayPostTwice)
     extra = await postSigned(app, webhook, delivery, { at: now, secrets: [makeWebhookSecret()] })
-  if (fault === 'hint_old') {
+  if (fault === 'hint_old' && mayPostTwice) {
     const secrets = signingSecrets(app.secrets, webhook, app.clock(webhook.host_id))
     const at = new Date(now.getTime() - oldMilliseconds)
     extra = await postSigned(app, webhook, delivery, { at, secrets })
   }
   const result = await signAndPost(app, webhook, delivery)
-  if (fault === 'hint_twice') extra = await signAndPost(app, webhook, delivery)
+  if (fault === 'hint_twice' && mayPostTwice) extra = await signAndPost(app, webhook, delivery)
   return { result, extraStatus: extra?.status ?? null }
 }

@@ -34,13 +34,14 @@ export async function tryDelivery(
   const { result, extraStatus } = fault
     ? await postWithFault(app, webhook, delivery, fault)
     : { result: await signAndPost(app, webhook, delivery), extraStatus: null }
-  const { status: response_status, milliseconds, failure: error } = result ?? nothing
+  const { status: response_status, milliseconds, failure: error, detail: error_detail } = result ?? nothing
   const seen = {
     _id,
     host_id,
     response_status,
     milliseconds,
     error,
+    error_detail,
     ...(fault ? { [fault.isSecret ? 'course_fault' : 'fault']: fault.fault, extra_status: extraStatus } : {}),
   }
   if (!result) {
@@ -66,7 +67,7 @@ export async function tryDelivery(
 }
 
 /** What was not posted got this. */
-const nothing = { status: null, milliseconds: null, failure: null }
+const nothing = { status: null, milliseconds: null, failure: null, detail: null }
 
 /** The fault of the sandbox that a delivery meets, which only first tries do; null for none. */
 async function faultOf({ environment }: TryContext, { host_id, event, attempts }: WebhookDelivery) {

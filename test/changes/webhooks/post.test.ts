@@ -56,10 +56,9 @@ test.concurrent('postHint() over TLS goes on only with a certificate that is val
   const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'), true)
   const lookup = async () => ['127.0.0.1']
   expect(await send(`https://127.0.0.1:${port}/`, { ca })).toMatchObject({ status: 200 })
-  expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({ status: null, failure: 'connection' })
-  expect(await send(`https://other.example:${port}/`, { ca, lookup })).toMatchObject({
-    failure: 'connection',
-  })
+  const failed = { status: null, failure: 'connection', detail: 'tls' }
+  expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject(failed)
+  expect(await send(`https://other.example:${port}/`, { ca, lookup })).toMatchObject(failed)
   expect(requests).toHaveLength(1)
 })
 
@@ -173,6 +172,28 @@ test.concurrent('a response without an end takes no memory: only its head is rea
   expect(await send(`http://127.0.0.1:${head.port}/`)).toMatchObject({ status: null, failure: 'connection' })
 })
 
+test.concurrent('interim responses without an end are read up to 64 KiB as well', async ({
+  onTestFinished,
+}) => {
+  let written = 0
+  const { port } = await serve(onTestFinished, (socket) => {
+    const chunk = 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'.repeat(100)
+    const more = () => {
+      // An end of its own, which a reader without a bound comes to.
+      while (!socket.destroyed && written < 64_000_000) {
+        written += chunk.length
+        if (!socket.write(chunk)) return
+      }
+    }
+    socket.on('drain', more)
+    more()
+  })
+  const sent = await send(`http://127.0.0.1:${port}/`)
+  expect(sent).toMatchObject({ status: null, failure: 'connection', detail: null })
+  // The rest of it is in the buffers of the kernel.
+  expect(written).toBeLessThan(16_000_000)
+})
+
 test.concurrent.for([
   ['HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\nHTTP/1.1 202 Accepted\r\n\r\n', { status: 202 }],
   ['HTTP/1.1 503 No\r\nRetry-After: 120\r\n\r\n', { status: 503, retryAfterSeconds: 120 }],
@@ -210,8 +231,9 @@ test.concurrent('a server that closes the connection, or is not there, is a fail
   onTestFinished,
 }) => {
   const { port } = await serve(onTestFinished, (socket) => socket.destroy())
-  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: null, failure: 'connection' })
-  expect(await send('http://127.0.0.1:1/')).toMatchObject({ status: null, failure: 'connection' })
+  const failed = (detail: string | null) => ({ status: null, failure: 'connection', detail })
+  expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(failed('reset'))
+  expect(await send('http://127.0.0.1:1/')).toMatchObject(failed('refused'))
   const two = await serve(onTestFinished, (socket) => socket.destroy())
   // What was sent to one address is not sent to the next.
   const both = async () => ['127.0.0.1', '127.0.0.1']
@@ -219,9 +241,12 @@ test.concurrent('a server that closes the connection, or is not there, is a fail
     failure: 'connection',
   })
   expect(two.requests).toHaveLength(1)
-  const lookup = async () => []
-  expect(await send('http://nowhere.example/', { lookup })).toMatchObject({
-    status: null,
-    failure: 'connection',
-  })
+  const lookups = [
+    async () => [],
+    async () => {
+      throw new Error('ENOTFOUND')
+    },
+  ]
+  for (const lookup of lookups)
+    expect(await send('http://nowhere.example/', { lookup })).toMatchObject(failed('dns'))
 })

@@ -166,3 +166,27 @@ test('each of thousands of endpoints is hinted, by one process that sends to no 
   expect([...hinted.values()].every((count) => count === 1)).toBe(true)
   await expect.poll(() => webhookModel(db).countDocuments({ due_at: { $ne: null } })).toBe(0)
 }, 1_500_000)
+
+test.concurrent('sandboxes flood nobody: five endpoints, scenarios and the clock make ten posts a second at one origin', async (context) => {
+  const { expect } = context
+  const at: number[] = []
+  const { url } = startReceiver(context, () => {
+    at.push(performance.now())
+    return new Response(null, { status: 500 })
+  })
+  const actor = await service.actor()
+  for (let path = 0; path < 5; path += 1) {
+    const webhook = { url: url.replace('/hooks', `/${path}`), events: ['message.created'] }
+    expect((await actor.send('POST', '/sandbox/webhooks', { body: webhook })).status).toBe(201)
+  }
+  await actor.send('POST', '/sandbox/scenarios/guest-writes', { body: { count: 100 } })
+  // All of them have failed, and are due again at once: 500 posts within the blink of an advance.
+  for (let times = 0; times < 5; times += 1) {
+    await Bun.sleep(2000)
+    await actor.send('POST', '/sandbox/clock', { body: { advance_seconds: 3600 } })
+  }
+  const [first = 0] = at
+  const seconds = (performance.now() - first) / 1000
+  expect(at.length).toBeGreaterThan(50)
+  expect(at.length).toBeLessThanOrEqual(10 * (seconds + 1))
+})

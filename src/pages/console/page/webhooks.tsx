@@ -137,7 +137,7 @@ function DeliveryTable({ rows }: { rows: DeliveryView[] }) {
 }
 
 /** The result of the last try. */
-function responseOf({ response_status, error, milliseconds }: DeliveryView): string {
+function responseOf({ response_status, error, error_detail, milliseconds }: DeliveryView): string {
   if (milliseconds === null) return 'not tried yet'
-  return `${response_status ?? error} after ${showCount(milliseconds)} ms`
+  return `${response_status ?? error_detail ?? error} after ${showCount(milliseconds)} ms`
 }
