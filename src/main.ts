@@ -11,6 +11,12 @@ import { notifySupervisor } from './process/worker-metrics.ts'
 /** The HTTP server's own limit; every route has a lower one. */
 const maxRequestBytes = 1024 ** 3
 
+/**
+ * How long an idle connection stays open: longer than any proxy in front keeps it, which would otherwise send a request on a
+ * connection that is just closing, and lose it (decisions §1).
+ */
+const idleSeconds = 120
+
 /** Serves until asked to stop, then finishes the requests in progress, within 20 seconds. */
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
@@ -29,6 +35,7 @@ async function serve(config: Config): Promise<void> {
       port: config.port,
       reusePort: config.workers > 1,
       maxRequestBodySize: maxRequestBytes,
+      idleTimeout: idleSeconds,
     })
   } catch (error) {
     console.error(`Cannot listen on ${config.host}:${config.port}: ${(error as Error).message}`)

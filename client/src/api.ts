@@ -2360,7 +2360,7 @@ export interface components {
             method: string;
             /** @description Path of the request without its query; `…` stands for what had not its proper form */
             path: string;
-            /** @description Status of the response */
+            /** @description Status of the response; 0 where a fault of the sandbox left the request without one */
             status: number;
             /** @description The error of the response; null for a success */
             error: {
@@ -2403,6 +2403,8 @@ export interface components {
             limited: number;
             /** @description Responses from 500 on */
             failed: number;
+            /** @description Requests that a fault of the sandbox left without a response */
+            unanswered: number;
         };
         Room: {
             /** @description Our id */
@@ -2867,6 +2869,8 @@ export interface components {
             milliseconds: number | null;
             /** @description Why there was no response: `timeout`, `connection` or `address`; null otherwise */
             error: string | null;
+            /** @description What went wrong with a `connection`: `refused`, `reset`, `tls` or `dns`; null if it is not known */
+            error_detail: string | null;
             /** @description The fault of the sandbox that its first try met; null for none */
             fault: string | null;
             /**
@@ -2987,7 +2991,7 @@ export interface operations {
                 per_page?: number;
                 /** @description The `next_cursor` of the previous page; belongs to its key */
                 cursor?: string;
-                /** @description Only these statuses: `2xx` to `5xx`, or a number; may be repeated; at most 20 */
+                /** @description Only these statuses: `2xx` to `5xx`, a number, or `unanswered` for those that a fault of the sandbox left without a response; may be repeated; at most 20 */
                 status?: string[];
                 /** @description Only the request with this `X-Request-Id` */
                 request_id?: string;

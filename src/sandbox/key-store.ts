@@ -4,7 +4,7 @@ import type { ClockStart } from '../versions/host-clock-store.ts'
 import { sandboxKeyModel } from './model.ts'
 
 /** How often the sandbox of a key is filled at most, and in which time (decisions §13). */
-const maxFills = 10
+const maxFills = 60
 const fillsMilliseconds = 600_000
 
 /** Begins to fill a key's sandbox; false while another request does. */

@@ -75,7 +75,7 @@ const keyFields = {
   _id: number,
   /** Until when a process fills its sandbox: the others wait for it, so that it is filled once. Null for none. */
   filling_until: momentOrNull,
-  /** When it was last filled, at most ten times. */
+  /** When it was filled, the last 60 times. */
   fills: list<Date>(Date),
   /** The last version that any of its sandboxes gave out, in seconds since 1970. */
   last_version: { ...number, default: 0 },

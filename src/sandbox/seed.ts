@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { addDays, toDay } from '../core/clock.ts'
 import type { AppContext } from '../http/context.ts'
 import { withIds } from '../http/ids.ts'
@@ -7,11 +8,11 @@ import { prepareRates } from '../inventory/listings/rates/write.ts'
 import type { ListingStatus } from '../inventory/listings/schema.ts'
 import { setListingStatus } from '../inventory/listings/store.ts'
 import { prepareListing } from '../inventory/listings/write.ts'
-import { carryOut } from '../platform/mongo/transactions.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import { carryOut, inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { prepareBooking } from '../stays/bookings/create.ts'
 import type { StatusWord } from '../stays/bookings/status.ts'
-import { findBooking } from '../stays/bookings/store.ts'
-import { transitionBooking } from '../stays/bookings/transitions.ts'
+import { prepareTransition } from '../stays/bookings/transitions.ts'
 import { setConversationClosed } from '../stays/messages/conversation.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
@@ -64,41 +65,50 @@ export async function seedSandbox(
   start: ClockStart,
 ): Promise<void> {
   await startHostClock(store.db, scope, start)
-  const [users, listings, bookings, rates] = await Promise.all([
-    readData<UserData>('users'),
-    readData<ListingData>('listings'),
-    readData<BookingData>('bookings'),
-    readData<RatesData>('rates'),
-  ])
-  for (const { id, body } of users) {
-    const work = await prepareUser(
-      { ...store, ids: withIds(store.ids, { user: id }) },
-      { hostId: scope, keyId, address: '127.0.0.1' },
-      normalize(UserCreate, body),
-    )
-    await carryOut(store.db, work)
-  }
-  for (const listing of listings) await seedListing(store, scope, listing)
-  for (const booking of bookings) await seedBooking(store, scope, booking)
-  for (const write of rates) await seedRates(store, scope, write)
+  const users = await Promise.all(data.users.map((user) => userOf(store, scope, keyId, user)))
+  const listings = await Promise.all(data.listings.map((listing) => listingOf(store, scope, listing)))
+  await runAll(store.db, scope, [...users, ...listings])
+  for (const { id, status } of data.listings) await setListingStatus(store, { id, host_id: scope }, status)
+  const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(store, scope, booking)))
+  await runAll(store.db, scope, bookings)
+  for (const { id, has_closed_conversation } of data.bookings)
+    if (has_closed_conversation) await setConversationClosed(store, { id, host_id: scope }, true)
+  for (const write of data.rates) await seedRates(store, scope, write)
 }
 
-async function seedListing(store: Store, scope: number, data: ListingData): Promise<void> {
-  const { id, first_room_type_id, first_room_id, status, body } = data
+/** Makes changes in one transaction: nobody else writes to a sandbox that is filling, and each commit costs. */
+function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<void> {
+  return inTransaction(db, `sandbox/${scope}`, async (session) => {
+    for (const { run } of works) await run(session)
+  })
+}
+
+function userOf(store: Store, scope: number, keyId: number, { id, body }: UserData) {
+  const context = { ...store, ids: withIds(store.ids, { user: id }) }
+  const origin = { hostId: scope, keyId, address: '127.0.0.1' }
+  return prepareUser(context, origin, normalize(UserCreate, body))
+}
+
+function listingOf(store: Store, scope: number, listing: ListingData) {
+  const { id, first_room_type_id, first_room_id, body } = listing
   const ids = withIds(store.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
-  await carryOut(store.db, await prepareListing({ ...store, ids }, scope, body))
-  await setListingStatus(store, { id, host_id: scope }, status)
+  return prepareListing({ ...store, ids }, scope, body)
 }
 
-async function seedBooking(store: Store, scope: number, data: BookingData): Promise<void> {
-  const { id, checkin_in_days, nights, status, has_closed_conversation, ...rest } = data
+async function bookingOf(store: Store, scope: number, booking: BookingData): Promise<UnitOfWork<unknown>> {
+  const { id, checkin_in_days, nights, status, has_closed_conversation: _, ...rest } = booking
   const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
   const context = { ...store, ids: withIds(store.ids, { booking: id }) }
-  await carryOut(store.db, await prepareBooking(context, scope, input))
-  if (status !== 'pending')
-    await transitionBooking(store, await findBooking(store.db, scope, id), { to: status })
-  if (has_closed_conversation) await setConversationClosed(store, { id, host_id: scope }, true)
+  const booked = await prepareBooking(context, scope, input)
+  if (status === 'pending') return booked
+  return {
+    ...booked,
+    async run(session) {
+      const made = await booked.run(session)
+      return prepareTransition(store, made, { to: status }).run(session)
+    },
+  }
 }
 
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
@@ -106,6 +116,14 @@ async function seedRates(store: Store, scope: number, { id, data }: RatesData): 
   await carryOut(store.db, await prepareRates(context, scope, data))
 }
 
-async function readData<T>(name: string): Promise<T[]> {
-  return Bun.file(new URL(`./data/${name}.json`, import.meta.url)).json()
+/** Read once: a test suite clears its sandbox before each of its tests. */
+const data = {
+  users: readData<UserData>('users'),
+  listings: readData<ListingData>('listings'),
+  bookings: readData<BookingData>('bookings'),
+  rates: readData<RatesData>('rates'),
+}
+
+function readData<T>(name: string): T[] {
+  return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), 'utf8'))
 }

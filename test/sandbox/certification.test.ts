@@ -273,7 +273,7 @@ describe.concurrent('a certification', () => {
     const keys = service.context.live.db.collection('keys')
     await keys.updateOne({ id: actor.keyId }, { $set: { expires_at: new Date(0) } })
     await until(actor, id, null)
-    expect(await requestRecordModel(db).countDocuments({ certification_id: id })).toBe(0)
+    await expect.poll(() => requestRecordModel(db).countDocuments({ certification_id: id })).toBe(0)
     expect(await stored(id)).toMatchObject({ status: 'failed', secret: null, next: null, facts: {} })
   })
 

@@ -152,6 +152,12 @@ test.concurrent('a lost request does nothing, a lost response everything, and ha
     [201, 'lost_response'],
     [0, 'lost_request'],
   ])
+  const lost = (await actor.send('GET', '/v1/requests?status=unanswered')).body.data
+  expect(lost.map((one: { fault: string }) => one.fault)).toEqual(['lost_request'])
+  expect((await actor.send('GET', '/v1/requests?status=0')).status).toBe(422)
+  const counts = (await actor.send('GET', '/v1/requests/counts')).body.data
+  const unanswered = counts.map((one: { unanswered: number }) => one.unanswered)
+  expect(unanswered.reduce((sum: number, one: number) => sum + one, 0)).toBe(1)
 })
 
 test.concurrent('errors are lost and cut like other responses, and so are pages and large lists', async ({
@@ -257,6 +263,13 @@ test.concurrent('rules that are not valid change nothing, and each says what is 
     [[{ fault: 'slow', operation: 'clearSandbox' }], 'rules.0.operation', 'invalid'],
     [[{ fault: 'slow', operation: 'setSandboxFaults' }], 'rules.0.operation', 'invalid'],
     [[{ fault: 'slow', operation: 'getSandboxClock' }], 'rules.0.operation', 'invalid'],
+    ...[
+      'startSandboxCertification',
+      'getSandboxCertification',
+      'getKey',
+      'listRequests',
+      'countRequests',
+    ].map((operation) => [[{ fault: 'slow', operation }], 'rules.0.operation', 'invalid'] as const),
     [[{ fault: 'slow', operation: 'unknown' }], 'rules.0.operation', 'invalid'],
     [[{ fault: 'slow', event: 'booking.changed' }], 'rules.0.event', 'invalid'],
     [[{ fault: 'hint_lost', operation: 'createBooking' }], 'rules.0.operation', 'invalid'],

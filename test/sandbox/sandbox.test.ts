@@ -311,18 +311,36 @@ test('however many requests meet an empty sandbox, it is filled once', async () 
   expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(1)
 })
 
-test('a sandbox is filled ten times in ten minutes, and what clearing leaves is two numbers', async () => {
+test('a sandbox is filled sixty times in ten minutes, and what clearing leaves is two numbers', async () => {
   const actor = await service.actor()
-  for (let count = 0; count < 10; count += 1) {
+  const fillAndClear = async () => {
     expect((await actor.send('GET', '/sandbox/listings')).status).toBe(200)
     expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
   }
+  await fillAndClear()
+  const key = { _id: actor.keyId }
+  const [filled] = (await sandboxKeyModel(service.sandbox.db).findOne(key).lean())?.fills ?? []
+  await sandboxKeyModel(service.sandbox.db).updateOne(key, { $set: { fills: Array(58).fill(filled) } })
+  await fillAndClear()
+  await fillAndClear()
   const refused = await actor.send('GET', '/sandbox/listings', { asIs: true })
   expect([refused.status, refused.body.error.type, Number(refused.headers.get('retry-after'))]).toEqual([
     409,
     'conflict',
     expect.any(Number),
   ])
+  const { paths } = (await actor.send('GET', '/openapi.json')).body
+  for (const [path, methods] of Object.entries<Record<string, { responses: Record<string, object> }>>(paths))
+    for (const [method, { responses }] of Object.entries(methods)) {
+      if (!path.startsWith('/sandbox/') || /^\/sandbox\/(certifications|key|requests)\b/.test(path)) continue
+      expect([method, path, responses['409']]).toMatchObject([
+        ...[method, path],
+        { headers: { 'Retry-After': expect.any(Object) } },
+      ])
+      if (method !== 'get' || path.includes('{id}') || path.includes('nights')) continue
+      const target = path.replace('{provider}', 'provider_one').replace(/\{\w+\}/g, '1')
+      expect([target, (await actor.send('GET', target, { asIs: true })).status]).toEqual([target, 409])
+    }
   offset += 601_000
   await sweepSandboxes({ ...service.sandbox, models })
   expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(0)

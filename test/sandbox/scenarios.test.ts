@@ -220,6 +220,14 @@ test.concurrent('what is not valid, or does not fit, plays nothing and says why'
     const found = answer.error?.errors.map((one: { path: string; code: string }) => [one.path, one.code])
     expect([status, found], JSON.stringify(body)).toEqual([422, [[path, code]]])
   }
+  for (const name of ['host-confirms', 'guest-cancels', 'guest-writes', 'conversation-closes', 'history'])
+    for (const listing_id of [foreign.listing_id, 999_999_999]) {
+      const { status, body } = await play(actor, name, { listing_id })
+      expect([name, status, body.error?.errors[0]]).toMatchObject([
+        ...[name, 422],
+        { path: 'listing_id', code: 'invalid' },
+      ])
+    }
   const unknown = await play(actor, 'guest-cancels', { booking_id: foreign.booking_id })
   expect([unknown.status, unknown.body.error.errors[0]]).toMatchObject([
     422,

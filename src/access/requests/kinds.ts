@@ -1,8 +1,12 @@
+/** The status of a request that a fault of the sandbox has left without a response (decisions §22). */
+export const unansweredStatus = 0
+
 /** Kinds of response, as they are counted: by status, with what the rate limit refused apart. */
-export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed'
+export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed' | 'unanswered'
 
 /** The kind of a response with this status. */
 export function kindOf(status: number): ResponseKind {
+  if (status === unansweredStatus) return 'unanswered'
   if (status < 400) return 'succeeded'
   if (status === 429) return 'limited'
   return status < 500 ? 'refused' : 'failed'

@@ -1,8 +1,10 @@
+import { unansweredStatus } from './kinds.ts'
+
 /** Which requests are looked for; what is left out does not limit. */
 export interface RequestQuestion {
   host_id?: number
   key_id?: number
-  /** Each a status, or all of a hundred as `4xx`. */
+  /** Each a status, all of a hundred as `4xx`, or `unanswered`. */
   statuses?: string[] | undefined
   request_id?: string | undefined
   since?: Date | undefined
@@ -34,8 +36,9 @@ export function requestFilter(question: RequestQuestion, weekAgo: Date) {
   }
 }
 
-/** The statuses that `422` or `4xx` stands for. */
+/** The statuses that `422`, `4xx` or `unanswered` stands for. */
 function rangeOf(status: string): { $gte: number; $lte: number } {
+  if (status === 'unanswered') return { $gte: unansweredStatus, $lte: unansweredStatus }
   return { $gte: Number(status.replace('xx', '00')), $lte: Number(status.replace('xx', '99')) }
 }
 

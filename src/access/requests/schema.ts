@@ -23,7 +23,8 @@ export const requestFilters = {
     Type.Array(text(255, { format: 'response-status', whenBlank: 'invalid' }), {
       maxItems: 20,
       namesElements: false,
-      description: 'Only these statuses: `2xx` to `5xx`, or a number; may be repeated',
+      description:
+        'Only these statuses: `2xx` to `5xx`, a number, or `unanswered` for those that a fault of the sandbox left without a response; may be repeated',
       example: ['4xx'],
     }),
   ),
@@ -60,7 +61,9 @@ export const RequestView = named(
     at: shown.timestamp('When the request arrived'),
     method: shown.text('Method of the request'),
     path: shown.text('Path of the request without its query; `…` stands for what had not its proper form'),
-    status: shown.integer('Status of the response'),
+    status: shown.integer(
+      'Status of the response; 0 where a fault of the sandbox left the request without one',
+    ),
     error: nullable(RequestError, { description: 'The error of the response; null for a success' }),
     duration_ms: shown.number('Milliseconds it took, without the time for which `wait` held it'),
     replayed: shown.boolean('True for the replay of an earlier response with the same `Idempotency-Key`'),
@@ -89,6 +92,7 @@ export const RequestCount = named(
     refused: shown.integer('Responses from 400 to 499, except 429', 'count'),
     limited: shown.integer('Responses with 429: beyond the rate limit', 'count'),
     failed: shown.integer('Responses from 500 on', 'count'),
+    unanswered: shown.integer('Requests that a fault of the sandbox left without a response', 'count'),
   }),
 )
 export type RequestCount = Static<typeof RequestCount>

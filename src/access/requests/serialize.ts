@@ -19,7 +19,7 @@ export function serializeRequest({
 /** The counts of one minute. */
 export function serializeCount(
   minute: Date,
-  { succeeded = 0, refused = 0, limited = 0, failed = 0 }: KindCounts,
+  { succeeded = 0, refused = 0, limited = 0, failed = 0, unanswered = 0 }: KindCounts,
 ): RequestCount {
-  return { at: toTimestamp(minute), succeeded, refused, limited, failed }
+  return { at: toTimestamp(minute), succeeded, refused, limited, failed, unanswered }
 }

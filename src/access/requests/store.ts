@@ -2,6 +2,7 @@ import type { RequestEntry } from '../../http/request-entry.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
+import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 import { type RequestQuestion, requestFilter } from './question.ts'
 
@@ -21,7 +22,7 @@ export type RequestSeries = Pick<StoredRequest, 'host_id' | 'key_id' | 'failed'>
 
 /** An entry as it is stored. */
 export function toStoredRequest(key: { id: number; hostId: number }, entry: RequestEntry): StoredRequest {
-  const failed = entry.status >= 400
+  const failed = kindOf(entry.status) !== 'succeeded'
   const kept = failed ? failureMilliseconds : otherMilliseconds
   return {
     ...{ _id: Bun.randomUUIDv7('hex', entry.at), host_id: key.hostId, key_id: key.id, failed },

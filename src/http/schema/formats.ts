@@ -17,7 +17,7 @@ const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
 const month = /^\d{4}-(?:0[1-9]|1[0-2])$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
-const responseStatus = /^[2-5](?:xx|\d\d)$/
+const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
 const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 
 /** Real dates of the Gregorian calendar, leap days included. */
@@ -121,7 +121,7 @@ export const formats = {
   },
   'response-status': {
     accepts: (text) => responseStatus.test(text),
-    expectation: 'a status such as "422" or "4xx"',
+    expectation: 'a status such as "422" or "4xx", or "unanswered"',
     documented: { pattern: responseStatus.source },
   },
   moment: {

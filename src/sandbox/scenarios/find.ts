@@ -4,14 +4,14 @@ import { bookingStatus, type StatusWord } from '../../stays/bookings/status.ts'
 import { type BookingWish, findNewestBooking } from '../../stays/bookings/store.ts'
 import { findClosedConversations } from '../../stays/messages/store.ts'
 import type { ScenarioParameters } from './schema.ts'
-import { missing, type Stage } from './stage.ts'
+import { missing, requireListing, type Stage } from './stage.ts'
 
 type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
 
 /**
  * The booking that was named, or the newest that fits.
  *
- * @throws DomainError `validation` at `booking_id` for one of others; `conflict` where none fits
+ * @throws DomainError `validation` at `booking_id` or `listing_id` for one of others; `conflict` where none fits
  */
 export async function findFitting(
   { app, hostId }: Stage,
@@ -22,6 +22,7 @@ export async function findFitting(
   const find = (wish: BookingWish) => findNewestBooking(app.db, hostId, wish)
   if (booking_id && !(await find({ id: booking_id })))
     throw invalidField('booking_id', '"booking_id" must be the id of a booking of this sandbox')
+  await requireListing(app.db, hostId, listing_id)
   const found = await find({
     ...(booking_id ? { id: booking_id } : {}),
     ...(listing_id ? { listing_id } : {}),

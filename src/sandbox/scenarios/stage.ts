@@ -4,7 +4,8 @@ import type { AppContext } from '../../http/context.ts'
 import { withIds } from '../../http/ids.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
-import { findBookableListing } from '../../inventory/listings/store.ts'
+import { findBookableListing, findListing } from '../../inventory/listings/store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
 import { prepareBooking } from '../../stays/bookings/create.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
@@ -85,20 +86,27 @@ export async function placeFor(
   return [place as Place, stay]
 }
 
+/** @throws DomainError `validation` at `listing_id` for a listing of others */
+export async function requireListing(
+  db: Db,
+  hostId: number,
+  listingId: number | null | undefined,
+): Promise<void> {
+  if (!listingId) return
+  await findListing(db, hostId, listingId).catch((error) => {
+    if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
+    throw invalidField('listing_id', '"listing_id" must be the id of a listing of this sandbox')
+  })
+}
+
 async function* bookableListings(
   { app: { db }, hostId }: Stage,
   listingId: number | null | undefined,
 ): AsyncGenerator<ListingRoomTypes> {
+  await requireListing(db, hostId, listingId)
   const wanted = { listingId: listingId ?? undefined, roomTypeId: undefined }
   for (let page = 1; ; page += 1) {
-    const { listings } = await findRoomTypesPage(db, hostId, wanted, {
-      page,
-      perPage: listingsPerPage,
-    }).catch((error) => {
-      if (error instanceof DomainError && error.kind === 'not_found')
-        throw invalidField('listing_id', '"listing_id" must be the id of a listing of this sandbox')
-      throw error
-    })
+    const { listings } = await findRoomTypesPage(db, hostId, wanted, { page, perPage: listingsPerPage })
     for (const listing of listings)
       if (await findBookableListing(db, hostId, listing.listingId)) yield listing
     if (listings.length < listingsPerPage) return

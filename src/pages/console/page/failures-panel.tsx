@@ -15,7 +15,7 @@ export interface Failures {
 /** A page of failures of both environments. */
 export async function loadFailures(api: Api, cursor: string | null, turn?: Turn): Promise<Failures> {
   const { data, meta } = await api.get<RequestView[]>('/requests', {
-    query: { status: ['4xx', '5xx'], per_page: '100', ...(cursor ? { cursor } : {}) },
+    query: { status: ['4xx', '5xx', 'unanswered'], per_page: '100', ...(cursor ? { cursor } : {}) },
     ...turn,
   })
   return { rows: data, next: meta.pagination?.next_cursor ?? null }

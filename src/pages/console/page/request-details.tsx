@@ -12,10 +12,12 @@ function showWhole({ currentTarget }: Event): void {
 /** A request that opens to its errors in words. */
 export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: boolean }) {
   const { error } = row
+  const isAnswered = row.status !== 0
+  const isGood = isAnswered && row.status < 400
   return (
     <details class="request" open={isOpen} onToggle={showWhole}>
       <summary>
-        <span class={`badge ${row.status < 400 ? 'good' : 'bad'}`}>{row.status}</span>
+        <span class={`badge ${isGood ? 'good' : 'bad'}`}>{isAnswered ? row.status : 'unanswered'}</span>
         <code>
           {row.method} {row.path}
         </code>
@@ -24,7 +26,10 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
         </time>
       </summary>
       <div class="errors">
-        {error ? <p class="message">{error.message}</p> : <p>The request succeeded.</p>}
+        {error && <p class="message">{error.message}</p>}
+        {!error && (
+          <p>{isAnswered ? 'The request succeeded.' : 'A fault of the sandbox lost the request.'}</p>
+        )}
         {error && error.errors.length > 0 && (
           <ul>
             {error.errors.map((problem) => (

@@ -14,6 +14,7 @@ export const kinds: { kind: ResponseKind; name: string }[] = [
   { kind: 'refused', name: 'Refused (4xx)' },
   { kind: 'limited', name: 'Beyond the limit (429)' },
   { kind: 'failed', name: 'Failed (5xx)' },
+  { kind: 'unanswered', name: 'Unanswered (a fault of the sandbox)' },
 ]
 
 /** One bar of the chart. */
@@ -29,7 +30,7 @@ export function toBars(counts: RequestCount[], span: Span, now: number): Bar[] {
   const last = Math.floor(now / 1000 / seconds) * seconds
   const bars = Array.from({ length: minutes / minutesPerBar }, (_, index) => {
     const at = last - (minutes / minutesPerBar - 1 - index) * seconds
-    return { at, succeeded: 0, refused: 0, limited: 0, failed: 0 }
+    return { at, succeeded: 0, refused: 0, limited: 0, failed: 0, unanswered: 0 }
   })
   const first = bars[0]?.at ?? last
   for (const { at, ...count } of counts) {
