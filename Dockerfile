@@ -5,14 +5,14 @@ COPY package.json bun.lock ./
 COPY patches ./patches
 RUN bun install --frozen-lockfile --production --omit peer
 
-# What partners can import into Postman and Bruno, made by tools that stay out of the image.
-FROM packages AS collections
+# What partners download, made by tools that stay out of the image.
+FROM packages AS downloads
 RUN bun install --frozen-lockfile
 COPY bin ./bin
 COPY src ./src
 COPY client ./client
 COPY fixtures ./fixtures
-RUN bun bin/make-collections.ts
+RUN bun bin/make-downloads.ts
 
 FROM oven/bun:1.4.5-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
@@ -25,7 +25,7 @@ COPY cli ./cli
 COPY client ./client
 COPY fixtures ./fixtures
 COPY CHANGELOG.md ./
-COPY --from=collections /service/collections ./collections
+COPY --from=downloads /service/downloads ./downloads
 USER bun
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \

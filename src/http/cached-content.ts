@@ -30,6 +30,7 @@ export function cachedContent(
   cacheControl = askEachTime,
 ): CachedContent {
   const etag = strongTag(bytes)
+  const isCompressed = contentType === 'application/gzip'
   const compressed = new Map<Encoding, Promise<Buffer<ArrayBuffer>>>()
   const compress = (encoding: Encoding) => {
     const made = compressed.get(encoding) ?? (compressors[encoding](bytes) as Promise<Buffer<ArrayBuffer>>)
@@ -39,7 +40,7 @@ export function cachedContent(
   return {
     etag,
     async respond(request, headers = {}) {
-      const encoding = encodingFor(request.headers.get('accept-encoding'))
+      const encoding = isCompressed ? undefined : encodingFor(request.headers.get('accept-encoding'))
       const common = { ...headers, etag, 'cache-control': cacheControl, vary: 'accept-encoding' }
       if (matches(request.headers.get('if-none-match'), etag))
         return new Response(null, { status: 304, headers: common })

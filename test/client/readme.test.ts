@@ -22,14 +22,20 @@ const runtimes = { node: 'node', bun: process.execPath }
 type Runtime = keyof typeof runtimes
 
 beforeAll(async () => {
-  await Bun.$`bin/bun run build:client`.cwd(root).quiet()
-  await Bun.$`npm pack --silent --pack-destination ${project} ${join(root, 'client/dist')}`
-    .cwd(project)
-    .quiet()
   await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
-  await Bun.$`npm install --silent --offline --no-audit ./partner-interface-client-1.0.0.tgz`
+  await Bun.$`npm install --silent --no-audit --no-fund ${url}/docs/partner-interface-client.tgz`
     .cwd(project)
     .quiet()
+})
+
+test('the package that the service serves is the one that would be published', async () => {
+  await Bun.$`bin/bun run build:client`.cwd(root).quiet()
+  const packed = await Bun.$`npm pack --dry-run --json ${join(root, 'client/dist')}`.cwd(project).quiet()
+  const names = packed.json()[0].files.map(({ path }: { path: string }) => path)
+  const response = await fetch(`${url}/docs/partner-interface-client.tgz`)
+  expect(response.headers.get('content-type')).toBe('application/gzip')
+  const files = await new Bun.Archive(await response.bytes()).files()
+  expect([...files.keys()].sort()).toEqual(names.map((name: string) => `package/${name}`).sort())
 })
 
 /** An example in a folder of its own, below the project. */

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { roots } from '../../http/roots.ts'
+import { downloadsFolder } from './client-package.ts'
 import type { Json } from './schemas.ts'
 
 /** Collections for HTTP clients of partners, by file name. */
@@ -8,9 +9,6 @@ export const collectionNames = [
   'partner-interface.postman_collection.json',
   'partner-interface.bruno.json',
 ] as const
-
-/** Where the build of the image leaves them: what converts them is not part of the image. */
-export const collectionsFolder = new URL('../../../collections/', import.meta.url)
 
 /** Stands for the address of the service until a collection is served. */
 export const baseUrlPlaceholder = 'http://partner-interface.invalid'
@@ -76,7 +74,7 @@ async function toBruno(document: Json): Promise<Json> {
 /** The collections that the build left, or those that the tools make now, where they are installed. */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
-    collectionNames.map(async (name) => [name, await readFile(new URL(name, collectionsFolder), 'utf8')]),
+    collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),
   ).catch(() => null)
   const collections = stored ? (Object.fromEntries(stored) as Collections) : await makeCollections(document())
   return Object.fromEntries(

@@ -6,6 +6,7 @@ import type { Config } from '../../core/config.ts'
 import { notFound } from '../../core/errors.ts'
 import { type CachedContent, cachedContent, forGood } from '../../http/cached-content.ts'
 import { pagePolicy } from '../../http/security-headers.ts'
+import { mapValues } from './schemas.ts'
 
 /** The content below `/docs`, by path, and the OpenAPI document; made when it is first asked for. */
 type Documentation = Record<string, CachedContent>
@@ -23,9 +24,9 @@ export function docsRoutes(config: Config, app: () => AnyElysia) {
   const find = async (path: string) => {
     documentation ??= makeDocumentation(config, app())
     const found = (await documentation)[path]
-    if (found || !path.endsWith('.json')) return found
-    downloads ??= makeDownloads(config, app()).catch(() => ({}))
-    return (await downloads)[path]
+    if (found || !/\.(json|tgz)$/.test(path)) return found
+    downloads ??= makeDownloads(config, app())
+    return (await downloads)[path.slice('/docs/'.length)]
   }
   const serve = async ({ path, request, set }: RequestContext) => {
     const content = await find(path)
@@ -68,17 +69,19 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Docume
   }
 }
 
-/** The collections for Postman and Bruno; empty where they were neither built nor can be. */
+/** The collections for Postman and Bruno, and the client; without those that were neither built nor can be. */
 async function makeDownloads(config: Config, app: AnyElysia): Promise<Documentation> {
   const { openApiDocument } = await import('./openapi.ts')
   const { loadCollections } = await import('./collections.ts')
-  const collections = await loadCollections(() => openApiDocument(app, config), config.publicUrl)
-  return Object.fromEntries(
-    Object.entries(collections).map(([name, content]) => [
-      `/docs/${name}`,
-      text(content, 'application/json'),
-    ]),
-  )
+  const { clientPackageName, loadClientPackage } = await import('./client-package.ts')
+  const [collections, client] = await Promise.all([
+    loadCollections(() => openApiDocument(app, config), config.publicUrl).catch(() => ({})),
+    loadClientPackage().catch(() => null),
+  ])
+  return {
+    ...mapValues(collections as Record<string, string>, (content) => text(content, 'application/json')),
+    ...(client ? { [clientPackageName]: cachedContent(client, 'application/gzip') } : {}),
+  }
 }
 
 function text(content: string, contentType: string): CachedContent {
