@@ -1,5 +1,6 @@
+import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
-import { type Config, ConfigError, readConfig } from './core/config.ts'
+import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
 import { isEmpty, seedDemo } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
@@ -43,11 +44,20 @@ async function serve(config: Config): Promise<void> {
     process.exit(1)
   }
   const address = `http://${config.host}:${app.server?.port}`
-  live.log.info({ address }, 'Listening')
+  live.log.info(
+    {
+      address,
+      version: packageJson.version,
+      settings: describeConfig(config),
+      servers: await context.versions(),
+    },
+    'Listening',
+  )
   if (isFirstWorker) process.stdout.write(welcome(address, demo))
   notifySupervisor('listening')
 
   const end = await ending
+  live.log.info({ reason: end, uptime_s: Math.round(process.uptime()) }, 'Shutting down')
   drain.abort(end)
   if (app.server) await drainServer(app.server, end)
   await metrics.leaveWorkers()

@@ -119,3 +119,24 @@ export function readConfig(environment: Environment, required = requiredInProduc
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
+
+/** The settings for the log: addresses without user, password and options, and of secrets only whether they are set. */
+export function describeConfig(config: Config): Record<string, unknown> {
+  const { secretKey, otherSecretKeys, metricsToken, mongodbUrl, redisUrl, tagManagerUrl, ...plain } = config
+  const { trustedProxies, ...settings } = plain
+  return {
+    ...settings,
+    trustedProxies: trustedProxies.rules,
+    mongodb: mongodbUrl ? serversOf(mongodbUrl) : 'its own server',
+    redis: redisUrl ? serversOf(redisUrl) : null,
+    tagManager: tagManagerUrl ? serversOf(tagManagerUrl) : null,
+    hasSecretKey: secretKey !== undefined,
+    otherSecretKeys: otherSecretKeys.length,
+    hasMetricsToken: metricsToken !== undefined,
+  }
+}
+
+/** The servers of an address, without anything that may be secret. */
+export function serversOf(url: string): string {
+  return /^[a-z+]+:\/\/(?:[^/]*@)?([^/?#]+)/.exec(url)?.[1] ?? 'an unknown address'
+}

@@ -57,6 +57,8 @@ export function requestLog({
         route,
         status,
         duration_ms: milliseconds,
+        // Of others the address stands in the entries of their key.
+        ...(status === 401 ? { address: outcome.address } : {}),
         ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
       if (!outcome.key) return

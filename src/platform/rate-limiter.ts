@@ -35,6 +35,8 @@ export interface RateLimiter {
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true when there is none. */
   ready(): Promise<boolean>
+  /** The version of the shared store's server; null where there is none, or it does not say. */
+  serverVersion(): Promise<string | null>
   /** Slots to be held for a while, by the same store. */
   readonly slots: Slots
   close(): Promise<void>
@@ -112,6 +114,10 @@ export class MemoryRateLimiter implements RateLimiter {
 
   async ready(): Promise<boolean> {
     return true
+  }
+
+  async serverVersion(): Promise<null> {
+    return null
   }
 
   async close(): Promise<void> {

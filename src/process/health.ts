@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../http/context.ts'
+import { share } from '../platform/share.ts'
 import { withTimeoutOrNull } from '../platform/timeout.ts'
 import type { StopReason } from './shutdown.ts'
 
@@ -24,24 +25,15 @@ function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSign
     {
       name: 'database',
       isEssential: true,
-      holds: shared(async () => Boolean(await db.db?.command({ ping: 1 }))),
+      holds: share(sharedMilliseconds, async () => Boolean(await db.db?.command({ ping: 1 }))),
     },
     { name: 'clock', isEssential: true, holds: async () => clockWatch.isSound() },
     { name: 'redis', isEssential: false, holds: () => rateLimiter.ready() },
   ]
 }
 
+/** No key is needed to ask, however often. */
 const sharedMilliseconds = 250
-
-/** One look for all who ask at about the same time: no key is needed to ask, however often. */
-function shared(look: () => Promise<boolean>): () => Promise<boolean> {
-  let last: { at: number; answer: Promise<boolean> } | undefined
-  return () => {
-    if (!last || performance.now() - last.at > sharedMilliseconds)
-      last = { at: performance.now(), answer: look() }
-    return last.answer
-  }
-}
 
 /**
  * `/healthz`: the process is up. `/readyz`: 200 `ready`, 200 `degraded` when a part is down that the service can do

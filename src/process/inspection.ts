@@ -1,16 +1,22 @@
 import { maxSkewSeconds } from '../core/skew.ts'
 import { measureSkew } from '../platform/mongo/clock-watch.ts'
 import { compareIndexes, type IndexDifference } from '../platform/mongo/collections.ts'
-import type { Db } from '../platform/mongo/connection.ts'
+import { askMember, type Db } from '../platform/mongo/connection.ts'
 import { latestVersion, type Release, readSchemaState } from '../platform/mongo/schema-version.ts'
 import { describeSkew, type Finding } from './finding.ts'
 
-/** Checks what the service needs of its database: schema, indexes, healthy members, a clock that agrees with ours. */
-export async function inspectDatabase(db: Db, release: Release): Promise<Finding[]> {
+/**
+ * Checks what the service needs of its database: schema, indexes, healthy members, transactions that end soon, a clock that
+ * agrees with ours.
+ *
+ * @param url with which the database was opened: each member is asked by itself
+ */
+export async function inspectDatabase(db: Db, url: string, release: Release): Promise<Finding[]> {
   return [
     await inspectSchema(db, release),
     await inspectIndexes(db, release),
     await inspectMembers(db),
+    ...(await inspectTransactions(db, url)),
     await inspectClock(db),
   ]
 }
@@ -40,6 +46,8 @@ async function inspectIndexes(db: Db, { models }: Release): Promise<Finding> {
 
 interface Hello {
   setName?: string
+  /** The members that hold data. */
+  hosts?: string[]
   /** `isdbgrid` of the router of a sharded cluster. */
   msg?: string
 }
@@ -51,6 +59,36 @@ async function inspectMembers(db: Db): Promise<Finding> {
   if (!hello.setName)
     return { check: 'replica set', state: 'failed', detail: 'not a replica set: transactions need one' }
   return memberFinding((await admin(db, { replSetGetStatus: 1 })) as Members)
+}
+
+/** A transaction that a killed process leaves open blocks retries for so long (decisions §11). */
+const maxTransactionSeconds = 3
+
+/** Members take turns as primary, so each of them must end abandoned transactions soon. A router does not tell. */
+async function inspectTransactions(db: Db, url: string): Promise<Finding[]> {
+  const { hosts = [] } = (await admin(db, { isMaster: 1 })) as Hello
+  const found = await Promise.all(
+    hosts.map(async (host) => {
+      const seconds = await transactionSeconds(url, host).catch(() => null)
+      return { host, seconds }
+    }),
+  )
+  if (found.length === 0) return []
+  const isWell = found.every(({ seconds }) => seconds !== null && seconds <= maxTransactionSeconds)
+  const detail = found.map(({ host, seconds }) => `${host} ${seconds === null ? 'unknown' : `${seconds} s`}`)
+  const advice = `; start each server with --setParameter transactionLifetimeLimitSeconds=${maxTransactionSeconds}`
+  return [
+    {
+      check: 'transaction limit',
+      state: isWell ? 'ok' : 'warning',
+      detail: `${detail.join(', ')}${isWell ? '' : advice}`,
+    },
+  ]
+}
+
+async function transactionSeconds(url: string, host: string): Promise<number> {
+  const parameter = 'transactionLifetimeLimitSeconds'
+  return Number((await askMember(url, host, { getParameter: 1, [parameter]: 1 }))[parameter])
 }
 
 interface Members {

@@ -15,6 +15,8 @@ import { release } from './release.ts'
 /** The database alone, as the administrators' commands need it. */
 export interface OpenDatabase {
   db: Db
+  /** The address that it was opened with, password included. */
+  url: string
   /** Names of indexes that differ from their definition, as far as that was looked at. */
   changedIndexes: string[]
   close(): Promise<void>
@@ -46,8 +48,7 @@ export async function openDatabase(
     if (!noTimeouts) await unlimited.close()
     const db = noTimeouts ? unlimited : await openMongo(url)
     return {
-      db,
-      changedIndexes,
+      ...{ db, url, changedIndexes },
       async close() {
         await db.close()
         await embedded?.close()

@@ -9,7 +9,7 @@ import { HeldRequests } from '../http/held-requests.ts'
 import { sequenceIds } from '../http/ids.ts'
 import { openLog } from '../platform/log.ts'
 import { ClockWatch } from '../platform/mongo/clock-watch.ts'
-import { openMongo } from '../platform/mongo/connection.ts'
+import { openMongo, serverVersion } from '../platform/mongo/connection.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { storedSecret } from '../platform/secrets/stored-secret.ts'
 import { withTimeoutOrNull } from '../platform/timeout.ts'
@@ -30,6 +30,8 @@ export interface OpenContext {
   live: AppContext
   sandbox: AppContext
   metrics: Metrics
+  /** The versions of the servers behind the service; null where one does not say. */
+  versions(): Promise<{ mongodb: string | null; redis: string | null }>
   close(): Promise<void>
 }
 
@@ -126,6 +128,10 @@ async function composeOn(
     live,
     sandbox: sandbox.context,
     metrics,
+    async versions() {
+      const [mongodb, redis] = await Promise.all([serverVersion(db), rateLimiter.serverVersion()])
+      return { mongodb, redis }
+    },
     async close() {
       clockWatch.close()
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)

@@ -85,3 +85,11 @@ test('the examples name settings that exist, belong together, and leave time to 
   expect(Number.parseInt(composed?.stop_grace_period ?? '', 10)).toBeGreaterThan(graceSeconds)
   expect(deployment.spec.replicas).toBeGreaterThan(budget.spec.minAvailable)
 })
+
+test('the README names every variable that compose.yaml requires, and Redis does not run as root', async () => {
+  const text = await read('compose.yaml')
+  const required = new Set([...text.matchAll(/\$\{([A-Z_]+):\?/g)].map(([, name]) => name))
+  const [, command = ''] = /`([^`]*) docker compose up --wait`/.exec(await read('README.md')) ?? []
+  expect(command.split(/=…\s*/).filter(Boolean).sort()).toEqual([...required].sort())
+  expect(redis).toMatchObject({ user: 'redis', cap_drop: ['ALL'], read_only: true })
+})

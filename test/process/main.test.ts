@@ -59,3 +59,30 @@ test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', async
   expect(statuses).toEqual(Array(30).fill(201))
   expect(await ended).toBe(0)
 })
+
+test('the start and the shutdown leave a line each, with the settings and no secret, and a 401 the address it came from', async () => {
+  const secret = 'S3cret'.repeat(8)
+  const MONGODB_URL = inject('mongodbUrl')
+    .replace('mongodb://', 'mongodb://')
+    .replace('?', '?appName=opt1on&')
+  const environment = testEnvironment({ MONGODB_URL, METRICS_TOKEN: secret, LOG_LEVEL: 'info' })
+  const service = await startService(environment)
+  await fetch(`${service.url}/v1/me`)
+  expect(await service.end('SIGTERM')).toBe(0)
+  const lines = service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+  const lineOf = (msg: string) => lines.filter((line) => line.msg === msg)
+  expect(lineOf('Listening')).toMatchObject([
+    {
+      version: '1.0.0',
+      settings: { workers: 1, hasMetricsToken: true, mongodb: expect.stringMatching(/^127\.0\.0\.1:\d+$/) },
+      servers: { mongodb: expect.stringMatching(/^\d+\.\d+/), redis: expect.stringMatching(/^\d+\.\d+/) },
+    },
+  ])
+  expect(lineOf('Shutting down')).toMatchObject([{ reason: 'asked' }])
+  expect(lines.find(({ status }) => status === 401)).toMatchObject({ address: '127.0.0.1' })
+  expect(service.output()).not.toMatch(/S3cret|opt1on/)
+})

@@ -18,6 +18,8 @@ export interface Administration {
   clock: Clock
   config: Config
   ids: IdSource
+  /** The address of the database, password included. */
+  mongodbUrl: string
 }
 
 /** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
@@ -30,7 +32,8 @@ export async function withDatabase<T>(
   if (!config.mongodbUrl) requireData(config.dataDir)
   const database = await openDatabase(config, { noTimeouts: true, ...opening })
   try {
-    return await work({ db: database.db, clock: systemClock, config, ids: sequenceIds(database.db) })
+    const { db, url } = database
+    return await work({ db, clock: systemClock, config, ids: sequenceIds(db), mongodbUrl: url })
   } finally {
     await database.close()
   }

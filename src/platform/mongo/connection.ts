@@ -1,4 +1,5 @@
-import mongoose, { type ClientSession, type Connection } from 'mongoose'
+import mongoose, { type ClientSession, type Connection, mongo } from 'mongoose'
+import { serversOf } from '../../core/config.ts'
 import { majorityTimeoutMilliseconds } from './limits.ts'
 
 export type Db = Connection
@@ -15,9 +16,10 @@ const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
  *
  * @param noTimeouts operations have no time limit: for work that grows with the data, such as building an index, and for
  * commands, which no request waits for
+ * @throws Error that names the servers, without a password
  */
 export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
-  return mongoose
+  const connecting = mongoose
     .createConnection(url, {
       dbName: databaseNameOf(url),
       autoCreate: false,
@@ -38,6 +40,15 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
       },
     })
     .asPromise()
+  return connecting.catch((error) => {
+    throw new Error(`Cannot connect to MongoDB at ${serversOf(url)}: ${error.message}`, { cause: error })
+  })
+}
+
+/** The version of the database server; null if it does not say. */
+export async function serverVersion(db: Db): Promise<string | null> {
+  const info = await db.db?.command({ buildInfo: 1 }).catch(() => null)
+  return info?.version ?? null
 }
 
 /**
@@ -46,4 +57,34 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
  */
 export function databaseNameOf(url: string): string {
   return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '') || defaultDatabase
+}
+
+const memberTimeoutMilliseconds = 3000
+
+/** Asks one member of a replica set by itself, with the login and the options of the whole set's address. */
+export async function askMember(
+  url: string,
+  host: string,
+  command: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const client = new mongo.MongoClient(memberUrl(url, host), {
+    directConnection: true,
+    serverSelectionTimeoutMS: memberTimeoutMilliseconds,
+  })
+  try {
+    return await (await client.connect()).db('admin').command(command)
+  } finally {
+    await client.close()
+  }
+}
+
+/** An address that is found by DNS implies TLS, and the database that logins are looked up in. */
+function memberUrl(url: string, host: string): string {
+  const member = url
+    .replace(/^(mongodb(?:\+srv)?:\/\/(?:[^/]*@)?)[^/?]+/, (_, login) => `${login}${host}`)
+    .replace(/([?&])replicaSet=[^&]*&?/, '$1')
+  if (!member.startsWith('mongodb+srv:')) return member
+  const options = 'tls=true&authSource=admin'
+  const [place = '', given] = member.replace('mongodb+srv:', 'mongodb:').split('?')
+  return `${place.replace(/^(mongodb:\/\/[^/]*)$/, '$1/')}?${options}${given ? `&${given}` : ''}`
 }

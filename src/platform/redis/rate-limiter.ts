@@ -127,6 +127,12 @@ export class RedisRateLimiter implements RateLimiter {
     return this.up
   }
 
+  async serverVersion(): Promise<string | null> {
+    if (!this.up) return null
+    const info = await withTimeout(this.redis.info(), pingTimeoutMilliseconds).catch(() => '')
+    return /^redis_version:(\S+)/m.exec(info)?.[1] ?? null
+  }
+
   async close(): Promise<void> {
     clearInterval(this.prober)
     this.redis.disconnect()

@@ -61,7 +61,7 @@ test('a migration is planned, carried out where one was cut short, by two at onc
   expect(await users.countDocuments({ nickname: { $exists: true } })).toBe(guests)
   expect(await users.countDocuments({ nickname: 'kept' })).toBe(1)
   expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 1, oldest: 0 })
-  const findings = await inspectDatabase(db, next)
+  const findings = await inspectDatabase(db, service.live.config.mongodbUrl as string, next)
   expect(findings.find(({ check }) => check === 'schema')).toMatchObject({ state: 'warning' })
 
   // What the release before has stored meanwhile.

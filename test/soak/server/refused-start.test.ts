@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/free-port.ts'
+import { testEnvironment } from '../../support/app.ts'
 import { runService, startService } from '../../support/processes.ts'
 
 test('a start that its secret does not allow leaves no database server behind', async () => {
@@ -17,4 +18,16 @@ test('a start that its secret does not allow leaves no database server behind', 
     expect(servers.stdout.toString()).toBe('')
   }
   await rm(DATA_DIR, { recursive: true })
+})
+
+test('a database that cannot be reached is named, without the password', async () => {
+  const { code, lines } = await runService({
+    ...testEnvironment(),
+    MONGODB_URL: 'mongodb://partner:hunter2@127.0.0.1:1/partner',
+  })
+  expect([code, lines.at(-1)]).toEqual([
+    1,
+    expect.stringMatching(/^Cannot start: Cannot connect to MongoDB at 127\.0\.0\.1:1: /),
+  ])
+  expect(lines.join()).not.toContain('hunter2')
 })

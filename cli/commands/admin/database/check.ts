@@ -9,8 +9,8 @@ export const check = command({
   examples: ['partnerctl db check'],
   async run({ args }) {
     await withDatabase(
-      async ({ db }) => {
-        const findings = await inspectDatabase(db, release)
+      async ({ db, mongodbUrl }) => {
+        const findings = await inspectDatabase(db, mongodbUrl, release)
         showFindings(args, findings, () => 'The database is not ready for the service')
       },
       { skipMigrations: true },
