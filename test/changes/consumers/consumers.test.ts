@@ -108,6 +108,21 @@ test('pages beside a consumer are refused, because an acknowledgement would make
   expect(seen).toEqual(all)
 })
 
+test('a filter beside a consumer is refused: what it hides would be acknowledged unseen, or stay pending for ever', async () => {
+  const actor = await service.actor()
+  for (const feed of ['bookings', 'messages'] as const) await put(actor, 'sync', { acknowledged: null }, feed)
+  for (const [feed, filter, value] of [
+    ['bookings', 'listing_id', '1'],
+    ['bookings', 'checkout_after', '2026-01-01'],
+    ['messages', 'booking_id', '1'],
+    ['messages', 'sender', 'guest'],
+  ] as const) {
+    const { status, body } = await actor.send('GET', `${provider}/${feed}?consumer=sync&${filter}=${value}`)
+    const [{ path, code }] = body.error.errors
+    expect([status, path, code]).toEqual([422, filter, 'invalid'])
+  }
+})
+
 test("the consumers of the two feeds, of two keys and of two environments are not each other's", async () => {
   const { actor, versions } = await hostWithBookings()
   const last = (await versions()).at(-1) as string

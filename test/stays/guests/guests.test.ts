@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
+import { eraseGuest, OpenStayError } from '../../../src/stays/guests/erase.ts'
+import { guestsEndedBefore } from '../../../src/stays/guests/stays-ended.ts'
 import { messageModel } from '../../../src/stays/messages/model.ts'
-import { userModel } from '../../../src/stays/users/model.ts'
+import { type StoredUser, userModel } from '../../../src/stays/users/model.ts'
 import { admin, adminJson } from '../../support/admin.ts'
 import { testApp } from '../../support/app.ts'
 import { findEverywhere, makeGuest } from '../../support/guests.ts'
@@ -152,4 +154,28 @@ test('a guest with a stay that is not over is not erased unless that is meant, a
     422,
     { path: 'email', code: 'invalid' },
   ])
+})
+
+test('a guest who books after they were chosen for erasure is left as they are', async () => {
+  const actor = await service.actor()
+  const past = { checkin_at: '2020-01-01', checkout_at: '2020-02-01' }
+  const guest = await makeGuest(actor, past)
+  const chosen = await Array.fromAsync(guestsEndedBefore(db, actor.hostId, '2020-03-01', new Date()))
+  expect(chosen.map(({ id }) => id)).toEqual([guest.user_id])
+  const stay = { checkin_at: '2031-05-01', checkout_at: '2031-06-01' }
+  const booked = { body: { user_id: guest.user_id, ...guest.place, ...stay } }
+  expect((await actor.send('POST', '/v1/bookings', booked)).status).toBe(201)
+  let hasBegun = false
+  const context = {
+    ...service.live,
+    onBegun() {
+      hasBegun = true
+    },
+  }
+  await expect(eraseGuest(context, chosen[0] as StoredUser)).rejects.toThrow(OpenStayError)
+  expect(await userModel(db).findOne({ id: guest.user_id }).lean()).toMatchObject({
+    ...{ email: guest.email, erasing_at: null, erased_at: null },
+  })
+  // No receipt either: with one, a restore would erase them.
+  expect(hasBegun).toBe(false)
 })
