@@ -9,7 +9,7 @@ import type { ListingStatus } from '../inventory/listings/schema.ts'
 import { setListingStatus } from '../inventory/listings/store.ts'
 import { prepareListing } from '../inventory/listings/write.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { carryOut, inTransaction, type UnitOfWork } from '../platform/mongo/transactions.ts'
+import { carryOut, inTransaction, mapUnit, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { prepareBooking } from '../stays/bookings/create.ts'
 import type { StatusWord } from '../stays/bookings/status.ts'
 import { prepareTransition } from '../stays/bookings/transitions.ts'
@@ -102,13 +102,7 @@ async function bookingOf(store: Store, scope: number, booking: BookingData): Pro
   const context = { ...store, ids: withIds(store.ids, { booking: id }) }
   const booked = await prepareBooking(context, scope, input)
   if (status === 'pending') return booked
-  return {
-    ...booked,
-    async run(session) {
-      const made = await booked.run(session)
-      return prepareTransition(store, made, { to: status }).run(session)
-    },
-  }
+  return mapUnit(booked, (made, session) => prepareTransition(store, made, { to: status }).run(session))
 }
 
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {

@@ -161,3 +161,16 @@ test.each(requests)('%s sends %i commands to the database', async (_, amount, se
   const [one = [], other = []] = [await commandsOf(send), await commandsOf(send)]
   expect(one.length < other.length ? one : other).toHaveLength(amount)
 })
+
+test('moves of one host that come together share transactions, as its bookings do', async () => {
+  const moving: number[] = []
+  for (let count = 0; count < 8; count += 1) moving.push(await pending())
+  const send = async () => {
+    const confirmed = await Promise.all(
+      moving.map((id) => actor.send('POST', `/v1/bookings/${id}/confirm`, { body: {}, headers: key() })),
+    )
+    return { status: Math.max(...confirmed.map(({ status }) => status)) }
+  }
+  const commits = (await commandsOf(send)).filter((name) => name.startsWith('commitTransaction'))
+  expect(commits.length).toBeLessThan(8)
+})

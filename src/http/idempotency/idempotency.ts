@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
 import { DomainError } from '../../core/errors.ts'
-import type { Session } from '../../platform/mongo/connection.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
-import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { carryOut, mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { Caller, RequestInput } from '../caller.ts'
 import type { AppContext } from '../context.ts'
 import { outcomeOf } from '../outcome.ts'
@@ -85,16 +84,16 @@ async function runOnce<T, Envelope extends object>(
   work: UnitOfWork<T>,
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<WorkResponse<Envelope>> {
-  const run = async (session: Session) => {
-    const response = toResponse(await work.run(session))
+  const unit = mapUnit(work, async (result, session) => {
+    const response = toResponse(result)
     const now = clock(claim.host_id)
     const expires_at = new Date(now.getTime() + config.idempotencyTtlSeconds * 1000)
     const body = JSON.stringify(response.envelope)
     const { status, userId: user_id = null } = response
     await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at }, now)
     return response
-  }
-  return carryOut(db, { ...work, run })
+  })
+  return carryOut(db, unit)
 }
 
 const majorityWaitMilliseconds = 4000

@@ -35,6 +35,18 @@ export interface UnitOfWork<T> {
   isShort?: boolean
 }
 
+/**
+ * The same change with another result.
+ *
+ * @param map makes the result, and may write more within the transaction; may run more than once
+ */
+export function mapUnit<T, U>(
+  unit: UnitOfWork<T>,
+  map: (result: T, session: Session) => U | Promise<U>,
+): UnitOfWork<U> {
+  return { ...unit, run: async (session) => map(await unit.run(session), session) }
+}
+
 /** Makes a prepared change, see {@link inTransaction}. */
 export function carryOut<T>(db: Db, { queue, run, isShort = false }: UnitOfWork<T>): Promise<T> {
   return isShort ? inSharedTransaction(db, queue, run) : inTransaction(db, queue, run)

@@ -1,7 +1,7 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
 import { withIds } from '../../http/ids.ts'
 import { prepareAvailability } from '../../inventory/availability/write.ts'
-import { carryOut } from '../../platform/mongo/transactions.ts'
+import { carryOut, mapUnit } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
 import { prepareTransition, transitionBooking } from '../../stays/bookings/transitions.ts'
@@ -91,14 +91,10 @@ export const scenarios: readonly Scenario[] = [
         async play() {
           const { app } = stage
           const booked = await prepareStay(stage, { user_id: await makeGuest(stage), place, stay })
-          const cancelled = await carryOut(app.db, {
-            queue: booked.queue,
-            async run(session) {
-              const made = await booked.run(session)
-              return prepareTransition(app, made, { to: 'cancelled' }).run(session)
-            },
-          })
-          return stayed([cancelled])
+          const cancelled = mapUnit(booked, (made, session) =>
+            prepareTransition(app, made, { to: 'cancelled' }).run(session),
+          )
+          return stayed([await carryOut(app.db, cancelled)])
         },
       }
     },

@@ -2,7 +2,7 @@ import { bookingTarget, partnerActor, recordAction } from '../../access/audit/st
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { prepareDetail } from './detail.ts'
 import type { BookingDetail } from './schema.ts'
 import { findBooking } from './store.ts'
@@ -34,9 +34,8 @@ export async function preparePartnerTransition(
   const record = (session: Session, kept: string | null) =>
     recordAction(db, { at: clock(), ...move, reason: kept }, session)
   const transition = { to, reason, ...(isSandbox ? {} : { also: record }) }
-  const { queue, run } = prepareTransition({ db, clock }, booking, transition)
-  return {
-    queue,
-    run: async (session) => ({ Booking: toDetail(await run(session)), userId: booking.user_id }),
-  }
+  return mapUnit(prepareTransition({ db, clock }, booking, transition), (moved) => ({
+    Booking: toDetail(moved),
+    userId: booking.user_id,
+  }))
 }
