@@ -1,4 +1,4 @@
-import type { Finding } from '../src/process/finding.ts'
+import type { Finding } from '../src/process/inspection.ts'
 import { exitCode as failure } from './errors.ts'
 import { print, table } from './output.ts'
 

@@ -1,4 +1,4 @@
-import { parsePathId } from '../src/http/path-id.ts'
+import { parsePathId } from '../src/http/ids.ts'
 import { UsageError } from './errors.ts'
 import { note } from './output.ts'
 

@@ -2,10 +2,9 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
-import { isEmpty, seedDemo } from './process/demo.ts'
+import { isEmpty, seedDemo, welcome } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
 import { supervise, workerVariable } from './process/supervisor.ts'
-import { welcome } from './process/welcome.ts'
 import { compose } from './process/wiring.ts'
 import { notifySupervisor } from './process/worker-metrics.ts'
 

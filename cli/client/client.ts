@@ -10,7 +10,7 @@ import {
   type FeedPage,
   PartnerError,
 } from '../../client/src/index.ts'
-import { roots } from '../../src/http/roots.ts'
+import { roots } from '../../src/http/paths.ts'
 import { UsageError } from '../errors.ts'
 import { noteRetry } from '../output.ts'
 import { findProfile, requireSafeAddress } from './profile.ts'

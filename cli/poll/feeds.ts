@@ -1,6 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { FeedItem } from '../../src/changes/feed/schema.ts'
-import { supportedProvider } from '../../src/http/provider.ts'
+import { supportedProvider } from '../../src/http/paths.ts'
 import type { MessageItem } from '../../src/stays/messages/schema.ts'
 
 /** The parts of an item that the poll needs. */

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { RequestView } from '../../src/access/requests/schema.ts'
 import type { PartnerClient } from '../client/client.ts'
+import { visible } from '../text.ts'
 
 /** A logged request; an administrator sees whose it is. */
 export type RequestRow = Partial<{ host_id: number; key_id: number }> & RequestView
@@ -51,4 +52,22 @@ export function partnerSource(client: PartnerClient): RequestSource {
     } while (cursor && rows.length < limit)
     return rows
   }
+}
+
+/** A request as lines for a person: one line and, for a failure, why it failed. Nothing in it makes a line of its own. */
+export function describeRequest(row: RequestRow): string {
+  const { at, status, method, path, duration_ms, request_id, replayed, error, fault } = row
+  const owner = row.key_id === undefined ? [] : [`host ${row.host_id} key ${row.key_id}`]
+  const parts = [
+    `${at.slice(0, 19)}Z`,
+    status === 0 ? 'unanswered' : status,
+    `${method} ${path}`,
+    ...owner,
+    `${duration_ms} ms${replayed ? ', replayed' : ''}${fault ? `, ${fault}` : ''}`,
+    request_id ?? '-',
+  ]
+  const problems =
+    error?.errors.map((problem) => `${problem.path}: ${problem.message} (${problem.code})`) ?? []
+  const why = error ? [`${error.message} (${error.type})`, ...problems] : []
+  return [parts.join('  '), ...why.map((line) => `    ${line}`)].map(visible).join('\n')
 }

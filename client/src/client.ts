@@ -1,6 +1,5 @@
 import type { Answer } from './answer.ts'
 import { type CallOptions, callerOf, dataOf, type Id, provider, segment, type WriteOptions } from './call.ts'
-import { consumersOf } from './consumers.ts'
 import { Feed, type FeedPace, type FeedPosition } from './feed.ts'
 import { type List, listOf } from './result.ts'
 import { sandboxOf } from './sandbox.ts'
@@ -200,3 +199,19 @@ function methodsOf(transport: Transport) {
 
 /** What a listing write did. */
 type Written = Data<'createListing'> & { action: string }
+
+/** The consumers of a feed: places that the service keeps. */
+export function consumersOf(transport: Transport, feed: 'bookings' | 'messages') {
+  const call = callerOf(transport)
+  const root = `${provider}/${feed}/consumers`
+  const pathOf = (name: string) => `${root}/${segment(name)}`
+  return {
+    list: (options?: CallOptions) => call<Data<'listBookingConsumers'>>('GET', root, options),
+    get: (name: string, options?: CallOptions) =>
+      call<Data<'getBookingConsumer'>>('GET', pathOf(name), options),
+    put: (name: string, body: Body<'putBookingConsumer'>, options?: CallOptions) =>
+      call<Data<'putBookingConsumer'>>('PUT', pathOf(name), { ...options, body }),
+    delete: (name: string, options?: CallOptions) =>
+      call<void>('DELETE', pathOf(name), options, () => undefined),
+  }
+}

@@ -1,7 +1,6 @@
 import type { Answer } from './answer.ts'
 import { segment } from './call.ts'
-import { pauseFor } from './pace.ts'
-import { sleep } from './pause.ts'
+import { pauseFor, sleep } from './pause.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** Where a feed begins: after a version, or at the place of a consumer, which the service keeps. */

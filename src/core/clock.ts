@@ -51,3 +51,6 @@ export function daysBetween(from: string, to: string): number {
 export function addDays(day: string, days: number): string {
   return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMilliseconds))
 }
+
+/** A process whose clock differs from the database's by more than this writes nothing (decisions §9). */
+export const maxSkewSeconds = 60

@@ -1,6 +1,5 @@
 import type { ErrorKind, Problem } from '../core/errors.ts'
 import type { RateWindow } from './context.ts'
-import type { Deprecation } from './deprecation.ts'
 import type { Permission } from './permissions.ts'
 
 /** The requirements of a route, checked before its handler runs. */
@@ -41,4 +40,19 @@ export interface Access {
   opensSandbox?: false
   /** Errors specific to this route, for the documentation; those implied by the fields above are added. */
   errors?: ErrorKind[]
+}
+
+/** When a route was announced to go, and until when at least it stays. */
+export interface Deprecation {
+  since: Date
+  sunset: Date
+}
+
+/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). */
+export function deprecationHeaders({ since, sunset }: Deprecation) {
+  return {
+    deprecation: `@${Math.floor(since.getTime() / 1000)}`,
+    sunset: sunset.toUTCString(),
+    link: '</docs/changelog>; rel="deprecation"; type="text/html"',
+  }
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import { KeyBytes } from './key-bytes.ts'
+import { KeyBytes } from './memory.ts'
 
 /** A body up to this size never waits: so many of them take no memory worth counting. */
 export const smallBodyBytes = 64 * 1024

@@ -1,7 +1,7 @@
 import { DomainError, invalidField } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
-import { collectGarbageOccasionally } from './garbage.ts'
+import { collectGarbageOccasionally } from './memory.ts'
 import { outcomeOf } from './outcome.ts'
 
 /** How deeply a body may nest; real listings need five levels. */

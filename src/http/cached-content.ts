@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { ResponseContext } from './envelope.ts'
 
 /** Content that is the same for everybody and can be cached: a page, a script, a document. */
 export interface CachedContent {
@@ -80,4 +81,24 @@ export function matches(ifNoneMatch: string | null, etag: string): boolean {
     .split(',')
     .map((tag) => tag.trim())
     .some((tag) => tag === '*' || tag.replace(/^W\//, '') === opaque)
+}
+
+/** A response that a client may keep for itself, if it asks each time whether it is still the same. */
+const cacheControl = 'private, no-cache'
+
+/**
+ * Gives an envelope a weak entity tag over everything but its request id, and leaves the envelope away where the client
+ * has it already (RFC 9110, 13.1.2).
+ */
+export function withEntityTag<E extends { data: unknown; meta: { pagination?: unknown } }>(
+  { set, request }: ResponseContext & { request: Request },
+  envelope: E,
+): E {
+  const { data, meta } = envelope
+  const etag = `W/${strongTag(JSON.stringify([data, meta.pagination]))}`
+  Object.assign(set.headers, { etag, 'cache-control': cacheControl })
+  if (!matches(request.headers.get('if-none-match'), etag)) return envelope
+  // Elysia sends a `Response` as it is.
+  const headers = set.headers as Record<string, string>
+  return new Response(null, { status: 304, headers }) as unknown as E
 }

@@ -6,14 +6,14 @@ import type { Db } from '../platform/mongo/connection.ts'
 import type { OutboxWorker } from '../platform/outbox/worker.ts'
 import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
-import type { Changes } from '../versions/watch.ts'
+import type { Changes } from '../versions/changes.ts'
 import type { Fault, FaultRule } from './fault-rule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
 import type { Observed } from './observation.ts'
+import type { EnvironmentName } from './paths.ts'
 import type { Permission } from './permissions.ts'
 import type { RequestEntry } from './request-entry.ts'
-import type { EnvironmentName } from './roots.ts'
 
 /** Everything a route needs from outside; passed in, never imported. Routes cannot tell which environment it is. */
 export interface AppContext {

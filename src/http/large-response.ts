@@ -1,4 +1,4 @@
-import { collectGarbageOccasionally } from './garbage.ts'
+import { collectGarbageOccasionally } from './memory.ts'
 import { pacedStream, takeUnsent } from './unsent.ts'
 
 /** The operating system takes this many bytes at once: a smaller response is sent and forgotten. */

@@ -1,3 +1,5 @@
+import { DomainError } from '../core/errors.ts'
+
 /** The canonical permissions (contract, Authentication 4). */
 export const permissions = [
   'users.read',
@@ -25,4 +27,12 @@ export function normalizePermissions(words: string[]): { known: Permission[]; un
     known: permissions.filter((permission) => canonical.includes(permission)),
     unknown: canonical.filter((word) => word !== '' && !isKnown(word)),
   }
+}
+
+/** @throws DomainError `forbidden` that names the permission, unless it was granted */
+export function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {
+  if (permission === 'any' || granted.includes(permission)) return
+  throw new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [
+    { path: 'required_permission', code: 'forbidden', message: permission },
+  ])
 }

@@ -1,5 +1,5 @@
-import { loggedPath } from './logged-path.ts'
 import type { Failure, Outcome } from './outcome.ts'
+import { loggedPath } from './paths.ts'
 
 /** A request as the log of its key has it: never a body, a header or anything of the query (decisions §18). */
 export interface RequestEntry {

@@ -3,8 +3,8 @@ import { dropBody } from './body.ts'
 import type { Caller } from './caller.ts'
 import type { AppContext } from './context.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
+import { splitRoot } from './paths.ts'
 import { toEntry } from './request-entry.ts'
-import { splitRoot } from './roots.ts'
 
 interface LoggedContext {
   request: Request

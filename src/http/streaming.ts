@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
-import { collectGarbageOccasionally } from './garbage.ts'
+import { collectGarbageOccasionally } from './memory.ts'
 import { pacedStream } from './unsent.ts'
 
 /** A response up to this size is sent whole, so that a failure on the way is still a proper error. */

@@ -1,5 +1,5 @@
 import { rateLimited } from '../core/errors.ts'
-import { KeyBytes } from './key-bytes.ts'
+import { KeyBytes } from './memory.ts'
 
 /** Bytes of large responses of one key that may wait to be read. */
 const maxOfKey = 8 * 1024 * 1024

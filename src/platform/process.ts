@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 
 /** True while a process with this id runs and may be signalled by this user. */
 export function isAlive(pid: number): boolean {
@@ -14,4 +15,16 @@ export async function commandOf(pid: number): Promise<string> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   if (words !== null) return words.replaceAll('\0', ' ').trim()
   return (await Bun.$`ps -o args= -p ${pid}`.quiet().nothrow()).stdout.toString().trim()
+}
+
+/** The wanted loopback port if it is free, otherwise any free one. */
+export function freePort(wanted = 0): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', () => (wanted === 0 ? reject(new Error('No free port')) : resolve(freePort())))
+    server.listen(wanted, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
 }

@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../http/context.ts'
-import { share } from '../platform/share.ts'
-import { withTimeoutOrNull } from '../platform/timeout.ts'
+import { share, withTimeoutOrNull } from '../platform/time-limits.ts'
 import type { StopReason } from './shutdown.ts'
 
 const timeoutMilliseconds = 2000

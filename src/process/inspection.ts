@@ -1,9 +1,8 @@
-import { maxSkewSeconds } from '../core/skew.ts'
+import { maxSkewSeconds } from '../core/clock.ts'
 import { measureSkew } from '../platform/mongo/clock-watch.ts'
 import { compareIndexes, type IndexDifference } from '../platform/mongo/collections.ts'
 import { askMember, type Db } from '../platform/mongo/connection.ts'
 import { latestVersion, type Release, readSchemaState } from '../platform/mongo/schema-version.ts'
-import { describeSkew, type Finding } from './finding.ts'
 
 /**
  * Checks what the service needs of its database: schema, indexes, healthy members, transactions that end soon, a clock that
@@ -129,4 +128,16 @@ async function inspectClock(db: Db): Promise<Finding> {
   const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'failed' : 'ok'
   const detail = `${describeSkew(skewSeconds, 'the database')}; at most ${maxSkewSeconds} s are allowed`
   return { check: 'clock', state, detail }
+}
+
+/** The result of one check that a command makes. */
+export interface Finding {
+  check: string
+  state: 'ok' | 'warning' | 'failed'
+  detail: string
+}
+
+/** A clock difference in words: `12.3 s behind the service`. */
+export function describeSkew(skewSeconds: number, other: string): string {
+  return `${Math.abs(skewSeconds).toFixed(1)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} ${other}`
 }

@@ -8,7 +8,7 @@ import { pageEndModel } from '../changes/feed/model.ts'
 import { webhookDeliveryModel, webhookModel } from '../changes/webhooks/model.ts'
 import type { AppContext } from '../http/context.ts'
 import { storedResponseModel } from '../http/idempotency/model.ts'
-import { availabilityJobs } from '../inventory/availability/jobs.ts'
+import { availabilityJobs } from '../inventory/availability/compaction.ts'
 import {
   availabilityBlockModel,
   availabilityCompactedModel,

@@ -2,6 +2,9 @@ import type { Clock } from '../core/clock.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { findAhead } from './life-store.ts'
 
+/** How far a sandbox's clock may be ahead altogether: 400 days. */
+export const maxAheadSeconds = 400 * 86_400
+
 /**
  * The clocks of all sandboxes: each is as far ahead as its key has moved it (decisions §22). A request reads its own
  * sandbox, and so how far that is; what works in the background looks at all that are ahead.

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino'
 import type { Db } from '../platform/mongo/connection.ts'
-import { withTimeoutOrNull } from '../platform/timeout.ts'
+import { withTimeoutOrNull } from '../platform/time-limits.ts'
 import { type ClockChange, type ClockStream, findClocks, watchClocks } from './change-store.ts'
 import type { Counter, HostClock } from './model.ts'
-import type { Changes, Movement, Watch } from './watch.ts'
 
 const counters: Counter[] = ['last', 'messages_last']
 /** A broken stream is reopened soon, then after longer; each time the clocks are looked at. */
@@ -135,4 +134,25 @@ export class HostChanges implements Changes {
 
 function nameOf(hostId: number, counter: Counter): string {
   return `${hostId}/${counter}`
+}
+
+/**
+ * The news for a watcher: something was written, the host is gone, as a sandbox that was cleared, or what is held for it is
+ * to be answered now.
+ */
+export type Movement = 'moved' | 'gone' | 'released'
+
+/** Watches one counter of one host's clock. */
+export interface Watch {
+  /** Resolves with what has happened since it was last called, or since the watch began. */
+  next(): Promise<Movement>
+  end(): void
+}
+
+/** Tells when something of a host has changed. */
+export interface Changes {
+  /** Watches the bookings (`last`) or the messages of a host; whoever reads after this misses nothing. */
+  watch(hostId: number, counter: Counter): Watch
+  /** Tells of every host that moves, until `end`; `any` where one may have moved unheard. */
+  follow(tell: (hostId: number | 'any') => void): { end(): void }
 }

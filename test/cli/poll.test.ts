@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { pauseFor } from '../../client/src/pace.ts'
+import { pauseFor } from '../../client/src/pause.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { feedPoller } from '../support/feed-poller.ts'
 

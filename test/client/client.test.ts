@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
 import { takesKey } from '../../client/src/repeat.ts'
-import { freePort } from '../../src/platform/free-port.ts'
+import { freePort } from '../../src/platform/process.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 
 const service = await testApp()

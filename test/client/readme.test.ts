@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
-import { freePort } from '../../src/platform/free-port.ts'
+import { freePort } from '../../src/platform/process.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 
 /** The package as it is published, installed in an empty project. */

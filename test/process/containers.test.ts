@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../../src/platform/free-port.ts'
+import { freePort } from '../../src/platform/process.ts'
 import { RedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts'
 import { shutdownLimitMilliseconds } from '../../src/process/shutdown.ts'
 import { testEnvironment } from '../support/app.ts'

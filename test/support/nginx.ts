@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../../src/platform/free-port.ts'
+import { freePort } from '../../src/platform/process.ts'
 
 /** A reverse proxy in front of services. */
 export interface Proxy {

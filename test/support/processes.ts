@@ -1,4 +1,4 @@
-import { freePort } from '../../src/platform/free-port.ts'
+import { freePort } from '../../src/platform/process.ts'
 
 /** The folder of the project. */
 export const root = new URL('../..', import.meta.url).pathname

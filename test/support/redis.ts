@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { freePort } from '../../src/platform/free-port.ts'
+import { freePort } from '../../src/platform/process.ts'
 
 export interface TestRedis {
   url: string

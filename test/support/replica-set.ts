@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mongo } from 'mongoose'
-import { freePort } from '../../src/platform/free-port.ts'
 import { findMongod } from '../../src/platform/mongo/mongod.ts'
+import { freePort } from '../../src/platform/process.ts'
 
 interface Member {
   port: number

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { splitRoot } from '../../../src/http/roots.ts'
+import { splitRoot } from '../../../src/http/paths.ts'
 import { clientArgs, openClient } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { addDays, isCalendarDate, toDay } from '../../../src/core/clock.ts'
-import { supportedProvider } from '../../../src/http/provider.ts'
+import { supportedProvider } from '../../../src/http/paths.ts'
 import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'

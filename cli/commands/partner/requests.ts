@@ -6,8 +6,8 @@ import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { isNdjson, print, show, streamArgs } from '../../output.ts'
 import { stopOnSignal } from '../../poll/patience.ts'
-import { describeRequest } from '../../requests/lines.ts'
 import {
+  describeRequest,
   partnerSource,
   type RequestRow,
   type RequestSearch,

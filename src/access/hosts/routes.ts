@@ -3,7 +3,7 @@ import { toTimestamp } from '../../core/clock.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { HostProfile } from './schema.ts'
+import { named, responseObject, shown } from '../../http/schema/fields.ts'
 
 /** The host profile check (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {
@@ -22,3 +22,16 @@ export function hostRoutes(app: AppContext) {
     },
   )
 }
+
+/** Response of `GET /v1/me` (contract, Host profile). */
+export const HostProfile = named(
+  'HostProfile',
+  responseObject({
+    name: shown.text('Name of the host account'),
+    email: shown.text('E-mail address of the host account', 'email'),
+    created_at: shown.timestamp('When the host account was created'),
+    last_login_at: shown.timestamp(
+      'When the host last logged in; equal to `created_at` before the first login',
+    ),
+  }),
+)

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
-import { type KindCounts, type MinuteCounts, minuteMilliseconds } from './kinds.ts'
+import { addToMinute, type KindCounts, type MinuteCounts, minuteMilliseconds } from './kinds.ts'
 import { requestCountsModel } from './model.ts'
 
 const hourMilliseconds = 60 * minuteMilliseconds
@@ -65,4 +65,19 @@ export async function findCounts(
       counts,
     ]),
   )
+}
+
+/** The counts of a key over all processes, by minute, from the minute of `since` or from a day ago. */
+export async function readCounts(
+  db: Db,
+  owner: { host_id: number; key_id: number },
+  since: Date | undefined,
+  now: Date,
+): Promise<[minute: Date, counts: KindCounts][]> {
+  const earliest = Math.max(since?.getTime() ?? 0, now.getTime() - countedMilliseconds)
+  const first = new Date(earliest - (earliest % minuteMilliseconds))
+  const sums: MinuteCounts = new Map()
+  for (const [minute, counts] of await findCounts(db, owner, first))
+    if (minute >= first) addToMinute(sums, minute.getTime(), counts)
+  return [...sums].sort(([one], [other]) => one - other).map(([minute, counts]) => [new Date(minute), counts])
 }

@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
-import { parseMoment } from '../../core/clock.ts'
+import { parseMoment, toTimestamp } from '../../core/clock.ts'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
-import { readCounts } from './counts.ts'
+import { readCounts } from './counts-store.ts'
 import { cursorProblems } from './cursor.ts'
+import type { KindCounts } from './kinds.ts'
 import { readRequestPage } from './page.ts'
 import {
   CursorPagination,
@@ -16,7 +17,7 @@ import {
   RequestView,
   requestFilters,
 } from './schema.ts'
-import { serializeCount, serializeRequest } from './serialize.ts'
+import type { LoggedRequest } from './store.ts'
 
 /** The requests of a key (decisions §18). */
 export function requestRoutes(app: AppContext) {
@@ -73,4 +74,25 @@ export function requestRoutes(app: AppContext) {
 
 function momentOf(since: string | undefined): Date | undefined {
   return (since !== undefined && parseMoment(since)) || undefined
+}
+
+/** A logged request; whose it is stands in no response. */
+export function serializeRequest({
+  id,
+  request_id,
+  at,
+  host_id: _,
+  key_id: __,
+  fault = null,
+  ...entry
+}: LoggedRequest): RequestView {
+  return { id, request_id, at: toTimestamp(at), ...entry, fault }
+}
+
+/** The counts of one minute. */
+export function serializeCount(
+  minute: Date,
+  { succeeded = 0, refused = 0, limited = 0, failed = 0, unanswered = 0 }: KindCounts,
+): RequestCount {
+  return { at: toTimestamp(minute), succeeded, refused, limited, failed, unanswered }
 }

@@ -1,6 +1,6 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { momentOrNull, number, type Stored, schemaOf, text, word } from '../../platform/mongo/fields.ts'
-import type { ConsumedFeed } from './feeds.ts'
+import type { ConsumedFeed } from './schema.ts'
 
 const fields = {
   host_id: number,

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
+import { toTimestampOrNull } from '../../core/clock.ts'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
-import type { ConsumedFeed } from './feeds.ts'
+import { toVersion } from '../../versions/format.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
-import { ConsumerView, ConsumerWrite } from './schema.ts'
-import { serializeConsumer } from './serialize.ts'
+import { type ConsumedFeed, ConsumerView, ConsumerWrite } from './schema.ts'
 import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
 
@@ -83,4 +83,18 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
         detail: { operationId: `delete${operation}`, summary: 'Delete a consumer' },
       },
     )
+}
+
+/** A consumer with how far it is behind. */
+export function serializeConsumer(
+  { name, acknowledged, acknowledged_at }: Consumer,
+  { pending, oldestPending }: Progress,
+): ConsumerView {
+  return {
+    name,
+    acknowledged: acknowledged && toVersion(acknowledged),
+    acknowledged_at: toTimestampOrNull(acknowledged_at),
+    pending,
+    oldest_pending_at: toTimestampOrNull(oldestPending),
+  }
 }

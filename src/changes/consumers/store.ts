@@ -2,8 +2,8 @@ import { notFound } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { isDuplicate } from '../../platform/mongo/errors.ts'
-import type { ConsumedFeed } from './feeds.ts'
 import { type Consumer, consumerModel } from './model.ts'
+import type { ConsumedFeed } from './schema.ts'
 
 /** Whose consumers of which feed. */
 export interface Owner {

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { bookingFeed } from '../sources/bookings.ts'
 import { messageFeed } from '../sources/messages.ts'
 import type { FeedSource } from '../sources/source.ts'
-import type { ConsumedFeed } from './feeds.ts'
+import type { ConsumedFeed } from './schema.ts'
 
 /** A feed of a host without any filter: what a consumer has its position in. */
 export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {

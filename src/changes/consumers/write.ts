@@ -7,9 +7,8 @@ import { isSlug } from '../../http/schema/formats.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
-import type { ConsumedFeed } from './feeds.ts'
 import type { Consumer } from './model.ts'
-import type { ConsumerWrite } from './schema.ts'
+import type { ConsumedFeed, ConsumerWrite } from './schema.ts'
 import {
   findConsumerIfAny,
   insertConsumer,

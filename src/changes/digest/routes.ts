@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { DomainError } from '../../core/errors.ts'
+import { withEntityTag } from '../../http/cached-content.ts'
 import type { AppContext } from '../../http/context.ts'
-import { withEntityTag } from '../../http/entity-tag.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { responseObject } from '../../http/schema/fields.ts'

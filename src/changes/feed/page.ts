@@ -5,8 +5,8 @@ import { type PageRequest, type Pagination, pagination, skipOf } from '../../htt
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
-import { readCursor, writeCursor } from './cursor.ts'
 import { PageEnds } from './page-ends.ts'
+import { readCursor, writeCursor } from './position.ts'
 import { expectTotal, lastReadClock, totalOf } from './total.ts'
 
 /**

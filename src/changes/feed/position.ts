@@ -2,9 +2,9 @@ import type { Problem } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
-import type { ConsumedFeed } from '../consumers/feeds.ts'
+import type { ConsumedFeed } from '../consumers/schema.ts'
 import { findConsumer, ownerOf } from '../consumers/store.ts'
-import { type FeedName, readCursor } from './cursor.ts'
+import type { FeedSource } from '../sources/source.ts'
 
 /** Where a query of a feed continues. */
 export interface PositionQuery {
@@ -75,4 +75,29 @@ function onePosition({
     if (others[filter] !== undefined)
       report(filter, `"${filter}" must not be sent together with "consumer", which follows a whole feed`)
   return problems
+}
+
+/** Name of a feed. */
+export type FeedName = FeedSource<unknown, { host_id: number }>['name']
+
+/** Where a cursor continues: after a version. The page number is only for `current_page`. */
+export interface CursorPosition {
+  version: Date
+  page: number
+}
+
+/** So that a cursor of one feed is refused by the other, where it would skip rows. */
+const marks: Record<FeedName, string> = { bookings: '', messages: 'm' }
+
+/** A position in a feed as an opaque string. */
+export function writeCursor(feed: FeedName, { version, page }: CursorPosition): string {
+  return Buffer.from(`${marks[feed]}${version.getTime() / 1000}.${page}`).toString('base64url')
+}
+
+/** The position that a cursor stands for; null for anything that is not a cursor of this feed. */
+export function readCursor(feed: FeedName, cursor: string): CursorPosition | null {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, mark, seconds, page] = /^(m?)(\d{1,12})\.(\d{1,15})$/.exec(text) ?? []
+  if (mark !== marks[feed] || seconds === undefined || Number(page) < 1) return null
+  return { version: new Date(Number(seconds) * 1000), page: Number(page) }
 }

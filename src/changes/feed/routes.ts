@@ -1,20 +1,29 @@
 import { Elysia } from 'elysia'
+import { withEntityTag } from '../../http/cached-content.ts'
 import type { AppContext } from '../../http/context.ts'
-import { withEntityTag } from '../../http/entity-tag.ts'
 import { ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { outcomeOf } from '../../http/outcome.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { requestObject } from '../../http/schema/fields.ts'
 import { toDelivered } from '../../stays/bookings/delivered.ts'
+import { toStatusWord } from '../../stays/bookings/status.ts'
+import type { BookingChange } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
+import { toVersion } from '../../versions/format.ts'
 import { bookingFeed } from '../sources/bookings.ts'
 import { messageFeed } from '../sources/messages.ts'
 import { toFeedQuery } from './bookings.ts'
 import { toMessageFeedQuery } from './messages.ts'
 import { positionProblems } from './position.ts'
-import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
-import { serializeFeedItem } from './serialize.ts'
+import {
+  type FeedItem,
+  FeedPage,
+  FeedPagination,
+  feedFilters,
+  MessageFeedPage,
+  messageFilters,
+} from './schema.ts'
 import { defaultPerPage, readOrAwaitPage } from './wait.ts'
 
 const paging = pageQuery(defaultPerPage, 100)
@@ -59,4 +68,17 @@ export function feedRoutes(app: AppContext) {
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
       },
     )
+}
+
+/** A booking as an item of the feed. */
+export function serializeFeedItem(booking: BookingChange): FeedItem {
+  return {
+    booking_id: booking.id,
+    listing_id: booking.listing_id,
+    room_type_id: booking.room_type_id,
+    status: toStatusWord(booking.status),
+    checkin_at: booking.checkin_at,
+    checkout_at: booking.checkout_at,
+    version: toVersion(booking.updated_at),
+  }
 }

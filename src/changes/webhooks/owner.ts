@@ -1,3 +1,4 @@
+import { partnerActor, recordAction } from '../../access/audit/store.ts'
 import { findHost } from '../../access/hosts/store.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
 import { keyStatus } from '../../access/keys/status.ts'
@@ -5,6 +6,7 @@ import { findKeyIfAny, findKeysOfHost } from '../../access/keys/store.ts'
 import { DomainError } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
 import type { Webhook } from './model.ts'
 import type { WebhookView } from './schema.ts'
 import { serializeWebhook } from './serialize.ts'
@@ -56,4 +58,17 @@ export async function showWebhooks(
     if (isOwn(webhook) || !usable.has(webhook.created_by)) return view
     return { ...view, url: view.url.replace(/[?#].*$/s, '') }
   })
+}
+
+/** Notes what a partner did to an endpoint, in the transaction of it; the sandbox has no audit (decisions §21). */
+export async function recordWebhookAction(
+  { db, clock, environment }: Pick<AppContext, 'db' | 'clock'> & { environment: { name: string } },
+  caller: Caller,
+  action: 'create' | 'change' | 'rotate' | 'delete',
+  webhookId: number,
+  session: Session,
+): Promise<void> {
+  if (environment.name !== 'live') return
+  const entry = { action: `webhooks ${action}`, target: `webhook ${webhookId}`, actor: partnerActor(caller) }
+  await recordAction(db, { host_id: caller.hostId, at: clock(), ...entry }, session)
 }

@@ -1,7 +1,6 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP } from 'node:net'
-import { parseRetryAfter } from '../../http/retry-after.ts'
 import { isPublicAddress, literalAddress } from './address.ts'
 
 /** Why there was no response. */
@@ -173,4 +172,16 @@ function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean
   if (code === 'ECONNREFUSED') return 'refused'
   if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return 'reset'
   return isHandshake && code !== undefined ? 'tls' : null
+}
+
+/** The longest value that is looked at: a date as HTTP writes it has 29 characters. */
+const maxLength = 40
+
+/** Seconds that a `Retry-After` asks to wait, whether a number or a date as HTTP writes it; null for anything else. */
+export function parseRetryAfter(value: string | null | undefined): number | null {
+  const text = value?.trim() ?? ''
+  if (text.length > maxLength) return null
+  if (/^\d+$/.test(text)) return Number(text) || null
+  const seconds = text.endsWith(' GMT') ? (Date.parse(text) - Date.now()) / 1000 : 0
+  return seconds > 0 ? seconds : null
 }

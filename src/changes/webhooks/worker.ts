@@ -1,6 +1,6 @@
 import type { AppContext, Environment } from '../../http/context.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
-import { withTimeoutOrNull } from '../../platform/timeout.ts'
+import { withTimeoutOrNull } from '../../platform/time-limits.ts'
 import { HintCollector } from './collector.ts'
 import type { EndpointContext } from './endpoint.ts'
 import { turnOffEnded } from './key-end.ts'

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
-import { DomainError } from '../../core/errors.ts'
+import { DomainError, invalidField } from '../../core/errors.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
 import { carryOut, mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { Caller, RequestInput } from '../caller.ts'
 import type { AppContext } from '../context.ts'
+import { parsePathId } from '../ids.ts'
 import { outcomeOf } from '../outcome.ts'
-import { parsePathId } from '../path-id.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponse } from './store.ts'
 
@@ -146,4 +146,25 @@ function replay({ request, set }: IdempotentContext, stored: StoredResponse, fin
   }
   set.status = stored.status
   return new Response(stored.body, { status: stored.status, headers })
+}
+
+/** The most characters an `Idempotency-Key` may have. */
+export const idempotencyKeyLength = 255
+
+/**
+ * The `Idempotency-Key` of a request, or undefined when it has none.
+ *
+ * @throws DomainError `validation` for one that is too long, blank or not printable ASCII (decisions §11)
+ */
+export function readIdempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get('idempotency-key')
+  if (key === null) return undefined
+  if (key.length > idempotencyKeyLength) {
+    const message = `"Idempotency-Key" must be at most ${idempotencyKeyLength} characters`
+    throw invalidField('Idempotency-Key', message, 'max')
+  }
+  if (!/^[\x20-\x7e]+$/.test(key) || key.trim() === '') {
+    throw invalidField('Idempotency-Key', '"Idempotency-Key" must be printable ASCII and not blank')
+  }
+  return key
 }

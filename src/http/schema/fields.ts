@@ -166,3 +166,19 @@ export const shown = {
   timestampOrNull: (description: string) => nullable(Type.String({ form: 'timestamp' }), { description }),
   list: <T extends TSchema>(description: string, items: T) => Type.Array(items, { description }),
 }
+
+/** The most items of a bulk write. */
+export const maxBulkItems = 1000
+
+/** Body of a bulk write: 1 to 1,000 items in `data` (decisions §8). */
+export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: Static<T>[] }>) =>
+  requestObject(
+    {
+      data: Type.Array(item, {
+        minItems: 1,
+        maxItems: maxBulkItems,
+        description: 'Items, written all or nothing; later ones win',
+      }),
+    },
+    refine,
+  )

@@ -1,6 +1,6 @@
 import currencyCodes from 'currency-codes'
 import { isCalendarDate, parseMoment } from '../../core/clock.ts'
-import { isIdText } from '../path-id.ts'
+import { isIdText } from '../ids.ts'
 
 /** A format of strings: its check, its error message and its place in the OpenAPI document. */
 export interface Format {

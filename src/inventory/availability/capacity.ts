@@ -1,5 +1,5 @@
 import { invalidField } from '../../core/errors.ts'
-import { maxBulkItems } from '../../http/schema/bulk.ts'
+import { maxBulkItems } from '../../http/schema/fields.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomType } from './compaction.ts'

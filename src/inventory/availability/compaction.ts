@@ -1,7 +1,7 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { isDuplicate } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
-import { enqueueJob } from '../../platform/outbox/outbox.ts'
+import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
 import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'
 
@@ -60,4 +60,16 @@ async function compact(db: Db, session: Session, host_id: number, room_type_id: 
   await replaceRows(db, session, host_id, room_type_id, { replaced: ids, by: laid })
   const { rows } = count.written
   await saveCompacted(db, session, { host_id, room_type_id, rows, in_force: laid.length })
+}
+
+/** The outbox topics of availability. */
+export function availabilityJobs({ db }: { db: Db }): Topics {
+  return {
+    [compactAvailabilityTopic]: {
+      async run({ host_id, room_type_ids }) {
+        for (const roomTypeId of room_type_ids as number[])
+          await compactRoomType(db, host_id as number, roomTypeId)
+      },
+    },
+  }
 }

@@ -1,8 +1,8 @@
-import { daysBetween } from '../../core/clock.ts'
+import { daysBetween, toTimestamp } from '../../core/clock.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/transactions.ts'
+import type { StoredRow } from './model.ts'
 import type { AvailabilityRowResponse } from './schema.ts'
-import { serializeRow } from './serialize.ts'
 import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
 
 /** The size of a batch: rows (estimated) and room types. A single room type is always one batch. */
@@ -53,4 +53,17 @@ function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): nu
   if (!count) return 0
   const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
   return Math.min(count.compactedRows, days) + 2 * count.looseRows
+}
+
+/** A row in force as the contract writes it. */
+export function serializeRow(row: StoredRow): AvailabilityRowResponse {
+  return {
+    id: row.id,
+    listing_id: row.listing_id,
+    room_type_id: row.room_type_id,
+    available: row.available,
+    start_date: row.start_date,
+    end_date: row.end_date,
+    updated_at: toTimestamp(row.updated_at),
+  }
 }

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../../core/errors.ts'
 import { Pagination, pageQuery } from '../../http/pagination.ts'
-import { bulkOf } from '../../http/schema/bulk.ts'
 import {
+  bulkOf,
   count,
   dateInQuery,
   described,

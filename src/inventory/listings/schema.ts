@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DomainError } from '../../core/errors.ts'
 import { aboutMeta, metaFields } from '../../http/envelope.ts'
 import { named, responseObject, shown, text } from '../../http/schema/fields.ts'
 import { type Complete, responseSchema } from '../../http/schema/normalize.ts'
@@ -124,3 +125,9 @@ export const ListingWriteResult = named(
     meta: responseObject(metaFields, aboutMeta),
   }),
 )
+
+/** 403 of a bulk write that names listings of another host. */
+export function foreignListings(paths: { path: string; message: string }[]): DomainError {
+  const problems = paths.map((entry) => ({ ...entry, code: 'forbidden' as const }))
+  return new DomainError('forbidden', 'Unauthorized access to listings', problems)
+}

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { roots } from '../../http/roots.ts'
+import { roots } from '../../http/paths.ts'
 import { downloadsFolder } from './client-package.ts'
 import type { Json } from './schemas.ts'
 

@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../core/config.ts'
-import { supportedProvider } from '../../http/provider.ts'
-import { splitRoot } from '../../http/roots.ts'
-import { clientSamples } from './client-examples.ts'
+import { splitRoot, supportedProvider } from '../../http/paths.ts'
 import { exampleIds, exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
 import {
   documentErrors,
@@ -15,7 +13,6 @@ import {
   problemSchema,
 } from './responses.ts'
 import { type Components, documentSchema, type Json, mapValues } from './schemas.ts'
-import { tags } from './tags.ts'
 
 const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 
@@ -191,3 +188,42 @@ function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
   const body = recorded.body as Json
   return isSandbox ? { ...body, meta: { ...body.meta, sandbox: true } } : body
 }
+
+const readme = readFileSync(new URL('../../../client/README.md', import.meta.url), 'utf8')
+
+/** The sections of the client's README that show an operation. */
+const sections: Record<string, string> = {
+  getKey: 'Check the key',
+  createBooking: 'Book safely',
+  pollBookings: 'Follow the feed with a checkpoint of your own',
+  putBookingConsumer: 'Follow it as a consumer',
+  createWebhook: 'Verify a hint',
+}
+
+/** Samples of an operation with the client, as the documentation page shows them beside its own (`x-codeSamples`). */
+export function clientSamples(operationId: string): { lang: string; label: string; source: string }[] {
+  const section = sections[operationId]
+  const [, text = ''] = readme.split(`## ${section}\n`)
+  const source = /```js\n([\s\S]*?)```/.exec(text)?.[1]
+  return source ? [{ lang: 'js', label: 'partner-interface-client', source }] : []
+}
+
+/** The groups of operations, in the order in which a partner meets them. */
+export const tags = [
+  { name: 'Host', description: 'The host account that the key acts for' },
+  { name: 'Key', description: 'What the key itself may do, and what is left of its limit' },
+  { name: 'Users', description: 'The guests of the host: they are created once and then book' },
+  {
+    name: 'Listings',
+    description: 'The houses of the host, with their room types, prices, texts and pictures',
+  },
+  { name: 'Availability', description: 'How many units of a room type are left on each day' },
+  { name: 'Rates', description: 'Monthly prices of room types, pushed in bulk' },
+  { name: 'Bookings', description: 'Stays of users in room types' },
+  { name: 'Booking feed', description: 'New and changed bookings, polled without ever missing one' },
+  { name: 'Consumers', description: 'Places in the feeds, kept for pollers without a disk' },
+  { name: 'Webhooks', description: 'Hints beside the feeds: what was sent, what became of it' },
+  { name: 'Messages', description: 'The conversation with the guest of a booking' },
+  { name: 'Provider key', description: "The host's own key at the integration provider" },
+  { name: 'Sandbox', description: 'The same operations on mock data, where nothing can be harmed' },
+]

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { maxSkewSeconds } from '../../core/skew.ts'
+import { maxSkewSeconds } from '../../core/clock.ts'
 import type { Db } from './connection.ts'
 
 const measureEveryMilliseconds = 5000

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort } from '../free-port.ts'
-import { commandOf, isAlive } from '../process.ts'
+import { commandOf, freePort, isAlive } from '../process.ts'
 import { becomePrimary, findMongod, launch, packagedMongod, shutDown, urlOf } from './mongod.ts'
 import { releaseAbandonedLock } from './write-lock.ts'
 

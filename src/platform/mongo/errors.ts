@@ -1,6 +1,6 @@
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
-import { TimeoutError } from '../timeout.ts'
+import { TimeoutError } from '../time-limits.ts'
 
 /** Other requests kept changing the same data, or this writer's turn did not come in time. */
 export function busy(): DomainError {

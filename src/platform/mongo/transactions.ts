@@ -1,6 +1,6 @@
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
-import { withTimeout } from '../timeout.ts'
+import { withTimeout } from '../time-limits.ts'
 import { Turns } from '../turns.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, isDuplicate } from './errors.ts'

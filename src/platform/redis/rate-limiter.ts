@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { parseRedisUrl, type RedisAddress } from '../../core/redis-address.ts'
 import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
-import { TimeoutError, withTimeout } from '../timeout.ts'
+import { TimeoutError, withTimeout } from '../time-limits.ts'
 import { causeOf, isRefusal } from './cause.ts'
 import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
 import { versionKey, windowKey } from './scripts.ts'

@@ -1,5 +1,5 @@
 import { MemorySlots, type Slot, type Slots } from '../slots.ts'
-import { withTimeout } from '../timeout.ts'
+import { withTimeout } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
 
 const timeoutMilliseconds = 50

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import type { mongo } from 'mongoose'
 
 /** A value as stored: encrypted, with the id of the secret that it was encrypted under. */
 export interface Sealed {
@@ -93,4 +94,15 @@ function deriveKeys(secret: string): Keys {
     Buffer.from(hkdfSync('sha256', secret, '', `partner-interface ${purpose}`, 32))
   const id = createHash('sha256').update(derive('id')).digest('hex').slice(0, 12)
   return { id, encryption: derive('encryption'), fingerprint: derive('fingerprint') }
+}
+
+/** Encrypts all that a collection holds under the current secret; what another process has just changed stays as it left it. */
+export async function reencryptAll(
+  { collection }: { collection: unknown },
+  secrets: SecretBox,
+): Promise<void> {
+  const stored = collection as mongo.Collection<Sealed & { _id: string }>
+  for await (const one of stored.find())
+    if (!secrets.isCurrent(one))
+      await stored.updateOne({ _id: one._id, sealed: one.sealed }, { $set: secrets.seal(secrets.open(one)) })
 }

@@ -4,10 +4,9 @@ import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
 import { readNights } from '../../stays/nights/read-nights.ts'
 import { book, makeGuest, type Place, type Stay } from '../scenarios/stage.ts'
-import { draw } from './draw.ts'
 import { findOpenStay } from './open-stay.ts'
 import { changesAfter } from './reads.ts'
-import type { Run } from './step.ts'
+import { draw, type Run } from './step.ts'
 
 /** A stay that a product is asked to book. */
 export type Wanted = Place & Stay

@@ -1,4 +1,3 @@
-import { draw } from './draw.ts'
 import { errors, pace, retryAfter, unauthorized } from './feed-manners.ts'
 import {
   arrivals,
@@ -14,7 +13,7 @@ import { calm, calmStop, changes, firstSync, lost } from './feed-sync.ts'
 import type { RequestRecord } from './model.ts'
 import { passFirstVersion, play } from './play.ts'
 import { isFromBeginning, isGood } from './reads.ts'
-import type { CourseStep, Result, Run } from './step.ts'
+import { type CourseStep, draw, type Result, type Run } from './step.ts'
 
 const startAgain: CourseStep = {
   name: 'start-again',

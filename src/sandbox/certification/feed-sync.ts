@@ -1,11 +1,10 @@
 import { readHostClock } from '../../versions/host-clock-store.ts'
-import { draw } from './draw.ts'
 import { areOver, metFaults } from './faults.ts'
 import { arrivals, delivered, missed, rememberClock, route } from './feed-reads.ts'
 import { start, wait } from './next.ts'
 import { passFirstVersion, play } from './play.ts'
 import { changesAfter } from './reads.ts'
-import type { CourseStep, Run } from './step.ts'
+import { type CourseStep, draw, type Run } from './step.ts'
 
 /** Of the bookings of the start, a product sees at least so many: who filters them away proves nothing. */
 const leastShown = 100

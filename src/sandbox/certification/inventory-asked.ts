@@ -1,11 +1,9 @@
 import { addDays } from '../../core/clock.ts'
 import type { UnitNight } from '../../stays/bookings/units.ts'
 import { readNights } from '../../stays/nights/read-nights.ts'
-import { draw } from './draw.ts'
-import { route } from './inventory-pushes.ts'
-import { type Year, yearDays, yearOf } from './inventory-year.ts'
+import { route, type Year, yearDays, yearOf } from './inventory-year.ts'
 import type { Next } from './next.ts'
-import type { CourseStep, Run } from './step.ts'
+import { type CourseStep, draw, type Run } from './step.ts'
 
 /** Nights that a product is asked to change. */
 export interface Asked {

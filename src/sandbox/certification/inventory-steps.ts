@@ -11,8 +11,7 @@ import {
   noteAsked,
   pushChange,
 } from './inventory-asked.ts'
-import { isAll, pushes, route, sum } from './inventory-pushes.ts'
-import { year, yearOf } from './inventory-year.ts'
+import { isAll, pushes, route, sum, year, yearOf } from './inventory-year.ts'
 import type { CourseStep, Result, Run } from './step.ts'
 
 /** More units than a room type can have: refused. */

@@ -2,8 +2,26 @@ import { addDays, toDay } from '../../core/clock.ts'
 import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
 import type { UnitNight } from '../../stays/bookings/units.ts'
 import { readNights } from '../../stays/nights/read-nights.ts'
-import { isAll, pushes, route, sum } from './inventory-pushes.ts'
+import { isLongSince } from './faults.ts'
+import type { RequestRecord } from './model.ts'
+import { isGood, ofOperation, operations } from './reads.ts'
 import type { CourseStep, Run } from './step.ts'
+
+/** The route by which units are pushed. */
+export const route = operations.availability
+
+/** The pushes since the step began. */
+export const pushes = (run: Run) => ofOperation(run, route)
+
+/** How many items, or nights, were pushed. */
+export const sum = (records: RequestRecord[], of: 'items' | 'nights') =>
+  records.filter(isGood).reduce((total, record) => total + record[of], 0)
+
+/** True when what was pushed is all: nights are seen a moment before the request that pushed them is recorded. */
+export function isAll(run: Run): boolean {
+  const last = pushes(run).findLast(isGood)
+  return last !== undefined && isLongSince(run, last)
+}
 
 /** So many nights from tomorrow on. */
 export const yearDays = 365

@@ -1,10 +1,12 @@
+import { Elysia } from 'elysia'
 import { SignJWT } from 'jose'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { findKeyById } from '../../access/keys/store.ts'
 import { DomainError } from '../../core/errors.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
-import { signingKey } from '../../platform/secrets/signing-keys.ts'
+import { publicSigningKeys, signingKey } from '../../platform/secrets/signing-keys.ts'
+import { share } from '../../platform/time-limits.ts'
 import type { Certification } from './model.ts'
 import { serializeCertification } from './serialize.ts'
 
@@ -43,4 +45,17 @@ export async function reportOf(
     .setIssuedAt(issued)
     .setExpirationTime(issued + validSeconds)
     .sign(privateKey)
+}
+
+/** A key that was made just now is published after so long: nothing was signed with it before. */
+const sharedSeconds = 5
+
+/** The public keys that reports are verified with: needs no key, and is the same in every process (decisions §25). */
+export function jwksRoutes({ liveDb }: Pick<AppContext, 'liveDb'>) {
+  const read = share(sharedSeconds * 1000, () => publicSigningKeys(liveDb))
+  return new Elysia({ detail: { hide: true } }).get('/.well-known/jwks.json', async ({ set }) => {
+    const keys = await read()
+    set.headers['cache-control'] = `public, max-age=${sharedSeconds}`
+    return { keys }
+  })
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AppContext } from '../../http/context.ts'
 import type { FaultName } from '../../http/fault-rule.ts'
 import type { CourseFault } from '../model.ts'
@@ -78,4 +79,10 @@ export interface CourseStep {
   look(run: Run): Promise<Look>
   /** Why its cases failed when nothing more came of it; or what became of each. */
   late(run: Run): Late | Promise<Late>
+}
+
+/** A whole number from `minimum` to `maximum` that a seed and a name decide: the same course for the same seed. */
+export function draw(seed: string, name: string, minimum: number, maximum: number): number {
+  const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
+  return minimum + (drawn % (maximum - minimum + 1))
 }

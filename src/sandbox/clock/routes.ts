@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { toTimestamp } from '../../core/clock.ts'
 import { invalidField } from '../../core/errors.ts'
@@ -5,8 +6,9 @@ import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
+import { named, requestObject, responseObject, shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
-import { ClockAdvance, maxAheadSeconds, SandboxClock } from './schema.ts'
+import { maxAheadSeconds } from '../clocks.ts'
 
 /** The clock of a sandbox, which its key may move forward (decisions §22). */
 export function clockRoutes(app: AppContext) {
@@ -43,3 +45,19 @@ export function clockRoutes(app: AppContext) {
       },
     )
 }
+
+export const ClockAdvance = requestObject({
+  advance_seconds: Type.Integer({
+    minimum: 1,
+    maximum: maxAheadSeconds,
+    description: 'How far the clock moves, in whole seconds; 400 days altogether at most',
+  }),
+})
+
+export const SandboxClock = named(
+  'SandboxClock',
+  responseObject({
+    now: shown.timestamp('What time it is in this sandbox'),
+    advanced_seconds: shown.integer('How far its clock is ahead, in seconds', 'count'),
+  }),
+)

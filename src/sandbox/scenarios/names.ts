@@ -1,4 +1,4 @@
-/** The scenarios that a sandbox can play (decisions §22). */
+/** The scenarios that a sandbox can play (decisions §22). The console bundles this file, so it imports nothing. */
 export const scenarioNames = [
   'guest-books',
   'host-confirms',

@@ -1,7 +1,9 @@
 import { daysBetween } from '../../core/clock.ts'
-import { invalidFields, type Problem, type ProblemCode } from '../../core/errors.ts'
+import { invalidField, invalidFields, type Problem, type ProblemCode } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
+import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { advanceHostClock, hostQueue } from '../../versions/host-clock-store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
@@ -9,10 +11,10 @@ import type { StoredUser } from '../users/model.ts'
 import { findUserIfAny, requireNotErased } from '../users/store.ts'
 import type { StoredBooking } from './model.ts'
 import { priceStay, toCents } from './pricing.ts'
-import { requireUnit } from './require-unit.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
-import { type BookingDraft, insertBooking } from './store.ts'
+import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
+import { firstFullNight, nightsOf } from './units.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
@@ -120,4 +122,24 @@ function draftOf(
     canceled_at: null,
     erased_at: null,
   }
+}
+
+/**
+ * Refuses a stay with a night on which no unit is left.
+ *
+ * @throws DomainError `validation` at `checkin_at` with `unavailable`
+ */
+async function requireUnit(
+  db: Db,
+  session: Session,
+  stay: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
+): Promise<void> {
+  const { host_id, room_type_id } = stay
+  const nights = nightsOf(stay)
+  const rows = (await findRowsCovering(db, session, host_id, [room_type_id], nights)).get(room_type_id)
+  if (!rows) return
+  const oldest = Math.min(...rows.map(({ sequence }) => sequence))
+  const active = await findActiveStays(db, session, host_id, [room_type_id], nights, oldest)
+  const night = firstFullNight(nights, rows, active)
+  if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
 }

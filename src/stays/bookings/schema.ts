@@ -1,4 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { daysBetween } from '../../core/clock.ts'
+import type { Problem } from '../../core/errors.ts'
 import {
   idInBody,
   named,
@@ -9,7 +11,6 @@ import {
   shown,
   text,
 } from '../../http/schema/fields.ts'
-import { stayProblems } from './stay.ts'
 
 const maxMessage = 5000
 
@@ -199,3 +200,14 @@ function nullableTotal() {
 
 /** `data` with a booking in full; the key is fixed by the contract. */
 export const BookingInFull = responseObject({ Booking: BookingDetail }, 'The booking')
+
+const maxStayNights = 1095
+
+/** Why two dates are not a valid stay (decisions §6): at most one problem, at `checkout_at`. */
+function stayProblems(checkinAt: string, checkoutAt: string): Problem[] {
+  const nights = daysBetween(checkinAt, checkoutAt)
+  const path = 'checkout_at'
+  if (nights < 1) return [{ path, code: 'invalid', message: '"checkout_at" must be after "checkin_at"' }]
+  if (nights <= maxStayNights) return []
+  return [{ path, code: 'max', message: `A stay must be at most ${maxStayNights} nights long` }]
+}

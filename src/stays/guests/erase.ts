@@ -1,5 +1,5 @@
 import { bookingTarget, eraseReasons, recordAction } from '../../access/audit/store.ts'
-import { toDay } from '../../core/clock.ts'
+import { toDay, toTimestamp } from '../../core/clock.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
@@ -14,10 +14,9 @@ import type { StoredBooking } from '../bookings/model.ts'
 import { bookingStatus } from '../bookings/status.ts'
 import { changeBooking, findBooking, findBookingsOfUser } from '../bookings/store.ts'
 import { closeErased, ensureConversation, findUnerased, overwriteMessages } from '../messages/store.ts'
-import { erasedName } from '../users/erased.ts'
+import { erasedName, erasedPerson } from '../users/erased.ts'
 import type { StoredUser } from '../users/model.ts'
 import { markErasing, overwriteUser } from '../users/store.ts'
-import { eraseResponse } from './erased-response.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & {
   /** Nothing is served yet, after a restore, and all versions are far ahead: there is nobody to wait for. */
@@ -168,4 +167,30 @@ async function untilNear(
     if (ahead < maxAheadMilliseconds) return
     await Bun.sleep(lookEveryMilliseconds)
   }
+}
+
+/**
+ * The stored response to a request about a guest, in its erased form: what tells of the person has the value that is stored
+ * in its place, wherever in the body it stands, and a booking has the time at which it was erased.
+ *
+ * @param erasedAt by the ids of the guest's bookings
+ */
+export function eraseResponse(body: string, userId: number, erasedAt: ReadonlyMap<number, Date>): string {
+  const values: Record<string, unknown> = {
+    ...erasedPerson(userId),
+    ...{ special_requests: null, cancellation_reason: null, notes: null },
+  }
+  const erase = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(erase)
+    if (typeof value !== 'object' || value === null) return value
+    const at = erasedAt.get((value as { booking_id?: number }).booking_id ?? 0)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => {
+        if (name === 'erased_at' && at) return [name, toTimestamp(at)]
+        return [name, name in values ? values[name] : erase(part)]
+      }),
+    )
+  }
+  const { data, ...rest } = JSON.parse(body)
+  return JSON.stringify({ data: erase(data), ...rest })
 }

@@ -8,8 +8,8 @@ import { enqueueJob } from '../../platform/outbox/outbox.ts'
 import { isErasedAddress } from './erased.ts'
 import { userCreated } from './jobs.ts'
 import type { StoredUser } from './model.ts'
-import { formatName } from './name.ts'
 import type { UserCreate } from './schema.ts'
+import { formatName } from './serialize.ts'
 import { insertUser, requireFreeEmail } from './store.ts'
 
 /** OWASP's recommendation for argon2id: 19 MiB, two passes. */

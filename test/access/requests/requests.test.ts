@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../../src/access/keys/secret.ts'
 import { mintKey, rotateKey, setKeyActive } from '../../../src/access/keys/store.ts'
-import { readCounts } from '../../../src/access/requests/counts.ts'
+import { readCounts } from '../../../src/access/requests/counts-store.ts'
 import type { RequestView } from '../../../src/access/requests/schema.ts'
 import { findRequests } from '../../../src/access/requests/store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'

@@ -1,4 +1,5 @@
 import { test } from 'vitest'
+import { makeAllDue } from '../../../src/changes/webhooks/due-store.ts'
 import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { type Actor, type TestApp, testApp } from '../../support/app.ts'
@@ -14,15 +15,15 @@ const settings = async () => ({
 })
 const hour = 3_600_000
 
-/** A service whose clock can be moved; endpoints are changed then, because what is waited for goes by the real one. */
+/** A service whose clock can be moved; its endpoints are looked at then, as those of a sandbox whose clock advances. */
 async function withClock() {
   let offset = 0
   const service = await testApp(await settings(), () => new Date(Date.now() + offset))
   return {
     service,
-    async move(milliseconds: number, actor: Actor, id: number) {
+    async move(milliseconds: number, { hostId }: Actor) {
       offset += milliseconds
-      await actor.send('PATCH', `${path}/${id}`, { body: {} })
+      await makeAllDue(service.live.db, hostId, service.live.clock())
     },
   }
 }
@@ -80,7 +81,7 @@ test.concurrent('a hint is tried eight times, as far apart as the decisions say,
     const endedAt = next - seconds * 1000
     expect([endedAt >= begun, endedAt <= now]).toEqual([true, true])
     begun = now
-    await move(next - now, actor, id)
+    await move(next - now, actor)
   }
   await expect
     .poll(last)
@@ -100,10 +101,10 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   await expect
     .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
-  await move(4.9 * 24 * hour, actor, id)
+  await move(4.9 * 24 * hour, actor)
   await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: 2, in_flight: false })
   expect(await state()).toMatchObject({ enabled: true, disabled_reason: null })
-  await move(1.1 * 24 * hour, actor, id)
+  await move(1.1 * 24 * hour, actor)
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
   expect((await state()).disabled_at).toMatch(/^\d{4}-/)
   const audit = await partnerctl(['audit', 'list', '--json'], {
@@ -136,7 +137,7 @@ test.concurrent('an endpoint on which nothing waits any more is off after five d
     .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
   await webhookDeliveryModel(apart.live.db).updateMany({}, { status: 'failed', next_attempt_at: null })
-  await move(6 * 24 * hour, actor, id)
+  await move(6 * 24 * hour, actor)
   const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
 })

@@ -70,7 +70,7 @@ test('a partner sees what was sent to a webhook, and what became of it', async (
   await page.locator('details', { hasText: '/hooks/of/our/property/system' }).locator('summary').click()
   const deliveries = page.getByRole('region', { name: 'Deliveries as a table' })
   await deliveries.getByRole('cell', { name: 'webhook.test' }).waitFor()
-  expect(await deliveries.getByRole('row').last().textContent()).toMatch(/failed.*connection after \d+ ms/)
+  expect(await deliveries.getByRole('row').last().textContent()).toMatch(/failed.*refused after \d+ ms/)
   await saveShot(page, 'console-webhooks')
   expect(complaints).toEqual([])
   await page.close()

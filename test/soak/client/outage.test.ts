@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
-import { freePort } from '../../../src/platform/free-port.ts'
+import { freePort } from '../../../src/platform/process.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 
 /** Longer than the seven seconds after which a request that is repeated three times is given up. */

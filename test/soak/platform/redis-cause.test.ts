@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freePort } from '../../../src/platform/free-port.ts'
+import { freePort } from '../../../src/platform/process.ts'
 import { sender, testEnvironment } from '../../support/app.ts'
 import { startService } from '../../support/processes.ts'
 import { startRedis } from '../../support/redis.ts'

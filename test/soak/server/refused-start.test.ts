@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { freePort } from '../../../src/platform/free-port.ts'
+import { freePort } from '../../../src/platform/process.ts'
 import { testEnvironment } from '../../support/app.ts'
 import { runService, startService } from '../../support/processes.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { userModel } from '../../../src/stays/users/model.ts'
-import { formatName } from '../../../src/stays/users/name.ts'
+import { formatName } from '../../../src/stays/users/serialize.ts'
 import { testApp } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
 

@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
+import { toTimestamp } from '../../../core/clock.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
 import { carryOutOnce } from '../../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../../http/path-id.ts'
+import { parsePathId } from '../../../http/ids.ts'
 import { normalize } from '../../../http/schema/normalize.ts'
+import type { RateJob } from './model.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
-import { serializeRateJob } from './serialize.ts'
 import { findRateJob } from './store.ts'
 import { prepareRates } from './write.ts'
 
@@ -57,4 +58,10 @@ export function rateRoutes(app: AppContext) {
 
 function acceptance(context: ResponseContext, jobId: number) {
   return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
+}
+
+/** The job of a rates write (decisions §20). */
+export function serializeRateJob({ id, items, applied_at }: RateJob): RateJobView {
+  const at = toTimestamp(applied_at)
+  return { id, status: 'applied', errors: [], accepted_at: at, applied_at: at, items }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Confirmation, Envelope, ProblemShown } from '../../../http/envelope.ts'
-import { bulkOf } from '../../../http/schema/bulk.ts'
 import {
+  bulkOf,
   described,
   idInBody,
   money,

@@ -1,6 +1,5 @@
 import { useCallback } from 'preact/hooks'
-import type { ConsumedFeed } from '../../../changes/consumers/feeds.ts'
-import type { ConsumerView } from '../../../changes/consumers/schema.ts'
+import type { ConsumedFeed, ConsumerView } from '../../../changes/consumers/schema.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { type Turn, useLoaded } from './hooks.ts'

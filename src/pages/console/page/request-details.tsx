@@ -1,6 +1,5 @@
 import type { RequestView } from '../../../access/requests/schema.ts'
 import { showAge, showTime } from './format.ts'
-import { guideFor } from './guide.ts'
 import { DocsLink } from './parts.tsx'
 
 /** What opens below the edge would seem empty. */
@@ -76,4 +75,17 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
       </div>
     </details>
   )
+}
+
+/** Headings of the guide, by the type of error that they explain. */
+const headings: Record<string, string> = {
+  auth_error: 'authentication',
+  forbidden: 'authentication',
+  rate_limit_error: 'rate-limits',
+  idempotency_key_mismatch: 'safe-retries',
+}
+
+/** Where the guide explains a type of error. */
+export function guideFor(type: string): string {
+  return `/docs#description/${headings[type] ?? 'errors'}`
 }

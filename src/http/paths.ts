@@ -1,0 +1,71 @@
+import { DomainError } from '../core/errors.ts'
+import { isIdText } from './ids.ts'
+import { isSlug } from './schema/formats.ts'
+
+/** The path below which each environment has its routes. */
+export const roots = { live: '/v1', sandbox: '/sandbox' } as const
+
+export type EnvironmentName = keyof typeof roots
+
+/** Splits a path into its environment and the rest; a path below neither root has no environment. */
+export function splitRoot(path: string): { environment: EnvironmentName | undefined; rest: string } {
+  for (const [environment, root] of Object.entries(roots) as [EnvironmentName, string][])
+    if (path === root || path.startsWith(`${root}/`)) return { environment, rest: path.slice(root.length) }
+  return { environment: undefined, rest: path }
+}
+
+/** The only integration provider (contract, Providers). */
+export const supportedProvider = 'provider_one'
+
+/** @throws DomainError `unsupported_provider` for any other provider */
+export function requireProvider(provider: string | undefined): void {
+  if (provider === supportedProvider) return
+  const message = `Unsupported provider; the only supported one is "${supportedProvider}"`
+  throw new DomainError('unsupported_provider', message)
+}
+
+interface Route {
+  method: string
+  path: string
+  hooks?: { detail?: { operationId?: string; 'x-meets-faults'?: boolean } }
+}
+
+/**
+ * The routes of the sandbox on which faults can be met, with their methods, by the ids of their operations: those of the
+ * routes of `/v1`, and of those that only the sandbox has.
+ */
+export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, string> {
+  return new Map(
+    routes.flatMap(({ method, path, hooks }) => {
+      const { operationId, 'x-meets-faults': meetsFaults } = hooks?.detail ?? {}
+      const isMet = operationId !== undefined && meetsFaults && path.startsWith(`${roots.sandbox}/`)
+      return isMet ? [[operationId, `${method} ${path}`] as const] : []
+    }),
+  )
+}
+
+/** The proper form of each path parameter that is not an id. */
+const forms: Record<string, (value: string) => boolean> = {
+  ':provider': (value) => value === supportedProvider,
+  ':name': isSlug,
+  ':delivery_id': (value) => /^msg_[0-9a-f]{24}$/.test(value),
+}
+
+/**
+ * The path of a request as its key's log shows it: a parameter that has not its proper form is left out, because it
+ * may be anything, even a secret (decisions §18).
+ *
+ * @param route the pattern that the path matched
+ */
+export function loggedPath(route: string, path: string): string {
+  if (!route.includes(':')) return route
+  const sent = path.split('/')
+  return route
+    .split('/')
+    .map((part, index) => (part.startsWith(':') ? shownParameter(part, sent[index] ?? '') : part))
+    .join('/')
+}
+
+function shownParameter(name: string, value: string): string {
+  return (forms[name] ?? isIdText)(value) ? value : '…'
+}

@@ -1,9 +1,0 @@
-import { toTimestamp } from '../../../core/clock.ts'
-import type { RateJob } from './model.ts'
-import type { RateJobView } from './schema.ts'
-
-/** The job of a rates write (decisions §20). */
-export function serializeRateJob({ id, items, applied_at }: RateJob): RateJobView {
-  const at = toTimestamp(applied_at)
-  return { id, status: 'applied', errors: [], accepted_at: at, applied_at: at, items }
-}
