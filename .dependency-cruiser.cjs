@@ -4,7 +4,7 @@
  * collections.
  */
 const neighbourhoods = [
-  ...['process', 'pages', 'sandbox', 'changes', 'stays', 'inventory', 'access'],
+  ...['process', 'pages', 'certification', 'sandbox', 'changes', 'stays', 'inventory', 'access'],
   ...['http', 'versions', 'platform', 'core'],
 ]
 

@@ -1,5 +1,5 @@
 import junit from 'junit-report-builder'
-import type { CertificationView } from '../../src/sandbox/certification/schema.ts'
+import type { CertificationView } from '../../src/certification/schema.ts'
 import { record, table } from '../output.ts'
 import { visible } from '../text.ts'
 

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { type ConnectionError, fetchPublicKeys } from '../../client/src/index.ts'
-import type { CertificationView } from '../../src/sandbox/certification/schema.ts'
+import type { CertificationView } from '../../src/certification/schema.ts'
 import { UnreachableError } from '../client/client.ts'
 import { requireSafeAddress } from '../client/profile.ts'
 import { UsageError } from '../errors.ts'

@@ -1,7 +1,7 @@
+import { casesOf } from '../../src/certification/cases.ts'
+import type { Certification } from '../../src/certification/model.ts'
+import { insertCertification } from '../../src/certification/store.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
-import { casesOf } from '../../src/sandbox/certification/cases.ts'
-import type { Certification } from '../../src/sandbox/certification/model.ts'
-import { insertCertification } from '../../src/sandbox/certification/store.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
 
 const inADay = () => new Date(Date.now() + 86_400_000)

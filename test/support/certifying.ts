@@ -1,10 +1,10 @@
 import { createApp } from '../../src/app.ts'
+import type { Bounds } from '../../src/certification/bounds.ts'
+import { serializeCertification } from '../../src/certification/serialize.ts'
+import { findCertification } from '../../src/certification/store.ts'
 import { readConfig } from '../../src/core/config.ts'
 import type { Permission } from '../../src/http/permissions.ts'
 import { compose } from '../../src/process/wiring.ts'
-import type { Bounds } from '../../src/sandbox/certification/bounds.ts'
-import { serializeCertification } from '../../src/sandbox/certification/serialize.ts'
-import { findCertification } from '../../src/sandbox/certification/store.ts'
 import { makeActor, sender, testEnvironment } from './app.ts'
 import { createDatabase, mongodbUrlOf } from './databases.ts'
 

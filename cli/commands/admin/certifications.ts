@@ -1,6 +1,6 @@
 import { defineCommand } from 'citty'
+import { listAllCertifications } from '../../../src/certification/store.ts'
 import { toTimestamp, toTimestampOrNull } from '../../../src/core/clock.ts'
-import { listAllCertifications } from '../../../src/sandbox/certification/store.ts'
 import { sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { command } from '../../command.ts'
 import { print, table } from '../../output.ts'

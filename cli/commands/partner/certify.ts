@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { Type } from '@sinclair/typebox'
 import { defineCommand } from 'citty'
-import type { CertificationView } from '../../../src/sandbox/certification/schema.ts'
+import type { CertificationView } from '../../../src/certification/schema.ts'
 import { describeCertification, describeNext, toJunit } from '../../certify/show.ts'
 import { verifyReport } from '../../certify/verify.ts'
 import { openSandboxClient, type PartnerClient, sandboxArgs } from '../../client/client.ts'

@@ -1,5 +1,5 @@
 import { verifyWebhook } from '../../../client/src/index.ts'
-import type { CertificationView } from '../../../src/sandbox/certification/schema.ts'
+import type { CertificationView } from '../../../src/certification/schema.ts'
 import type { Actor } from '../../support/app.ts'
 import type { Asked, Held } from './product/habits.ts'
 

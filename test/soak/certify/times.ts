@@ -1,4 +1,4 @@
-import { type Bounds, bounds } from '../../../src/sandbox/certification/bounds.ts'
+import { type Bounds, bounds } from '../../../src/certification/bounds.ts'
 
 /** A tenth of the times, so that many courses can be played; whole seconds stay whole, as `Retry-After` is. */
 export const fast: Bounds = {

@@ -30,17 +30,17 @@ const rows: Row[] = [
   ],
   [
     'a certification of another key',
-    'sandbox/certification/store.ts',
+    'certification/store.ts',
     '{ _id: id, key_id: keyId }',
     '{ _id: id }',
-    'sandbox/certification.test.ts',
+    'certification/certification.test.ts',
   ],
   [
     'a fault of a certification in the request log',
     'http/request-entry.ts',
     'isFaultSecret ? null : (outcome.fault ?? null)',
     'outcome.fault ?? null',
-    'sandbox/certification.test.ts',
+    'certification/certification.test.ts',
   ],
   [
     'an user of any host',

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { CertificationView } from '../../../sandbox/certification/schema.ts'
+import type { CertificationView } from '../../../certification/schema.ts'
 import { type Api, toApiError } from './api.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'

@@ -1,8 +1,8 @@
-import { addDays } from '../../core/clock.ts'
-import { DomainError } from '../../core/errors.ts'
-import { prepareAvailability } from '../../inventory/availability/write.ts'
-import { carryOut } from '../../platform/mongo/transactions.ts'
-import { type Place, placesFor, type Stay } from '../scenarios/stage.ts'
+import { addDays } from '../core/clock.ts'
+import { DomainError } from '../core/errors.ts'
+import { prepareAvailability } from '../inventory/availability/write.ts'
+import { carryOut } from '../platform/mongo/transactions.ts'
+import { type Place, placesFor, type Stay } from '../sandbox/scenarios/stage.ts'
 import { yearOf } from './inventory-year.ts'
 import type { Run } from './step.ts'
 

@@ -10,8 +10,8 @@ import {
   responseObject,
   shown,
   text,
-} from '../../http/schema/fields.ts'
-import { bookingStatus, type StatusWord } from '../../stays/bookings/status.ts'
+} from '../http/schema/fields.ts'
+import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
 import { profiles } from './cases.ts'
 
 const profile = oneOf(profiles, 'What the product does')

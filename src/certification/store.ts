@@ -1,6 +1,6 @@
-import { notFound } from '../../core/errors.ts'
-import { keepNewest } from '../../platform/mongo/collections.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
+import { notFound } from '../core/errors.ts'
+import { keepNewest } from '../platform/mongo/collections.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import { type Certification, certificationModel, type Memo } from './model.ts'
 import type { Next } from './next.ts'
 

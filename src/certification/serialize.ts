@@ -1,4 +1,4 @@
-import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
+import { toTimestamp, toTimestampOrNull } from '../core/clock.ts'
 import { profileOf, rules } from './cases.ts'
 import type { Certification } from './model.ts'
 import type { CertificationView } from './schema.ts'

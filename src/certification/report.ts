@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 import { SignJWT } from 'jose'
-import packageJson from '../../../package.json' with { type: 'json' }
-import { findKeyById } from '../../access/keys/store.ts'
-import { DomainError } from '../../core/errors.ts'
-import type { Caller } from '../../http/caller.ts'
-import type { AppContext } from '../../http/context.ts'
-import { publicSigningKeys, signingKey } from '../../platform/secrets/signing-keys.ts'
-import { share } from '../../platform/time-limits.ts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { findKeyById } from '../access/keys/store.ts'
+import { DomainError } from '../core/errors.ts'
+import type { Caller } from '../http/caller.ts'
+import type { AppContext } from '../http/context.ts'
+import { publicSigningKeys, signingKey } from '../platform/secrets/signing-keys.ts'
+import { share } from '../platform/time-limits.ts'
 import type { Certification } from './model.ts'
 import { serializeCertification } from './serialize.ts'
 

@@ -1,8 +1,8 @@
-import { addDays, toDay } from '../../core/clock.ts'
-import { DomainError } from '../../core/errors.ts'
-import type { ScenarioName } from '../scenarios/names.ts'
-import { type Ready, scenarios } from '../scenarios/scenarios.ts'
-import type { ScenarioParameters } from '../scenarios/schema.ts'
+import { addDays, toDay } from '../core/clock.ts'
+import { DomainError } from '../core/errors.ts'
+import type { ScenarioName } from '../sandbox/scenarios/names.ts'
+import { type Ready, scenarios } from '../sandbox/scenarios/scenarios.ts'
+import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
 import { findOpenStay } from './open-stay.ts'
 import type { Run } from './step.ts'
 

@@ -1,5 +1,5 @@
-import { DomainError } from '../../core/errors.ts'
-import type { AppContext } from '../../http/context.ts'
+import { DomainError } from '../core/errors.ts'
+import type { AppContext } from '../http/context.ts'
 import type { Certification, Delivery } from './model.ts'
 import { findDeliveries } from './records-store.ts'
 import type { CertificationState } from './schema.ts'

@@ -1,4 +1,4 @@
-import { modelOf } from '../../platform/mongo/collections.ts'
+import { modelOf } from '../platform/mongo/collections.ts'
 import {
   flag,
   list,
@@ -14,7 +14,7 @@ import {
   text,
   textOrNull,
   word,
-} from '../../platform/mongo/fields.ts'
+} from '../platform/mongo/fields.ts'
 import type { CaseName, Profile } from './cases.ts'
 import type { Next } from './next.ts'
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
-import type { Observed } from '../../http/observation.ts'
-import type { DeliveredBooking } from '../../http/outcome.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
+import type { Observed } from '../http/observation.ts'
+import type { DeliveredBooking } from '../http/outcome.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import {
   certificationModel,
   type Delivery,

@@ -1,5 +1,5 @@
-import { daysBetween } from '../../core/clock.ts'
-import type { UnitNight } from '../../stays/bookings/units.ts'
+import { daysBetween } from '../core/clock.ts'
+import type { UnitNight } from '../stays/bookings/units.ts'
 import { firstRefused, gradeFurther, gradeRepeated, hasRecovered } from './faults.ts'
 import {
   type Asked,

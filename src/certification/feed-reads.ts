@@ -1,5 +1,5 @@
-import type { BookingChange } from '../../stays/bookings/store.ts'
-import { readHostClock } from '../../versions/host-clock-store.ts'
+import type { BookingChange } from '../stays/bookings/store.ts'
+import { readHostClock } from '../versions/host-clock-store.ts'
 import type { CaseName } from './cases.ts'
 import type { RequestRecord } from './model.ts'
 import {

@@ -1,5 +1,5 @@
-import type { AppContext } from '../../http/context.ts'
-import { removeCourse } from '../course-store.ts'
+import type { AppContext } from '../http/context.ts'
+import { removeCourse } from '../sandbox/course-store.ts'
 import type { Case, Certification } from './model.ts'
 import { deleteRecords } from './records-store.ts'
 import { closeCertification, trimCertifications } from './store.ts'

@@ -1,5 +1,5 @@
-import type { BookingChange } from '../../stays/bookings/store.ts'
-import { findChanges } from '../../stays/bookings/store.ts'
+import type { BookingChange } from '../stays/bookings/store.ts'
+import { findChanges } from '../stays/bookings/store.ts'
 import type { RequestRecord } from './model.ts'
 import type { Run } from './step.ts'
 

@@ -1,4 +1,4 @@
-import { readHostClock } from '../../versions/host-clock-store.ts'
+import { readHostClock } from '../versions/host-clock-store.ts'
 import { areOver, metFaults } from './faults.ts'
 import { arrivals, delivered, missed, rememberClock, route } from './feed-reads.ts'
 import { start, wait } from './next.ts'
