@@ -1,12 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyProject, parts } from '../../support/next-release.ts'
-import { root } from '../../support/processes.ts'
-import { type Defect, defects } from './defects.ts'
+import { type Defect, defects, filesOf } from './defects.ts'
 
 /**
  * Makes one defect at a time in a copy of the project, runs the tests of what it touches, and prints which were caught.
- * Exits 1 when one was not. Arguments limit it to the defects whose file or description has one of them.
+ * Exits 1 when one was not. Arguments limit it to the defects whose file or description contains one of them.
  */
 const copied = [
   ...parts,
@@ -19,14 +18,18 @@ const copied = [
   'vitest.shared.ts',
 ]
 const wanted = process.argv.slice(2)
-const chosen = defects.filter(
-  ({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)),
-)
 
-for (const { file, right } of chosen) {
-  const times = (await readFile(join(root, file), 'utf8')).split(right).length - 1
-  if (times !== 1) throw new Error(`"${right}" occurs ${times} times in ${file}`)
+/** @throws Error unless exactly one file contains the right line, once */
+function fileOf(defect: Defect): string {
+  const [file, ...others] = filesOf(defect)
+  if (file === undefined || others.length > 0)
+    throw new Error(`${defect.what}: "${defect.right}" occurs ${others.length + (file ? 1 : 0)} times`)
+  return file
 }
+
+const chosen = defects
+  .map((defect) => ({ ...defect, file: fileOf(defect) }))
+  .filter(({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)))
 
 /** The title of the first test that failed, or null where none did. */
 async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
@@ -42,7 +45,10 @@ async function caughtBy(folder: string, tests: string[]): Promise<string | null>
   return failed?.title ?? 'the file does not load'
 }
 
-async function look(folder: string, { what, file, right, wrong, tests }: Defect): Promise<boolean> {
+async function look(
+  folder: string,
+  { what, file, right, wrong, tests }: Defect & { file: string },
+): Promise<boolean> {
   const path = join(folder, file)
   const source = await readFile(path, 'utf8')
   await writeFile(
