@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
 import { afterAll, describe, test } from 'vitest'
+import { advance } from '../../src/certification/advance.ts'
 import { bounds } from '../../src/certification/bounds.ts'
 import { courseOf } from '../../src/certification/course.ts'
 import { firstRefused, gradeRepeated } from '../../src/certification/faults.ts'
@@ -27,19 +28,17 @@ import { partnerctl } from '../support/processes.ts'
 const second = 1000
 const issuer = 'https://partners.example.com'
 /** Steps are decided as soon as they can be; what a person does has all the time of a busy machine. */
-const service = await certifyingService(
-  {
-    ...bounds,
-    look: 200,
-    silence: 400,
-    losing: 300,
-    settle: 50,
-    serve: 240 * second,
-    catchUp: 0,
-    hold: second,
-  },
-  { PUBLIC_URL: issuer },
-)
+const times = {
+  ...bounds,
+  look: 200,
+  silence: 400,
+  losing: 300,
+  settle: 50,
+  serve: 240 * second,
+  catchUp: 0,
+  hold: second,
+}
+const service = await certifyingService(times, { PUBLIC_URL: issuer })
 afterAll(() => service.close())
 const { db } = service.context.sandbox
 const path = '/sandbox/certifications'
@@ -48,6 +47,9 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const start = (actor: Actor, ...profiles: string[]) => actor.send('POST', path, { body: { profiles } })
 const stored = (id: number) => certificationModel(db).findById(id).lean().orFail()
+
+/** Looks at what the product has done so far. */
+const lookOnce = async (id: number) => advance(service.context.sandbox, times, await stored(id))
 
 /** Resolves with the certification once its `next` is as wanted. */
 async function until(actor: Actor, id: number, action: string | null) {
@@ -289,7 +291,7 @@ describe.concurrent('a certification', () => {
       expect((await actor.send('POST', target, { body: strange })).status).toBe(422)
     const feed = '/sandbox/integrations/provider_one/bookings'
     expect((await actor.send('GET', `${feed}?checkout_after=2099-01-01`)).body.data.Bookings).toEqual([])
-    await Bun.sleep(500)
+    await lookOnce(id)
     expect((await service.look(actor.keyId, id)).cases[0]).toMatchObject({
       name: 'feed.pages',
       status: 'waiting',
@@ -357,7 +359,7 @@ describe.concurrent('a certification', () => {
     const { scope } = await stored(id)
     const items = await prepareAvailability(service.context.sandbox, scope as number, [asked as never])
     await carryOut(db, items)
-    await Bun.sleep(800)
+    await lookOnce(id)
     const graded = async () =>
       (await service.look(actor.keyId, id)).cases.find(({ name }) => name === 'inventory.change')
     expect(await graded()).toMatchObject({ status: 'waiting' })

@@ -141,7 +141,9 @@ describe.each(guarded)('$method $path', (route) => {
   test('accepts the key as a bearer token, whatever the case of the scheme', async () => {
     const headers = { authorization: `bEARER ${actor.key}` }
     const response = await service.send(method, target, { ...anyBody(route), headers })
-    expect(response.status).not.toBe(401)
+    const byHeader = await actor.send(method, target, anyBody(route))
+    expect(response.status).toBe(byHeader.status)
+    expect([200, 404, 422]).toContain(response.status)
   })
 
   test('carries the request id and the rate limit headers', async () => {
@@ -160,7 +162,7 @@ describe.each(guarded)('$method $path', (route) => {
     const isInsight = /\/key$|\/consumers|\/requests|\/certifications/.test(path)
     const limited = await service.actor({ rateLimit: 1 })
     for (let count = 1; count <= (isInsight ? 60 : 1); count += 1)
-      expect((await limited.send(method, target, anyBody(route))).status).not.toBe(429)
+      expect([200, 404, 422]).toContain((await limited.send(method, target, anyBody(route))).status)
     const second = await limited.send(method, target, anyBody(route))
     expectError(second, 429, 'rate_limit_error')
     const seconds = second.headers.get('retry-after')

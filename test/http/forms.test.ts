@@ -70,16 +70,17 @@ test('a held request looks for its consumer anew: moved back it is answered, del
   const { booking_id } = await seedBooking(actor)
   const [{ version }] = (await actor.send('GET', `${feed}/bookings`)).body.data.Bookings
   const path = `${feed}/bookings/consumers/c`
+  const isHeld = () => expect.poll(() => service.live.heldRequests.size).toBe(1)
   await actor.send('PUT', path, { body: { acknowledged: version } })
   const back = actor.send('GET', `${feed}/bookings?consumer=c&wait=2`)
-  await Bun.sleep(200)
+  await isHeld()
   await actor.send('PUT', path, { body: { acknowledged: null, seek: true } })
   expect((await back).body.data.Bookings.map((one: { booking_id: number }) => one.booking_id)).toEqual([
     booking_id,
   ])
   await actor.send('PUT', path, { body: { acknowledged: version } })
   const gone = actor.send('GET', `${feed}/bookings?consumer=c&wait=30`)
-  await Bun.sleep(200)
+  await isHeld()
   await actor.send('DELETE', path)
   await actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
   expect((await gone).status).toBe(404)

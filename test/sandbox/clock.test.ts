@@ -193,21 +193,29 @@ test.concurrent('a hint that failed is tried once more by each advance, and afte
   const path = `/sandbox/webhooks/${made.body.data.id}`
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   await actor.send('POST', '/sandbox/bookings', { body: stay })
-  const tries = async () => (await actor.send('GET', `${path}/deliveries`)).body.data[0]
-  await expect.poll(tries).toMatchObject({ attempts: 1, response_status: 503 })
-  for (let count = 2; count <= 4; count += 1) {
-    await advance(actor, 10 * hour)
-    await expect.poll(tries).toMatchObject({ attempts: count, response_status: 503 })
-    await expect.poll(async () => Date.parse((await tries()).next_attempt_at)).toBeGreaterThan(Date.now())
+  /** The number of tries, once the last one has failed and the next one is planned for later. */
+  const settled = async () => {
+    const [delivery] = (await actor.send('GET', `${path}/deliveries`)).body.data
+    const { attempts, response_status, next_attempt_at } = delivery ?? {}
+    return response_status === 503 && Date.parse(next_attempt_at) > Date.now() ? (attempts as number) : 0
   }
-  expect(received).toHaveLength(4)
+  await expect.poll(settled).toBeGreaterThan(0)
+  // The second try follows the first after five seconds, which may pass before this test goes on.
+  await advance(actor, 10 * hour)
+  await expect.poll(settled).toBeGreaterThan(1)
+  let tries = await settled()
+  for (const end = tries + 2; tries < end; tries += 1) {
+    await advance(actor, 10 * hour)
+    await expect.poll(settled).toBe(tries + 1)
+  }
+  expect(received).toHaveLength(tries)
   const skew = Math.abs(Number(received.at(-1)?.headers['webhook-timestamp']) * 1000 - Date.now())
   expect(skew).toBeLessThan(hour * 1000)
   await advance(actor, 5 * day)
   await expect
     .poll(async () => (await actor.send('GET', path)).body.data)
     .toMatchObject({ enabled: false, disabled_reason: 'failing' })
-  expect(received).toHaveLength(5)
+  expect(received).toHaveLength(tries + 1)
 })
 
 test.concurrent('the webhook of another sandbox, and one of live data, notice no advance', async (context) => {
@@ -215,7 +223,7 @@ test.concurrent('the webhook of another sandbox, and one of live data, notice no
   const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
   const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
   await book()
-  await expect.poll(() => received.length).toBe(1)
+  await expect.poll(() => received.length).toBeGreaterThan(0)
   await advance(actor, 6 * day)
   const live = async () => (await actor.send('GET', `/v1/webhooks/${id}`)).body.data
   const first = await live()
