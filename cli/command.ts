@@ -6,7 +6,10 @@ export const commonArgs = {
   json: { type: 'boolean', description: 'Print one JSON document and nothing else on standard output' },
 } as const satisfies ArgsDef
 
-/** citty ignores unknown options and surplus arguments; a mistyped option must not do something else instead. */
+/**
+ * Rejects unknown options and surplus arguments, which citty ignores, and empty option values. Without the check, a
+ * command with a mistyped option could do something other than intended.
+ */
 const strictArguments: CittyPlugin = {
   name: 'strict-arguments',
   setup({ args, cmd }: CommandContext) {
@@ -30,15 +33,15 @@ function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Invocations that `--help` shows, by command. */
+/** Example invocations that `--help` shows, by command. */
 const examplesOf = new WeakMap<object, string[]>()
 
-/** The examples of a command, for its help. */
+/** Returns a command's examples for its help. */
 export function commandExamples(definition: object): string[] {
   return examplesOf.get(definition) ?? []
 }
 
-/** A command that refuses unknown options, prints JSON with `--json`, and shows `examples` in its help. */
+/** Defines a command that rejects unknown options, takes `--json`, and shows `examples` in its help. */
 export function command<const T extends ArgsDef>({
   examples,
   ...definition

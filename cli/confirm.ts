@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Option of commands that cannot be undone. */
+/** Option of commands whose effect cannot be undone. */
 export const yesArgument = {
   yes: {
     type: 'boolean',
@@ -8,13 +8,14 @@ export const yesArgument = {
   },
 } as const
 
-/** Confirmation was declined: nothing was done. */
+/** Error thrown when the user declines a confirmation, before anything was done. */
 export class DeclinedError extends Error {
   override readonly name = 'DeclinedError'
 }
 
 /**
- * Asks for confirmation of something that cannot be undone, on a terminal only: a script has already decided.
+ * Asks for confirmation of an action that cannot be undone. Asks on a terminal only, because a script has already
+ * decided.
  *
  * @throws DeclinedError unless confirmed
  */

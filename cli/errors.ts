@@ -1,4 +1,4 @@
-/** The command was used wrongly: exit code 2. */
+/** Error thrown when a command is used wrongly (exit code 2). */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -2,10 +2,10 @@ import type { Finding } from '../src/process/inspection.ts'
 import { exitCode as failure } from './errors.ts'
 import { print, table } from './output.ts'
 
-/** A {@link Finding} of a command: with the exit code of a failure, where it is not 1. */
+/** A {@link Finding} of a command, with the exit code of a failure if it is not 1. */
 export type CommandFinding = Finding & { code?: number }
 
-/** A check of a command has failed. */
+/** Error thrown when one of a command's checks has failed. */
 export class ChecksFailedError extends Error {
   override readonly name = 'ChecksFailedError'
   constructor(
@@ -16,7 +16,7 @@ export class ChecksFailedError extends Error {
   }
 }
 
-/** Shows findings; ends the command in failure, with `verdict`, if any of them has failed. */
+/** Shows findings, and fails the command with `verdict` if any of them has failed. */
 export function showFindings(
   args: { json?: boolean | undefined },
   findings: CommandFinding[],

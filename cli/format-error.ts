@@ -5,7 +5,7 @@ import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'
 import { visible } from './text.ts'
 
-/** The message of a failed command on standard error, and its exit code (decisions §15). */
+/** Returns a failed command's message for standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
   if (error instanceof UsageError || isParseError(error)) {
     return {
@@ -37,7 +37,7 @@ function withProblems(message: string, problems: Pick<Problem, 'path' | 'message
     .join('\n')
 }
 
-/** citty's own errors: a missing argument, an unknown command. */
+/** True for citty's own errors, such as a missing argument or an unknown command. */
 function isParseError(error: unknown): boolean {
   return error instanceof Error && error.name === 'CLIError'
 }

@@ -6,7 +6,7 @@ import { helpOf } from './help.ts'
 import { note, show } from './output.ts'
 import { main } from './program.ts'
 
-// Paths of the user are those of the folder that `bin/partnerctl` was called in.
+// The user's paths are relative to the folder in which `bin/partnerctl` was called.
 if (process.env.PARTNERCTL_FOLDER) process.chdir(process.env.PARTNERCTL_FOLDER)
 delete process.env.PARTNERCTL_FOLDER
 
@@ -21,7 +21,7 @@ async function run(rawArgs: string[]): Promise<void> {
     await runCommand(main, { rawArgs })
     await end(exitCode.done)
   } catch (error) {
-    // What knows the errors of the service is loaded only when there is one.
+    // Loaded only after an error, because the module imports the service's error classes.
     const { formatError } = await import('./format-error.ts')
     const { text, code } = formatError(error)
     note(text)
@@ -29,7 +29,7 @@ async function run(rawArgs: string[]): Promise<void> {
   }
 }
 
-/** Ends once what was printed has been taken: an exit would cut it off where the reader is slow. */
+/** Exits once the reader has taken all output, because an earlier exit would cut it off if the reader is slow. */
 async function end(code: number): Promise<void> {
   const taken = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.end(resolve))
   await Promise.all([taken(process.stdout), taken(process.stderr)])

@@ -4,22 +4,22 @@ import Table from 'cli-table3'
 import { UsageError } from './errors.ts'
 import { jsonText, visible, visibleLines } from './text.ts'
 
-/** Prints one JSON document with `--json`, otherwise what `render` makes of the value for a person. */
+/** Prints the value as one JSON document with `--json`, otherwise as text that `render` writes for a person. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
   process.stdout.write(`${args.json ? jsonText(value, 2) : visibleLines(render(value))}\n`)
 }
 
-/** Prints a note for a person; never on standard output. */
+/** Prints a note for a person on standard error, never on standard output. */
 export function note(text: string): void {
   process.stderr.write(`${visibleLines(text)}\n`)
 }
 
-/** Prints text of our own that may be coloured; on a terminal only, the colours are kept. */
+/** Prints our own text, which may be coloured; the colours are kept only on a terminal. */
 export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
 
-/** Notes that something failed, and is tried again. */
+/** Notes that a request failed, and when it is tried again. */
 export function noteRetry(error: unknown, seconds: number): void {
   note(visible(`${(error as Error).message}; trying again in ${seconds.toFixed(1)} s`))
 }
@@ -33,7 +33,7 @@ const plainBorders = {
 const gap = 2
 const narrowest = 6
 
-/** Rows in columns, with headings; on a terminal the widest columns shrink until the table fits. */
+/** Renders rows in columns with headings; on a terminal, the widest columns shrink until the table fits. */
 export function table(head: string[], rows: (string | number | null)[][]): string {
   const cells = [head, ...rows].map((row) => row.map((cell) => visible(String(cell ?? '-'))))
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
@@ -49,9 +49,9 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
   return trimLines(out.toString())
 }
 
-/** A record as lines of name and value. */
+/** Renders a record as lines of name and value. */
 export function record(fields: Record<string, string | number | null>): string {
-  // A foreign server chooses the names, too, where its fields are shown as they come.
+  // Names are escaped, too, because some records show a foreign server's fields as they are.
   const cells = Object.entries(fields).map(([name, value]) => [visible(name), visible(String(value ?? '-'))])
   const width = Math.max(...cells.map(([name = '']) => name.length))
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
@@ -64,13 +64,13 @@ function trimLines(text: string): string {
     .join('\n')
 }
 
-/** Argument of commands that never end by themselves, and so print no JSON document. */
+/** Argument of commands that never end by themselves, so they print no single JSON document. */
 export const streamArgs = {
   output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each one is printed' },
 } satisfies ArgsDef
 
 /**
- * Whether a command that never ends prints JSON, one document per line.
+ * Returns true if a command that never ends by itself prints JSON, one document per line.
  *
  * @throws UsageError for `--json` (decisions §15)
  */

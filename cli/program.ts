@@ -150,7 +150,7 @@ const meta = {
   description: 'The partner interface from the command line',
 }
 
-/** The command line, with its commands as they are loaded. */
+/** The whole command line; a command is loaded only when it is needed. */
 export const main: AnyCommand = defineCommand({
   meta,
   subCommands: Object.fromEntries(
@@ -161,7 +161,7 @@ export const main: AnyCommand = defineCommand({
   ),
 })
 
-/** The same for a list of commands, which loads none of them. */
+/** Builds a command line from names and descriptions alone, without loading any command. */
 function summaryOf(commands: Commands): AnyCommand {
   return defineCommand({
     meta,

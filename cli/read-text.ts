@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { UsageError } from './errors.ts'
 
 /**
- * The text of a file, or of standard input for `-`.
+ * Reads the text of a file, or of standard input for `-`.
  *
  * @throws UsageError for a file that cannot be read
  */

@@ -3,7 +3,7 @@ import { UsageError } from './errors.ts'
 import { note } from './output.ts'
 
 /**
- * A positive integer id.
+ * Parses a positive integer id.
  *
  * @throws UsageError for anything else
  */
@@ -14,9 +14,9 @@ export function parseId(text: string): number {
 }
 
 /**
- * One of the words that an argument takes.
+ * Parses one of the words that an argument takes.
  *
- * @throws UsageError that names them all
+ * @throws UsageError that lists the valid words
  */
 export function oneOf<T extends string>(words: readonly T[], text: string): T {
   const word = words.find((candidate) => candidate === text)
@@ -27,7 +27,7 @@ export function oneOf<T extends string>(words: readonly T[], text: string): T {
 const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /**
- * Seconds of a duration such as `90`, `60s`, `15m`, `24h` or `7d`.
+ * Parses a duration such as `90`, `60s`, `15m`, `24h` or `7d` to seconds.
  *
  * @throws UsageError for anything else
  */
@@ -39,7 +39,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * A whole number from 1 to `maximum`, given as the option `name`.
+ * Parses a whole number from 1 to `maximum`, given as the option `name`.
  *
  * @throws UsageError for anything else
  */
@@ -52,13 +52,13 @@ export function parseCount(text: string, name: string, maximum: number): number 
 
 const maxListed = 1000
 
-/** How many entries a list shows at most; a note on standard error says when there are more. */
+/** Option for the maximum number of entries in a list; a note on standard error says if there are more. */
 export function limitArgument(what: string, standard = maxListed) {
   const description = `Maximum number of ${what} to list, up to ${maxListed}`
   return { limit: { type: 'string', default: String(standard), description } } as const
 }
 
-/** Continues a list that is in order of ids. */
+/** Option that continues a list ordered by id. */
 export function afterArgument(what: string) {
   return {
     after: { type: 'string', description: `Only ${what} with a higher id, to continue a list` },
@@ -66,7 +66,7 @@ export function afterArgument(what: string) {
 }
 
 /**
- * The number of a `--limit`.
+ * Parses the value of `--limit`.
  *
  * @throws UsageError unless it is an integer from 1 to 1,000
  */
@@ -74,7 +74,11 @@ export function parseLimit(text: string): number {
   return parseCount(text, 'limit', maxListed)
 }
 
-/** The first `limit` of entries that were queried with one more; a note says when there are more. */
+/**
+ * Returns the first `limit` entries; a note on standard error says if there are more.
+ *
+ * @param found entries of a query for `limit + 1`
+ */
 export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => string): T[] {
   const shown = found.slice(0, limit)
   if (found.length > limit) note(`There are more than ${limit}; ${hint(shown[limit - 1] as T)}`)

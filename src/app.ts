@@ -34,18 +34,19 @@ import { messageRoutes } from './stays/messages/routes.ts'
 import { nightRoutes } from './stays/nights/routes.ts'
 import { userRoutes } from './stays/users/routes.ts'
 
-/** The whole service as a function from `Request` to `Response`; listens to nothing by itself. */
+/** Creates the whole service as a function from `Request` to `Response`; the caller decides where it listens. */
 export function createApp(
   { live, sandbox, metrics }: Pick<OpenContext, 'live' | 'sandbox' | 'metrics'>,
   drain?: AbortSignal,
 ) {
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
-  // Elysia's normalizing runs before validation and would make `{}` of a null or a list; `normalize()` runs after.
+  // Elysia's own normalizing is off because it runs before validation and would turn null or a list into `{}`.
+  // Our `normalize()` runs after validation.
   const app = new Elysia({
     systemRouter: false,
     normalize: false,
-    // Host names may be as short as `api`.
+    // A host name may be as short as `api`.
     handler: { standardHostname: false },
   })
     .onRequest(({ request, set }) => {

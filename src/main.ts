@@ -12,12 +12,12 @@ import { notifySupervisor } from './process/worker-metrics.ts'
 const maxRequestBytes = 1024 ** 3
 
 /**
- * How long an idle connection stays open: longer than any proxy in front keeps it, which would otherwise send a request on a
- * connection that is just closing, and lose it (decisions §1).
+ * Seconds that an idle connection stays open. Proxies must drop idle connections first, because a proxy that sends a
+ * request on a connection that is just closing loses the request (decisions §1).
  */
 const idleSeconds = 120
 
-/** Serves until asked to stop, then finishes the requests in progress, within 20 seconds. */
+/** Serves until told to stop, then finishes the requests in progress within 20 seconds. */
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
   const ending = whenAskedToStop(worker !== undefined)

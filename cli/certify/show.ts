@@ -3,7 +3,7 @@ import type { CertificationView } from '../../src/certification/schema.ts'
 import { record, table } from '../output.ts'
 import { visible } from '../text.ts'
 
-/** A certification for a person: how its cases stand, and what is to be done now. */
+/** Describes a certification for a person: the state of its cases, and the next step. */
 export function describeCertification(certification: CertificationView): string {
   const { id, status, seed, cases, next } = certification
   const failed = cases.filter((one) => one.status === 'failed' || one.status === 'skipped')
@@ -29,7 +29,7 @@ function describeFailed({
   return [`${name} ${status}: ${because ?? ''}`, ...requests, `Guide: ${guide}`].map(visible).join('\n')
 }
 
-/** What is to be done now, with what it is about. */
+/** Describes the next step, and the resources that it concerns. */
 export function describeNext({ action, text, ...about }: NonNullable<CertificationView['next']>): string {
   const { room_types, ...one } = about
   const fields = Object.entries(one).filter(([, value]) => value !== null)
@@ -43,7 +43,7 @@ export function describeNext({ action, text, ...about }: NonNullable<Certificati
     .join('\n')
 }
 
-/** A certification as JUnit has it, for a build server: a suite for each profile, a test for each case. */
+/** Converts a certification to JUnit XML for a build server: a suite for each profile, and a test for each case. */
 export function toJunit({ id, profiles, cases }: CertificationView): string {
   const report = junit.newBuilder()
   for (const profile of profiles) {

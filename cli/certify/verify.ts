@@ -6,7 +6,7 @@ import { requireSafeAddress } from '../client/profile.ts'
 import { UsageError } from '../errors.ts'
 import { ChecksFailedError } from '../findings.ts'
 
-/** What a report says. */
+/** The claims of a report. */
 export type ReportClaims = JWTPayload & {
   exp: number
   host: string
@@ -16,10 +16,11 @@ export type ReportClaims = JWTPayload & {
 }
 
 /**
- * Verifies a report by the keys of the service that it says to be from, or by keys from a file: of the report itself nothing
- * is believed that says where keys are.
+ * Verifies a report with the public keys of the service at `base`, or with the keys of a file. A report's own statement
+ * of where its keys are is never trusted.
  *
- * @throws ChecksFailedError for one that is wrong, expired, or from another service
+ * @param jwks the text of a JSON Web Key Set, instead of the service's keys
+ * @throws ChecksFailedError if the report is wrong, expired, or from another service
  */
 export async function verifyReport(report: string, base: string, jwks?: string): Promise<ReportClaims> {
   const issuer = base.replace(/\/+$/, '')
@@ -29,7 +30,7 @@ export async function verifyReport(report: string, base: string, jwks?: string):
       algorithms: ['EdDSA'],
       issuer,
       requiredClaims: ['exp', 'iat', 'certification'],
-      // Also refuses one that was signed in the future.
+      // Also refuses a report that was signed in the future.
       maxTokenAge: '366 days',
       clockTolerance: '1 minute',
     })

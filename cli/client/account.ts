@@ -10,20 +10,20 @@ const OwnKey = Type.Object({
 })
 export type OwnKey = Static<typeof OwnKey>
 
-/** The key that the client sends. */
+/** Reads the record of the key that the client sends. */
 export async function readKey(client: PartnerClient): Promise<OwnKey> {
   return (await client.send<OwnKey>('GET', '/key', { expects: OwnKey })).data
 }
 
 /**
- * Whose changes a poll follows (decisions §15): on live data the host's, in the sandbox the key's. A rotated key
- * remains the same key.
+ * Returns the account whose changes a poll follows (decisions §15): the host on live data, the key in the sandbox. A
+ * rotated key remains the same key.
  */
 export function accountOf({ isSandbox }: Pick<PartnerClient, 'isSandbox'>, { id, host }: OwnKey): string {
   return isSandbox ? `key ${id}` : `host ${host.email}`
 }
 
-/** {@link accountOf} the key that the client sends. */
+/** Returns {@link accountOf} for the key that the client sends. */
 export async function readAccount(client: PartnerClient): Promise<string> {
   return accountOf(client, await readKey(client))
 }

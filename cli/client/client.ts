@@ -28,7 +28,7 @@ export const clientArgs = {
 } as const satisfies ArgsDef
 
 const { sandbox: _, ...alwaysSandbox } = clientArgs
-/** Arguments of commands that are for the sandbox alone. */
+/** Arguments of commands that work only in the sandbox. */
 export const sandboxArgs = alwaysSandbox
 
 interface ClientOptions {
@@ -38,7 +38,7 @@ interface ClientOptions {
   sandbox?: boolean | undefined
 }
 
-/** The service could not be reached, or something else responded: a proxy, say. */
+/** Error thrown if the service could not be reached, or something else responded, such as a proxy. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
   constructor(
@@ -63,19 +63,19 @@ export interface PartnerClient {
   /** The versioned root that requests go to. */
   root: string
   isSandbox: boolean
-  /** Name of the profile it was opened from. */
+  /** Name of the profile that the client was opened from. */
   profile: string | undefined
   send<T>(method: string, path: string, options?: SendOptions): Promise<ServiceResponse<T>>
-  /** The pages of a feed; what is waited out on the way is noted on standard error. */
+  /** Iterates over a feed's pages; each failure that is waited out is noted on standard error. */
   pages<T>(feed: 'bookings' | 'messages', options: FeedOptions): AsyncIterable<FeedPage<T>>
 }
 
-/** Which changes of a feed, and whether to wait for more. */
+/** Options that select a feed's changes, and say whether to wait for more. */
 export interface FeedOptions {
   after: string | undefined
   filters: Record<string, string | undefined>
   wait: number | undefined
-  /** The rest after a wait that the service cut short. */
+  /** Seconds to pause after a wait that the service cut short. */
   pauseSeconds: number | undefined
   signal: AbortSignal
 }
@@ -84,7 +84,7 @@ export interface SendOptions {
   query?: Record<string, string | number | string[] | undefined>
   body?: string
   idempotencyKey?: string
-  /** The schema of `data`, as far as the command relies on it. */
+  /** Schema of the parts of `data` that the command relies on. */
   expects?: TSchema
   /** Ends the request early. */
   signal?: AbortSignal
@@ -93,15 +93,15 @@ export interface SendOptions {
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
 
 /**
- * A client for the address and key of a command: from its options, else the environment, else the profile.
+ * Opens a client for a command's address and key: from its options, else the environment, else the profile.
  *
- * @throws UsageError when there is no key, or the address is not valid
+ * @throws UsageError if there is no key, or the address is not valid
  */
 export async function openClient(options: ClientOptions): Promise<PartnerClient> {
   const profile = await findProfile(options.profile)
   const elsewhere = options['base-url'] ?? process.env.PARTNER_BASE_URL
   const key = await readKey(options, profile?.key)
-  // A profile's key goes to the profile's own address alone.
+  // A profile's key is sent only to the profile's own address.
   if (elsewhere !== undefined && key.isOfProfile && profile)
     throw new UsageError(
       `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or name another key with PARTNER_API_KEY or --key-file`,
@@ -112,21 +112,21 @@ export async function openClient(options: ClientOptions): Promise<PartnerClient>
   return clientFor(base, isSandbox, key.text, profile?.name)
 }
 
-/** {@link openClient} for the sandbox, whatever the profile says. */
+/** Opens a client with {@link openClient} for the sandbox, whatever the profile says. */
 export function openSandboxClient(options: Omit<ClientOptions, 'sandbox'>): Promise<PartnerClient> {
   return openClient({ ...options, sandbox: true })
 }
 
 /**
- * A client for one address and key.
+ * Creates a client for one address and key.
  *
- * @param profile name of the profile they come from
- * @throws UsageError when the address is not valid
+ * @param profile name of the profile that the address or key comes from
+ * @throws UsageError if the address is not valid
  */
 export function clientFor(base: string, isSandbox: boolean, key: string, profile?: string): PartnerClient {
   const address = addressOf(base)
   const root = address + roots[isSandbox ? 'sandbox' : 'live']
-  // Each command decides itself how long it goes on trying.
+  // Each command decides for itself how long to retry.
   const client = createClient({ key, baseUrl: address, sandbox: isSandbox, retries: 0, onRequest })
   function onRequest({ error, retryInSeconds }: Attempt): void {
     if (error && retryInSeconds !== undefined) noteRetry(explain(root, error), retryInSeconds)
@@ -144,7 +144,7 @@ export function clientFor(base: string, isSandbox: boolean, key: string, profile
   }
 }
 
-/** An address without the root of an environment. */
+/** Returns an address without the root of an environment. */
 function addressOf(base: string): string {
   if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
   const address = base.replace(/\/+$/, '')
@@ -191,9 +191,9 @@ async function send<T>(
   return { data, meta, envelope, headers: response.headers }
 }
 
-/** What a person can do about it. */
+/** Converts a client's error to an error that tells the user what to do about it. */
 function explain(root: string, error: unknown): unknown {
-  // A name such as ".." would lead to another route than its command is for.
+  // The client rejects a name such as "..", which would lead to a route other than the command's.
   if (error instanceof TypeError) return new UsageError(error.message)
   if (!(error instanceof ConnectionError)) return error
   const { status, retryAfterSeconds, cause } = error

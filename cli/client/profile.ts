@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
 
-/** A named pair of address and key. */
+/** An address, a key and an environment, stored under a name. */
 export interface Profile {
   base_url: string
   key: string
@@ -21,7 +21,7 @@ function file(): string {
 }
 
 /**
- * A stored key is sent over `https`, or to this machine.
+ * Requires an address to which a stored key may be sent: over `https`, or to this machine.
  *
  * @throws UsageError for any other address
  */
@@ -35,7 +35,7 @@ export function requireSafeAddress(address: string): void {
   )
 }
 
-/** All profiles of this user. */
+/** Reads all profiles of this user. */
 export async function readProfiles(): Promise<Profiles> {
   const text = await readFile(file(), 'utf8').catch(() => undefined)
   if (text === undefined) return { current: null, profiles: {} }
@@ -56,7 +56,7 @@ export async function writeProfiles(profiles: Profiles): Promise<void> {
 }
 
 /**
- * The profile of this name or, without a name, the current profile if there is one.
+ * Finds the profile of this name or, without a name, the current profile if there is one.
  *
  * @throws UsageError for an unknown name
  */

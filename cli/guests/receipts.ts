@@ -2,21 +2,21 @@ import { fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import type { Receipt } from '../../src/stays/guests/erase.ts'
 import { readText } from '../read-text.ts'
 
-/** Adds a receipt, and returns once it is on the disk. */
+/** Appends a receipt, and returns once it is on disk. */
 export function addReceipt(descriptor: number, receipt: Receipt): void {
   writeSync(descriptor, `${JSON.stringify(receipt)}\n`)
   fsyncSync(descriptor)
 }
 
 /**
- * Opens a file to which receipts are added.
+ * Opens a file to which receipts are appended.
  *
- * @throws Error where it cannot be written
+ * @throws Error if the file cannot be written
  */
 export function openReceipts(file: string): number {
   try {
     const descriptor = openSync(file, 'a+')
-    // A line that was torn by a full disk takes no other with it.
+    // Ends a line that a full disk cut off, so that the next receipt is not joined to it.
     const { size } = fstatSync(descriptor)
     const last = Buffer.alloc(1)
     if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() !== '\n')
@@ -27,7 +27,11 @@ export function openReceipts(file: string): number {
   }
 }
 
-/** Reads all receipts before anything is done. @throws Error that names the line of one that is malformed */
+/**
+ * Reads all receipts of a file, before any guest is erased.
+ *
+ * @throws Error that names the line of a malformed receipt
+ */
 export async function readReceipts(file: string): Promise<Receipt[]> {
   const text = await readText(file)
   return text.split('\n').flatMap((line, index) => {

@@ -1,16 +1,16 @@
 import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
 import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 
-/** The outcome of a hint. */
+/** The outcome of a hint's delivery. */
 export interface Delivery {
   id: string
   event: WebhookEvent
   booking_id: number
   status: 'delivered' | 'failed'
   attempts: number
-  /** Of the last try; null where there was no response. */
+  /** Response status of the last try; null if there was no response. */
   response_status: number | null
-  /** Of the last try. */
+  /** Duration of the last try. */
   milliseconds: number
 }
 
@@ -18,16 +18,16 @@ const attempts = 3
 const firstPauseSeconds = 1
 const timeoutMilliseconds = 15_000
 
-/** Where hints go, and what they are signed with. */
+/** The address that hints are posted to, and the secret that they are signed with. */
 export interface Receiver {
   url: string
   secret: string
-  /** Sleeps, unless the command is stopped. */
+  /** Sleeps, at most until the command is stopped. */
   sleep(seconds: number): Promise<void>
   signal: AbortSignal
 }
 
-/** Delivers a hint: up to three times, a second and then three apart; only 2xx is success. */
+/** Delivers a hint in up to three tries, with pauses of 1 s and 3 s between them; only a 2xx status is a success. */
 export async function forward(
   receiver: Receiver,
   event: WebhookEvent,

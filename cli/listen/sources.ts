@@ -6,7 +6,7 @@ import type { PartnerClient } from '../client/client.ts'
 import type { Checkpoint } from '../poll/checkpoint.ts'
 import { bookingFeed, type Feed, type Item, messageFeed } from '../poll/feeds.ts'
 
-/** An event, and the feed that it is made from. */
+/** An event, and the feed from which its hints are made. */
 export interface Source<T extends Item> {
   event: WebhookEvent
   feed: Feed<T>
@@ -25,7 +25,7 @@ export const messages: Source<MessageItem> = {
   dataOf: ({ id, booking_id, listing_id, version }) => ({ booking_id, listing_id, version, message_id: id }),
 }
 
-/** The version of the latest change of a feed, or undefined where there is none: what comes after it is new. */
+/** Returns the version of a feed's latest change, or undefined if there is none; later changes are new. */
 export async function latestVersion<T extends Item>(
   client: PartnerClient,
   feed: Feed<T>,
@@ -38,7 +38,7 @@ export async function latestVersion<T extends Item>(
   return feed.itemsOf(data).at(-1)?.version
 }
 
-/** A position in a feed that nothing keeps: a hint that was missed is in the feed. */
+/** Returns a checkpoint that is not stored, because the change of a missed hint is still in the feed. */
 export function fleetingCheckpoint(version: string | undefined): Checkpoint {
   return { version, save() {}, async sync() {}, async close() {} }
 }

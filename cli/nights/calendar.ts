@@ -6,7 +6,7 @@ export interface CalendarNight {
   left: number | null
 }
 
-/** A room type with its nights, which are the same days for all of them. */
+/** A room type with its nights; all rows cover the same days. */
 export interface CalendarRow {
   name: string
   nights: CalendarNight[]
@@ -46,7 +46,7 @@ function shorten(name: string): string {
   return Bun.stringWidth(name) > maxName ? `${Bun.sliceAnsi(name, 0, maxName - 1)}…` : name
 }
 
-/** The name of a month above its first night in the block; without the year at the end of a line. */
+/** Draws each month's name above its first night in the block; leaves out the year if the line has no room for it. */
 function drawMonths(dates: string[], label: number, cell: number): string {
   let line = ' '.repeat(label)
   for (const [index, date] of dates.entries()) {

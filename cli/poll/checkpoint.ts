@@ -6,28 +6,28 @@ import { UsageError } from '../errors.ts'
 import { lockState } from './lock.ts'
 import { cannotUse, openState, readState, type State } from './state-file.ts'
 
-/** How far a poll has got: the version of the last change handled. */
+/** A poll's position in a feed: the version of the last change handled. */
 export interface Checkpoint {
   version: string | undefined
-  /** Stores a version: once it returns, a killed process has not lost it. */
+  /** Stores a version. In a state file, the version survives if the process is killed once `save` has returned. */
   save(version: string): void
-  /** Stores on disk what was saved: once it returns, a machine without power has not lost it. */
+  /** Makes the saved version durable: on disk, so that it survives a power failure, or acknowledged to the service. */
   sync(): Promise<void>
   /** Releases the state file. */
   close(): Promise<void>
 }
 
-/** The owner of a checkpoint: with another address, account or filter it would skip changes. */
+/** The owner of a checkpoint. A poll of another address, account or filter would skip changes with this checkpoint. */
 export interface CheckpointScope {
-  /** The feed, unless it is that of the bookings: their files have always been without. */
+  /** Name of the feed; absent for the booking feed, because its state files do not contain a name. */
   feed?: 'messages' | undefined
   root: string
-  /** Whose changes they are: on live data the host, in the sandbox the key. */
+  /** Account whose changes the poll follows: the host on live data, the key in the sandbox. */
   account: string
   filters: Record<string, string | undefined>
-  /** State file of the command line; a default one for each scope otherwise. */
+  /** State file named on the command line; otherwise each scope has a default one. */
   path?: string | undefined
-  /** Version to begin after, instead of the one kept. */
+  /** Version to start after, instead of the stored one. */
   since?: string | undefined
 }
 
@@ -36,7 +36,8 @@ type Scope = Pick<CheckpointScope, 'feed' | 'root' | 'account' | 'filters'>
 /**
  * Opens the checkpoint of a poll.
  *
- * @throws UsageError when the file is not a state file, or belongs to another address, account or filter; Error when another poll is using it
+ * @throws UsageError if the file is not a state file, or belongs to another feed, address, account or filter; Error if
+ *   another poll is using it
  */
 export async function openCheckpoint({ path, since, ...scope }: CheckpointScope): Promise<Checkpoint> {
   const file = path ?? defaultPath(scope)
@@ -64,12 +65,12 @@ export async function openCheckpoint({ path, since, ...scope }: CheckpointScope)
   }
 }
 
-/** The version in the default state file of a scope, if there is one; reads only. */
+/** Reads the version in a scope's default state file, if there is one; changes nothing. */
 export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
   return (await readState(defaultPath(scope)))?.version
 }
 
-/** Named after everything the checkpoint belongs to, so that no two accounts of one home ever share it. */
+/** Returns a path derived from the whole scope, so that two accounts of one home directory never share a state file. */
 function defaultPath({ feed, root, account, filters }: Scope): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
   const scope = JSON.stringify([root, account, filters])

@@ -6,8 +6,8 @@ import type { Feed, Item } from './feeds.ts'
 const ConsumerItem = Type.Object({ acknowledged: Type.Union([Type.String(), Type.Null()]) })
 
 /**
- * The checkpoint of a poll, kept by the service: the consumer of this name, which is created where there is none. What
- * was handled is acknowledged after each page, so that a killed poll repeats at most one.
+ * Opens a poll's checkpoint that the service keeps: the consumer of this name, which is created if it does not exist.
+ * Handled changes are acknowledged after each page, so a killed poll repeats at most one page.
  */
 export async function openConsumer<T extends Item>(
   client: PartnerClient,
@@ -23,7 +23,7 @@ export async function openConsumer<T extends Item>(
     })
     return data.acknowledged
   }
-  // Going back to the beginning changes nothing where something is acknowledged already.
+  // Acknowledging `null` leaves the position of an existing consumer unchanged.
   const stored = await acknowledge(null)
   let [handled, kept] = [stored, stored]
   const sync = async () => {

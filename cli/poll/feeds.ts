@@ -5,23 +5,23 @@ import type { MessageItem } from '../../src/stays/messages/schema.ts'
 
 /** The parts of an item that the poll needs. */
 export interface Item {
-  /** Its position in the feed. */
+  /** The item's position in the feed. */
   version: string
 }
 
 /** A feed that can be polled. */
 export interface Feed<T extends Item> {
   name: 'bookings' | 'messages'
-  /** Below the versioned root. */
+  /** Path below the versioned root. */
   path: string
-  /** The parts of `data` that the poll relies on; whatever else a later version sends is passed on as it is. */
+  /** Schema of the parts of `data` that the poll relies on; other fields are passed on unchanged. */
   data: TSchema
   itemsOf(data: unknown): T[]
-  /** Columns of a table, with their widths; the last one is as wide as it is. */
+  /** Columns of a table, with their minimum widths in characters; the last column is not padded. */
   columns: [name: keyof T & string, width: number][]
-  /** The environment of a handler. */
+  /** Returns the environment variables of a handler's command. */
   environmentOf(item: T): Record<string, string>
-  /** An item in an error message. */
+  /** Describes an item for an error message. */
   describe(item: T): string
 }
 
@@ -69,7 +69,7 @@ export const messageFeed: Feed<MessageItem> = {
     ['version', 19],
     ['text', 0],
   ],
-  // The text is on standard input only: an environment is visible to other processes.
+  // The text is passed on standard input only, because environment variables are visible to other processes.
   environmentOf: (item) => ({
     PARTNER_MESSAGE_ID: String(item.id),
     PARTNER_BOOKING_ID: String(item.booking_id),

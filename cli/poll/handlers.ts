@@ -3,16 +3,19 @@ import type { Feed, Item } from './feeds.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
-/** Handles one change, which is complete only when it returns. */
+/** Handles one change; the change is complete only once the promise resolves. */
 export type Handler<T extends Item> = (item: T) => Promise<void>
 
-/** A handler, and what is written when the poll ends, even after a failure. */
+/** A handler of changes, and `end`, which completes the output when the poll ends, even after a failure. */
 export interface Output<T extends Item> {
   handle: Handler<T>
   end(): Promise<void>
 }
 
-/** Runs the command for each change, or prints it; with `json` one document lists what was handled. */
+/**
+ * Returns an output that runs the command for each change, or prints the change. With `json`, one document lists the
+ * handled changes.
+ */
 export function outputFor<T extends Item>(
   feed: Feed<T>,
   { exec, output }: { exec?: string | undefined; output: OutputFormat },
@@ -25,7 +28,7 @@ export function outputFor<T extends Item>(
   }
 }
 
-/** One JSON document, a list that stays open until the command ends, however it ends. */
+/** Prints one JSON list, element by element; `end` closes the list, even if the command fails. */
 export function openList() {
   let isFirst = true
   return {
@@ -71,7 +74,7 @@ function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson
   }
 }
 
-/** Waits until the reader has taken the line: a change that was not delivered must not be checkpointed. */
+/** Prints a line and waits until the reader has taken it, because an undelivered change must not be checkpointed. */
 export function write(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
@@ -81,7 +84,7 @@ export function write(line: string): Promise<void> {
 const attempts = 3
 const firstPauseMilliseconds = 500
 
-/** @param output where the command's own output goes */
+/** @param output the stream that receives the command's own output */
 function executor<T extends Item>(feed: Feed<T>, command: string, output: 'stdout' | 'stderr'): Handler<T> {
   return async (item) => {
     for (let attempt = 1; ; attempt += 1) {

@@ -2,16 +2,16 @@ import { Database } from 'bun:sqlite'
 import { cannotUse } from './state-file.ts'
 
 /**
- * Locks a state file for this process, and returns the function that unlocks it. It is a lock of the operating system
- * on a file beside the state: it ends with its holder, however that ended, and cannot mistake a new process for an old
- * one with the same id.
+ * Locks a state file for this process, and returns the function that unlocks it. The operating system keeps the lock on
+ * a file beside the state, and releases it however the process ends. A new process with the same id cannot be mistaken
+ * for the holder.
  *
- * @throws Error when another process holds it, or the file cannot be written
+ * @throws Error if another process holds the lock, or the file cannot be written
  */
 export function lockState(stateFile: string): () => void {
   const database = openLock(stateFile)
   try {
-    // The holder is written first, because nobody can read what is written under the lock.
+    // The holder's id is written before the lock is taken, because other processes cannot read data written under it.
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
     database.transaction(() => {
       database.run('DELETE FROM holder')

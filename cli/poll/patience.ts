@@ -3,19 +3,19 @@ import { UnreachableError } from '../client/client.ts'
 import { noteRetry } from '../output.ts'
 
 const maxPauseSeconds = 60
-/** A foreign server may ask for any. */
+/** Upper limit for `Retry-After`, because a foreign server may ask for any pause. */
 const maxRetryAfterSeconds = 3600
 
-/** Stops a poll between two changes. */
+/** A request to stop a poll between two changes. */
 export interface StopSignal {
   requested: boolean
-  /** Aborted by the signal: what is only waiting need not wait any more. */
+  /** Aborted when a stop is requested, so that a request that is only waiting ends early. */
   signal: AbortSignal
-  /** Sleeps, at most until the signal. */
+  /** Sleeps, at most until a stop is requested. */
   sleep(seconds: number): Promise<void>
 }
 
-/** The first SIGINT or SIGTERM stops the poll after the current change. */
+/** Returns a stop signal that the first SIGINT or SIGTERM requests; the poll then stops after the current change. */
 export function stopOnSignal(): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>()
   const controller = new AbortController()
@@ -35,8 +35,8 @@ export function stopOnSignal(): StopSignal {
 }
 
 /**
- * Repeats a request until the service responds: waits out rate limits, network faults, 5xx, and whatever else does not
- * come from the service. Null when stopped meanwhile.
+ * Repeats a request until the service responds. Waits out rate limits, network faults, 5xx, and responses that come
+ * from something other than the service, except 401 and 403. Returns null if stopped meanwhile.
  *
  * @throws errors that waiting cannot resolve
  */
@@ -55,7 +55,7 @@ export async function withRetries<T>(request: () => Promise<T>, stop: StopSignal
   return null
 }
 
-/** Seconds to wait before the next attempt, or null for an error that waiting cannot resolve. */
+/** Returns the seconds to wait before the next attempt, or null for an error that waiting cannot resolve. */
 function pauseAfter(error: unknown, attempt: number): number | null {
   const isTemporary =
     error instanceof UnreachableError ||

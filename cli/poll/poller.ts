@@ -7,12 +7,12 @@ import type { Handler } from './handlers.ts'
 import { type StopSignal, withRetries } from './patience.ts'
 import type { Progress } from './progress.ts'
 
-/** The end of a poll, when nothing new is left. */
+/** How a poll behaves once it has read all changes. */
 export type AtTheEnd =
   | { end: 'stop' }
-  /** Ask again after a pause. */
+  /** Poll again after a pause. */
   | { end: 'pause'; seconds: number }
-  /** Keep one request open in which the service waits; after a pause, if it cannot. */
+  /** Keep one request open while the service waits for a change; pause first if the service cannot wait. */
   | { end: 'follow'; seconds: number }
 
 export interface PollOptions<T extends Item> {
@@ -26,13 +26,14 @@ export interface PollOptions<T extends Item> {
   stop: StopSignal
 }
 
-/** The longest that the service holds a request (decisions §16). */
+/** Longest time that the service holds a request, in seconds (decisions §16). */
 const waitSeconds = 30
 
 /**
- * Follows a feed: each change is handled, then saved, and what was saved of a page is kept before the next one.
+ * Follows a feed. Handles each change and then saves its version; the saved version is synced before the next page.
  *
- * @throws Error when a page does not move forward: then it is not this feed, and continuing could skip changes
+ * @throws Error if a page does not move forward, because the page is then not of this feed, and continuing could skip
+ *   changes
  */
 export async function poll<T extends Item>(options: PollOptions<T>): Promise<void> {
   const { client, feed, filters, checkpoint, atTheEnd, progress, stop } = options
@@ -40,7 +41,7 @@ export async function poll<T extends Item>(options: PollOptions<T>): Promise<voi
   let after = checkpoint.version
   let handled = 0
   let isCaughtUp = false
-  // What the client does not wait out, a page of a proxy where the service was, is waited out here.
+  // `withRetries` also waits out failures that end the client's own loop, such as a proxy's error page.
   const follow = async () => {
     const { signal } = stop
     const pauseSeconds = atTheEnd.end === 'follow' ? atTheEnd.seconds : undefined
@@ -64,7 +65,7 @@ export async function poll<T extends Item>(options: PollOptions<T>): Promise<voi
   progress.stop()
 }
 
-/** Handles the changes of a page until it is stopped; returns how many. */
+/** Handles a page's changes until the poll is stopped; returns the number of handled changes. */
 async function handlePage<T extends Item>(
   { items, meta }: FeedPage<T>,
   before: number,

@@ -7,14 +7,15 @@ export interface Progress {
   stop(): void
 }
 
-/** A shorter sync is over before a bar would help. */
+/** Minimum number of changes for a bar; a shorter sync is over before a bar would help. */
 const worthShowing = 200
 
 const silent: Progress = { update() {}, stop() {} }
 
 /**
- * A bar on standard error, on a terminal only, and not where changes are printed to the same terminal:
- * count of total, rate, and time left.
+ * Opens a progress bar on standard error that shows count, total, rate, and time left.
+ *
+ * @param isShown false without a terminal, or if changes are printed to the same terminal
  */
 export function openProgress(isShown: boolean, items: string, verb = 'Syncing'): Progress {
   if (!isShown) return silent

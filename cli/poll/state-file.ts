@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises'
 import { isVersion } from '../../src/http/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
-/** The content of a state file: whose changes a poll follows, and the version of the last one handled. */
+/** Content of a state file: the account whose changes a poll follows, and the version of the last change handled. */
 export interface State {
-  /** Absent for the bookings. */
+  /** Absent for the booking feed. */
   feed?: 'messages' | undefined
   root: string
   account: string
@@ -13,14 +13,15 @@ export interface State {
   version: string
 }
 
-/** The file is made whole again after this many lines, so that it stays small. */
+/** The file is rewritten after this many lines, so that it stays small. */
 const maxLines = 10_000
 
 /**
- * Reads a state file: a line of JSON and, after it, a line for each version that was handled since. A line that a kill or
- * a full disk cut off does not count, nor one that was joined to it: the version before repeats a change, and loses none.
+ * Reads a state file: a line of JSON, followed by a line for each version handled since. Ignores a line that a kill or
+ * a full disk cut off, and a line that was joined to it. Resuming from an earlier version repeats a change, but loses
+ * none.
  *
- * @throws UsageError for a file that is not one
+ * @throws UsageError if the file is not a state file
  */
 export async function readState(file: string): Promise<State | undefined> {
   const text = await readFile(file, 'utf8').catch((error) => {
@@ -41,14 +42,14 @@ export async function readState(file: string): Promise<State | undefined> {
 
 /** Writes a state file. */
 export interface StateWriter {
-  /** Adds a version; the operating system has it when this returns. */
+  /** Appends a version; the operating system has it once `append` returns. */
   append(version: string): void
-  /** Waits until the disk has it. */
+  /** Waits until the appended versions are on disk. */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
-/** Opens a state file for writing; it is made whole at the first version. */
+/** Opens a state file for writing; the first version rewrites the whole file. */
 export function openState(file: string, scope: Omit<State, 'version'>): StateWriter {
   let descriptor: number | undefined
   let lines = 0
@@ -73,7 +74,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
       try {
         if (descriptor === undefined || lines >= maxLines) startOver(version)
         else {
-          // All of it or an error: `writeSync` would write a part where the disk is nearly full.
+          // Writes the whole line or throws; `writeSync` could write a part of it if the disk is nearly full.
           writeFileSync(descriptor, `${version}\n`)
           lines += 1
           isSynced = false
@@ -96,7 +97,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
   }
 }
 
-/** A failure of the file system, with the file that it is about. */
+/** Returns an error for a file system failure that names the affected file. */
 export function cannotUse(file: string, error: unknown): Error {
   return new Error(`Cannot keep the state in "${file}": ${(error as Error).message}`)
 }

@@ -7,12 +7,12 @@ import { isVersion } from '../../src/http/schema/formats.ts'
 import { bookingStatus } from '../../src/stays/bookings/status.ts'
 import { UsageError } from '../errors.ts'
 
-/** A booking as the partner holds it; with its version if the partner keeps one. */
+/** A booking as the partner stores it, with its version if the partner keeps one. */
 export interface PartnersBooking extends DigestedBooking {
   version?: string
 }
 
-/** A line of a file that is not what it should be. */
+/** Error thrown for a malformed line of a bookings file. */
 export class MalformedLineError extends Error {
   override readonly name = 'MalformedLineError'
   constructor(line: number, what: string) {
@@ -26,12 +26,12 @@ interface Row {
 }
 
 /**
- * Reads the bookings that a partner holds: lines of JSON if the first character is `{`, else csv with a header line.
+ * Reads a partner's bookings: lines of JSON if the first character is `{`, otherwise CSV with a header line.
  * Unknown columns are ignored.
  *
  * @param path `-` for standard input
- * @throws UsageError for a file that cannot be read; MalformedLineError at the first line that is not a booking, or has
- *   the id of one before
+ * @throws UsageError for a file that cannot be read; MalformedLineError for the first line that is not a booking, or
+ *   repeats an earlier booking's id
  */
 export async function readBookingsFile(path: string): Promise<PartnersBooking[]> {
   const text = await readText(path)
@@ -49,7 +49,7 @@ async function readText(path: string): Promise<string> {
   const bytes = await (path === '-' ? Bun.stdin.bytes() : readFile(path)).catch((error) => {
     throw new UsageError(`Cannot read "${path}": ${error.message}`)
   })
-  // Leaves a byte order mark away.
+  // Strips a byte order mark.
   return new TextDecoder().decode(bytes)
 }
 

@@ -1,49 +1,50 @@
 import { byId, type DigestedBooking, digestOf, keyOf, type Level } from '../../src/changes/digest/digest.ts'
 import type { PartnersBooking } from './bookings-file.ts'
 
-/** A booking as the service has it. */
+/** A booking as the service stores it. */
 export interface BookingHere extends DigestedBooking {
   version: string
 }
 
-/** Asks the service for a digest, and counts the requests. */
+/** Requests digests from the service, and counts the requests. */
 export interface DigestSource {
   requests: number
   whole(): Promise<HashedParts>
   month(month: string): Promise<HashedParts>
-  /** All bookings of a day. */
+  /** Returns all bookings of a day. */
   day(day: string): Promise<BookingHere[]>
 }
 
-/** Hashes by key. */
+/** The hash of a set of bookings, and the hashes of its parts (months or days) by key. */
 export interface HashedParts {
   version: string | null
   sha256: string
   parts: { key: string; sha256: string }[]
 }
 
-/** What differs between the service and a partner. */
+/** The differences between the service's bookings and a partner's. */
 export interface Differences {
-  /** The newest version when the first answer was made. */
+  /** The newest version at the time of the service's first answer; null if there are no bookings. */
   version: string | null
-  /** How many bookings the partner holds. */
+  /** Number of bookings that the partner holds. */
   compared: number
   requests: number
-  /** Here and not there. */
+  /** Bookings that only the service has. */
   missing: BookingHere[]
-  /** There and not here. */
+  /** Bookings that only the partner has. */
   extra: PartnersBooking[]
   different: { booking_id: number; here: BookingHere; there: PartnersBooking }[]
-  /** Newer than what is compared, and so no difference. */
+  /** Bookings that changed after the compared version, so they do not count as differences. */
   newer: BookingHere[]
 }
 
 /**
- * Compares the bookings of a partner with those of the service. Asks for months and days only where hashes differ
- * (decisions §23).
+ * Compares a partner's bookings with the service's. Requests only the months and days whose hashes differ (decisions
+ * §23).
  *
- * @param since what is newer is no difference; else the newest version of the partner, else that of the first answer
- * @param onDay told how many days are done, and how many are known to be left
+ * @param since version after which a change is not a difference; by default the partner's newest version, or that of
+ *   the first answer if the partner keeps none
+ * @param onDay receives the number of days done, and the number known to be left
  */
 export async function compare(
   source: DigestSource,
@@ -74,7 +75,7 @@ export async function compare(
 
 type Parts = HashedParts['parts']
 
-/** The keys of parts that are not the same on both sides, in order. */
+/** Returns the keys of parts that differ between both sides, in order. */
 function differing(here: Parts, there: Parts): string[] {
   const hashes = new Map(here.map(({ key, sha256 }) => [key, sha256]))
   const others = new Map(there.map(({ key, sha256 }) => [key, sha256]))
@@ -93,7 +94,7 @@ function newestOf(held: readonly PartnersBooking[]): string | undefined {
   )
 }
 
-/** What differs between the bookings of the same days. */
+/** Returns the differences between both sides' bookings of the same days. */
 function tell(here: BookingHere[], there: PartnersBooking[], until: string) {
   const others = new Map(there.map((booking) => [booking.booking_id, booking]))
   const found: Pick<Differences, 'missing' | 'extra' | 'different' | 'newer'> = {

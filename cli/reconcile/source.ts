@@ -27,7 +27,10 @@ const Day = Type.Object({
   }),
 })
 
-/** The digests of the service; waits out what does not last. A request may take as long as another one of the same key. */
+/**
+ * Returns a source of the service's digests that waits out temporary failures. A request may have to wait until another
+ * digest request with the same key has finished.
+ */
 export function digestsOf(
   client: PartnerClient,
   listing_id: string | undefined,

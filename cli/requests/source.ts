@@ -3,21 +3,21 @@ import type { RequestView } from '../../src/access/requests/schema.ts'
 import type { PartnerClient } from '../client/client.ts'
 import { visible } from '../text.ts'
 
-/** A logged request; an administrator sees whose it is. */
+/** A logged request; an administrator also sees its host and key. */
 export type RequestRow = Partial<{ host_id: number; key_id: number }> & RequestView
 
-/** Which requests a command asks for. */
+/** Criteria for the requests that a command asks for. */
 export interface RequestSearch {
   statuses?: string[] | undefined
   requestId?: string | undefined
-  /** Only those that arrived then or later. */
+  /** Only requests that arrived at this time or later. */
   since?: string | undefined
 }
 
 /** Returns the newest requests, latest first, at most `limit`. */
 export type RequestSource = (search: RequestSearch, limit: number) => Promise<RequestRow[]>
 
-/** The most rows that one request to the service returns. */
+/** Maximum number of rows that one request to the service returns. */
 export const perPage = 100
 
 /** The parts of a response that the commands rely on. */
@@ -35,7 +35,7 @@ const Requests = Type.Array(
   }),
 )
 
-/** The requests of the client's own key, over HTTP. */
+/** Returns a source of the requests of the client's own key, over HTTP. */
 export function partnerSource(client: PartnerClient): RequestSource {
   return async ({ statuses, requestId, since }, limit) => {
     const rows: RequestRow[] = []
@@ -54,7 +54,10 @@ export function partnerSource(client: PartnerClient): RequestSource {
   }
 }
 
-/** A request as lines for a person: one line and, for a failure, why it failed. Nothing in it makes a line of its own. */
+/**
+ * Describes a request for a person: one line and, for a failure, lines with its reasons. Line breaks in a request's
+ * data do not start a new line.
+ */
 export function describeRequest(row: RequestRow): string {
   const { at, status, method, path, duration_ms, request_id, replayed, error, fault } = row
   const owner = row.key_id === undefined ? [] : [`host ${row.host_id} key ${row.key_id}`]

@@ -4,19 +4,19 @@ import { perPage, type RequestRow, type RequestSearch, type RequestSource } from
 
 /** Entries are written up to 2 s after their request, and by several processes. */
 const lookBackSeconds = 5
-/** A request that was held is written when it ends, up to half a minute after it arrived. */
+/** A held request is written when it ends, up to half a minute after it arrived. */
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2
-/** The service answers 60 such requests a minute; a third of them is left to others with the same key. */
+/** The service answers 60 such requests a minute; a third of them is left to other clients with the same key. */
 const secondsPerPage = 1.5
 const shownFirst = 10
-/** The most entries that one round reads. */
+/** Maximum number of entries that one round reads. */
 const perRound = 1000
-/** Before anything was shown, the clock of this machine says where to begin: it may differ from the service's. */
+/** Tolerance for the start time, which comes from this machine's clock and not from the service's. */
 const clockToleranceSeconds = 600
 
-/** Shows requests as they are written, each once, until it is stopped; begins with the last few. */
+/** Shows each request once, as it is written, until stopped; starts with the last few. */
 export async function tailRequests(
   read: RequestSource,
   search: RequestSearch,
@@ -41,7 +41,7 @@ export async function tailRequests(
   }
 }
 
-/** Measured from the newest entry and not from the clock of this machine, which may differ. */
+/** Returns a round's start time, measured from the newest entry because this machine's clock may differ. */
 function sinceOf(shown: Map<string, number>, round: number): string | undefined {
   if (shown.size === 0) return undefined
   const seconds = round % roundsBetweenLongLooks === 0 ? heldLookBackSeconds : lookBackSeconds
@@ -56,7 +56,7 @@ function ago(moment: number, seconds: number): string {
   return new Date(moment - seconds * 1000).toISOString()
 }
 
-/** Entries older than any round looks back are not seen again. */
+/** Drops entries that are older than any round looks back, because they are not read again. */
 function forget(shown: Map<string, number>): void {
   if (shown.size === 0) return
   const oldest = Math.max(...shown.values()) - heldLookBackSeconds * 1000

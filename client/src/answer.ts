@@ -3,23 +3,27 @@ import { ConnectionError, PartnerError, type Problem } from './errors.ts'
 // biome-ignore lint/suspicious/noExplicitAny: as the service sends it; each method says what it is
 export type Json = any
 
-/** An answer of the service. */
+/** A successful answer of the service. */
 export interface Answer<T = Json> {
   data: T
   meta: Json
-  /** All that was sent. */
+  /** The whole body of the response. */
   envelope: Json
   response: Response
 }
 
-/** Where a try failed. */
+/** A failed try of a request. */
 export interface Failure {
   error: PartnerError | ConnectionError
-  /** Whether it may be sent again: always, where nothing can have been done; or where a repeat does no harm. */
+  /** `always` if the service cannot have acted on the request; `if harmless` if only a harmless repeat is allowed. */
   again: 'always' | 'if harmless' | 'never'
 }
 
-/** @param accepts false for `data` that the service would not send */
+/**
+ * Reads a response as an answer of the service, or as a failure.
+ *
+ * @param accepts returns false for `data` that the service would not send
+ */
 export async function readAnswer(response: Response, accepts = (_: Json) => true): Promise<Answer | Failure> {
   const { status, headers } = response
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'))
@@ -54,13 +58,13 @@ function againAfter(status: number, retryAfterSeconds: number | undefined): Fail
   return isTemporary ? 'if harmless' : 'never'
 }
 
-/** What a try failed with that brought no answer, or broke off within it. */
+/** Returns the failure of a try that got no answer, or whose answer broke off. */
 export function failureOf(cause: unknown, message: string, status: number | undefined): Failure {
   const error = new ConnectionError(message, status, undefined, { cause })
   return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
 }
 
-/** True where no connection came about, so that nothing was sent; each runtime says so in its own words. */
+/** True if no connection was established, so nothing was sent; each runtime reports this in its own words. */
 function isRefused(error: unknown): boolean {
   const { code, message, cause } = (error ?? {}) as { code?: string; message?: string; cause?: unknown }
   if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN)$/.test(code ?? '')) return true
@@ -75,7 +79,7 @@ function parse(text: string): Json {
   }
 }
 
-/** Seconds, of a number as of a date. */
+/** Parses `Retry-After`, a number of seconds or a date, to seconds; undefined unless they are positive. */
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000

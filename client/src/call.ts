@@ -2,12 +2,12 @@ import type { Answer } from './answer.ts'
 import { type Result, resultOf } from './result.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
-/** What every method takes. */
+/** Options of every method. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What the methods take whose operation has an `Idempotency-Key`; without one the client makes its own. */
+/** Options of methods whose operation takes an `Idempotency-Key`; if none is given, the client generates one. */
 export interface WriteOptions extends CallOptions {
   idempotencyKey?: string | undefined
 }
@@ -15,9 +15,10 @@ export interface WriteOptions extends CallOptions {
 export type Id = number | string
 
 /**
- * A parameter as one segment of a path.
+ * Encodes a parameter as one segment of a path.
  *
- * @throws TypeError for anything but a number or a non-empty string, and for `.` and `..`, which would name another route
+ * @throws TypeError for anything but a number or a non-empty string, and for `.` and `..`, which would lead to another
+ *   route
  */
 export function segment(parameter: Id): string {
   const isText = typeof parameter === 'string' && !['', '.', '..'].includes(parameter)
@@ -28,10 +29,10 @@ export function segment(parameter: Id): string {
 
 export const provider = '/integrations/provider_one'
 
-/** What `data` holds. */
+/** Returns the `data` of an answer. */
 export const dataOf = ({ data }: Answer) => data
 
-/** Sends a request and gives what `data` holds, or what `take` makes of the answer. */
+/** Returns a function that sends a request and resolves to the answer's `data`, or to the result of `take`. */
 export function callerOf(transport: Transport) {
   return <T>(
     method: string,

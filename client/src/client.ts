@@ -7,10 +7,10 @@ import { type ClientOptions, type RequestOptions, Transport } from './transport.
 import type { Body, Data, Query, Schemas } from './types.ts'
 
 /**
- * A client for one key and one environment.
+ * Creates a client for one key and one environment.
  *
- * Requests are sent again after faults where that can do no harm: see the table of the package's README. Failures are
- * `PartnerError`, or `ConnectionError` where no answer of the service came.
+ * Failed requests are retried if a repeat can do no harm: see the table in the package's README. Methods reject with a
+ * `PartnerError`, or with a `ConnectionError` if no answer of the service arrived.
  *
  * @throws TypeError without a key or an address
  */
@@ -50,24 +50,24 @@ function methodsOf(transport: Transport) {
     )
   const listingWrite = ({ data, envelope }: Answer): Written => ({ ...data, action: envelope.action })
   return {
-    /** Sends a request to any route, `path` below `/v1` or `/sandbox`; gives what `data` holds. */
+    /** Sends a request to any route, and resolves to the answer's `data`; `path` is relative to `/v1` or `/sandbox`. */
     // biome-ignore lint/suspicious/noExplicitAny: any route
     request: <T = any>(method: string, path: string, options?: RequestOptions) =>
       call<T>(method, path, options),
 
     host: {
-      /** The host that the key belongs to. */
+      /** Returns the host that the key belongs to. */
       get: (options?: CallOptions) => call<Data<'getHostProfile'>>('GET', '/me', options),
     },
     key: {
-      /** The key itself: permissions, expiry, limit and use. */
+      /** Returns the key itself: permissions, expiry, limit and use. */
       get: (options?: CallOptions) => call<Data<'getKey'>>('GET', '/key', options),
     },
     requests: {
-      /** What was done with the key, newest first. */
+      /** Lists the requests that were made with the key, newest first. */
       list: (query: Query<'listRequests'> = {}, options?: CallOptions) =>
         list<Data<'listRequests'>[number]>('/requests', query, options),
-      /** How many requests there were, by time. */
+      /** Returns the number of requests over time. */
       counts: (query: Query<'countRequests'> = {}, options?: CallOptions) =>
         call<Data<'countRequests'>>('GET', '/requests/counts', { ...options, query }),
     },
@@ -99,11 +99,11 @@ function methodsOf(transport: Transport) {
           { ...options, body },
           (answer) => answer.data.Booking,
         ),
-      /** Every new or changed booking, once each. */
+      /** Iterates over every new or changed booking, once each. */
       feed: (
         options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> & FeedPace = {},
       ) => feed<Schemas['BookingChange']>('bookings', 'Bookings', options),
-      /** Number and hash of all bookings, to compare your own with. */
+      /** Returns the number and hash of all bookings, to compare with your own. */
       digest: (query: Query<'digestBookings'> = {}, options?: CallOptions) =>
         call<Schemas['BookingDigest']>(
           'GET',
@@ -126,7 +126,7 @@ function methodsOf(transport: Transport) {
           ...options,
           body: { message: { text } },
         }),
-      /** Every new message of all conversations, once each. */
+      /** Iterates over every new message of all conversations, once each. */
       feed: (options: FeedPosition<Pick<Query<'pollMessages'>, 'booking_id' | 'sender'>> & FeedPace = {}) =>
         feed<Data<'pollMessages'>['messages'][number]>('messages', 'messages', options),
       consumers: consumersOf(transport, 'messages'),
@@ -136,7 +136,7 @@ function methodsOf(transport: Transport) {
         list<Data<'listListings'>[number]>('/listings', query, options),
       get: (id: Id, options?: CallOptions) =>
         call<Data<'getListing'>>('GET', `/listings/${segment(id)}`, options),
-      /** Creates a listing, or updates the one with the same `original_id`: `action` says which. */
+      /** Creates a listing, or updates the one with the same `original_id`; `action` tells which happened. */
       create: (body: Body<'createListing'>, options?: WriteOptions) =>
         call('POST', '/listings', { ...options, body }, listingWrite),
       update: (id: Id, body: Body<'updateListing'>, options?: CallOptions) =>
@@ -150,12 +150,12 @@ function methodsOf(transport: Transport) {
           ...options,
           body: { data: items },
         }),
-      /** Units left on each night. */
+      /** Returns the units left on each night. */
       nights: (query: Query<'getNights'>, options?: CallOptions) =>
         call<Data<'getNights'>>('GET', `${provider}/availability/nights`, { ...options, query }),
     },
     rates: {
-      /** `job_id` names what `job()` tells of. */
+      /** Updates rates; the result's `job_id` is the id to pass to `job()`. */
       update: (items: Body<'updateRates'>['data'], options?: WriteOptions) =>
         call<Data<'updateRates'> & { job_id: number }>(
           'POST',
@@ -174,7 +174,7 @@ function methodsOf(transport: Transport) {
       list: (options?: CallOptions) => call<Data<'listWebhooks'>>('GET', '/webhooks', options),
       get: (id: Id, options?: CallOptions) =>
         call<Data<'getWebhook'>>('GET', `/webhooks/${segment(id)}`, options),
-      /** The answer alone has the secret. */
+      /** Creates a webhook; only this answer contains its secret. */
       create: (body: Body<'createWebhook'>, options?: CallOptions) =>
         call<Data<'createWebhook'>>('POST', '/webhooks', { ...options, body }),
       update: (id: Id, body: Body<'updateWebhook'>, options?: CallOptions) =>
@@ -197,10 +197,10 @@ function methodsOf(transport: Transport) {
   }
 }
 
-/** What a listing write did. */
+/** The result of a listing write. */
 type Written = Data<'createListing'> & { action: string }
 
-/** The consumers of a feed: places that the service keeps. */
+/** Returns the methods for a feed's consumers, which are positions that the service keeps. */
 export function consumersOf(transport: Transport, feed: 'bookings' | 'messages') {
   const call = callerOf(transport)
   const root = `${provider}/${feed}/consumers`

@@ -1,6 +1,6 @@
 /** One offending field of a request. */
 export interface Problem {
-  /** Such as `data.0.base_price`. */
+  /** Path of the field, such as `data.0.base_price`. */
   path: string
   message: string
   code: string
@@ -19,17 +19,17 @@ const knownTypes = [
   'internal_error',
 ] as const
 type KnownType = (typeof knownTypes)[number]
-/** A type that this version of the client does not know is `unknown_error`. */
+/** The type of an error; `unknown_error` for a type that this version of the client does not know. */
 export type ErrorType = KnownType | 'unknown_error'
 
 interface ErrorFacts {
-  /** As the service sent it; the message of the error has the first problem beside it. */
+  /** The message that the service sent; the error's own message also contains the first problem. */
   message: string
   status: number
-  /** For questions to support, and for `GET /v1/requests`. */
+  /** Id to give to support, or to look up with `GET /v1/requests`. */
   requestId: string | undefined
   errors: Problem[]
-  /** After so many seconds the request may be sent again. */
+  /** Seconds after which the request may be sent again. */
   retryAfterSeconds: number | undefined
 }
 
@@ -58,11 +58,11 @@ type OfType<T extends ErrorType, More = unknown> = T extends ErrorType
   ? ServiceError & { readonly type: T } & More
   : never
 
-/** The service refused a request; `type` says why, and narrows what is known. */
+/** Error thrown if the service refuses a request; `type` says why, and narrows the type of the error. */
 export type PartnerError =
   | OfType<Exclude<ErrorType, 'rate_limit_error' | 'unknown_error'>>
   | OfType<'rate_limit_error', { readonly retryAfterSeconds: number }>
-  | OfType<'unknown_error', { /** As the service sent it. */ readonly rawType: string }>
+  | OfType<'unknown_error', { /** The type that the service sent. */ readonly rawType: string }>
 
 /** The class of {@link PartnerError}, for `instanceof`. */
 export const PartnerError = ServiceError as unknown as {
@@ -70,12 +70,12 @@ export const PartnerError = ServiceError as unknown as {
   prototype: PartnerError
 }
 
-/** No answer came, or none of the service: HTML of a proxy, half a body, a redirect. */
+/** Error thrown if no complete answer of the service arrives: nothing, half a body, a proxy's HTML or a redirect. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   constructor(
     message: string,
-    /** Of the answer, where there was one. */
+    /** Status of the response, if there was one. */
     readonly status?: number,
     readonly retryAfterSeconds?: number,
     options?: ErrorOptions,

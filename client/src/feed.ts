@@ -3,26 +3,29 @@ import { segment } from './call.ts'
 import { pauseFor, sleep } from './pause.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
-/** Where a feed begins: after a version, or at the place of a consumer, which the service keeps. */
+/** The start of a feed: after a version, or at the position of a consumer, which the service keeps. */
 export type FeedPosition<Filters> =
   | ({ after?: string | null | undefined; consumer?: never } & Filters)
-  // What a filter hides would be acknowledged unseen.
+  // A consumer takes no filters, because it would acknowledge the changes that a filter hides.
   | ({ consumer: string; after?: never } & { [name in keyof Filters]?: never })
 
-/** How a feed is followed. */
+/** Options for following a feed. */
 export interface FeedPace {
-  /** Seconds (1 to 30) that the service holds a request while nothing is new; the loop never ends then. */
+  /** Seconds (1 to 30) that the service holds a request while nothing is new; the loop then never ends by itself. */
   wait?: number | undefined
-  /** Seconds to rest after an empty page that came before `wait` was over, because the service holds too much; 5 by default. */
+  /**
+   * Seconds to pause after an empty page that came before `wait` was over, because the service holds too many requests;
+   * 5 by default, or `wait` if that is less.
+   */
   pauseSeconds?: number | undefined
-  /** Ends the loop with its reason, at the next item or request. */
+  /** Ends the loop at the next item or request by throwing the signal's reason. */
   signal?: AbortSignal | undefined
   per_page?: number | undefined
 }
 
 export interface FeedPage<T> {
   items: T[]
-  /** The version to go on after, once these are handled. */
+  /** Version to continue after, once the page's items are handled. */
   checkpoint: string
   meta: Answer['meta']
 }
@@ -35,9 +38,9 @@ interface Source<T> {
 
 /** An outage does not end a feed. */
 const patiently = { retries: Number.POSITIVE_INFINITY }
-/** An empty page came before its time: the service has no room for the request. */
+/** Pause after an empty page that came early, because the service had no room to hold the request. */
 const earlyPauseSeconds = 5
-/** The process that answered shuts down; by then another one has taken over. */
+/** Pause after an answer from a process that is shutting down; another process has taken over by then. */
 const leavingPauseSeconds = 1
 
 function isFeed(items: unknown): boolean {
@@ -45,8 +48,8 @@ function isFeed(items: unknown): boolean {
 }
 
 /**
- * @param after the version that the page was asked for after
- * @throws Error for a page that does not move forward: going on could repeat for ever, or skip changes
+ * @param after the version that the page should start after
+ * @throws Error if the page does not move forward, because continuing could repeat changes forever, or skip some
  */
 function requireForward(items: { version: string }[], after = ''): void {
   let last = after
@@ -57,8 +60,9 @@ function requireForward(items: { version: string }[], after = ''): void {
 }
 
 /**
- * All that is new or changed, each change once: pages, limits and faults are taken care of until `signal`. A consumer is
- * acknowledged when the loop asks for the next page; where it is left, up to the change before the one in hand.
+ * Iterates over a feed's changes, once each, and takes care of pages, limits and faults until `signal` is aborted. A
+ * consumer is acknowledged when the loop requests the next page. If the loop is left early, the consumer is
+ * acknowledged up to the change before the current one.
  */
 export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   constructor(
@@ -89,7 +93,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     signal?.throwIfAborted()
   }
 
-  /** The same page by page; a page is acknowledged when the next one is asked for. */
+  /** Iterates over the changes page by page; a page is acknowledged when the next one is requested. */
   async *pages(): AsyncGenerator<FeedPage<T>, void, undefined> {
     for await (const page of this.walk()) {
       yield page
@@ -107,7 +111,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       signal,
     } = this.options
     let checkpoint = after ?? undefined
-    // Creates the consumer if there is none; one that there is stays where it is.
+    // Creates the consumer if it does not exist; an existing consumer keeps its position.
     if (consumer !== undefined) await this.put(null, { ...patiently, signal })
     for (;;) {
       const start = Date.now()
@@ -139,7 +143,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     })
   }
 
-  /** Tries until `signal`, and once more after it: an outage neither ends a loop nor keeps it from ending. */
+  /** Retries until `signal` is aborted, then tries once more; an outage neither ends a loop nor keeps it running. */
   private async acknowledge(version: string | undefined): Promise<void> {
     const { consumer, signal } = this.options
     if (consumer === undefined || version === undefined) return

@@ -4,12 +4,12 @@ const timeoutMs = 30_000
 const maxBytes = 64 * 1024
 
 /**
- * Reads the public keys of a service, with which its certification reports are verified. They need no API key, and are
- * those of this address alone: no redirect is followed.
+ * Fetches a service's public keys, which verify its certification reports. No API key is needed. Redirects are not
+ * followed, so the keys come from this address alone.
  *
  * @param baseUrl address of the service
- * @returns a JSON Web Key Set, as it was sent
- * @throws ConnectionError if no answer of the service comes within 30 seconds and 64 KiB
+ * @returns a JSON Web Key Set, as the service sent it
+ * @throws ConnectionError unless the service answers within 30 seconds and 64 KiB
  */
 export async function fetchPublicKeys(baseUrl: string): Promise<unknown> {
   const address = `${baseUrl.replace(/\/+$/, '')}/.well-known/jwks.json`

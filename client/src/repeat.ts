@@ -1,7 +1,7 @@
-/** What decides whether a request may be sent again when its answer was lost. */
+/** The parts of a request that decide whether it may be sent again after its answer was lost. */
 export interface Repeatable {
   method: string
-  /** Below the root, such as `/bookings/5002/confirm`. */
+  /** Path below the root, such as `/bookings/5002/confirm`. */
   path: string
   body?: unknown
   idempotencyKey?: string | undefined
@@ -18,13 +18,13 @@ export function takesKey({ method, path }: Repeatable): boolean {
   return method === 'POST' && keyed.some((pattern) => pattern.test(path))
 }
 
-/** So long the service takes the same text for the same message. */
+/** Time after the first try in which the service treats the same text as the same message. */
 const sameMessageMilliseconds = 50_000
 
 /**
- * Whether a request may be sent again although the one before may have been carried out.
+ * Returns true if a request may be sent again even though the previous try may have been carried out.
  *
- * @param sinceFirstTry in milliseconds
+ * @param sinceFirstTry milliseconds since the first try
  */
 export function mayRepeat(
   { method, path, body, idempotencyKey }: Repeatable,
@@ -32,7 +32,7 @@ export function mayRepeat(
 ): boolean {
   if (idempotencyKey !== undefined || method === 'GET' || method === 'DELETE') return true
   if (method === 'PUT') return !(body as { seek?: unknown } | undefined)?.seek
-  // Text that was serialized elsewhere may add anything.
+  // A body that the caller has serialized may add elements.
   if (method === 'PATCH') return typeof body !== 'string' && !addsElements(body)
   if (/^\/bookings\/[^/]+\/messages$/.test(path)) return sinceFirstTry < sameMessageMilliseconds
   return /^\/integrations\/[^/]+\/(provider-key|rates)$/.test(path)
@@ -44,7 +44,7 @@ interface Elements {
   rooms?: Elements[]
 }
 
-/** A room type or room without an id would be added again. */
+/** True if the body has a room type or room without an id, which a repeat would add again. */
 function addsElements(body: unknown): boolean {
   const isNew = ({ id, ...more }: Elements) => id === undefined || id === null || addsElements(more)
   const { room_types, rooms } = (body ?? {}) as Elements

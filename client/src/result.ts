@@ -1,30 +1,30 @@
 import type { Answer } from './answer.ts'
 
-/** What `data` holds, or with `withResponse()` that and everything around it. */
+/** A promise of an answer's `data`; `withResponse()` resolves to the whole answer. */
 export interface Result<T> extends Promise<T> {
   withResponse(): Promise<Answer<T>>
 }
 
-/** @param take what is given of an answer */
+/** @param take extracts the result from an answer */
 export function resultOf<T>(sent: Promise<Answer>, take: (answer: Answer) => T): Result<T> {
   const whole = sent.then((answer) => ({ ...answer, data: take(answer) }))
   const result = whole.then(({ data }) => data)
   const withResponse = () => {
-    // Whoever has the whole is told of its failure, once.
+    // The caller handles the failure of `whole`, so `result` must not report it again as unhandled.
     result.catch(() => {})
     return whole
   }
   return Object.assign(result, { withResponse })
 }
 
-/** One page, awaited; or all items of all pages, in a loop. */
+/** The first page if awaited, or all items of all pages in a `for await` loop. */
 export interface List<T> extends PromiseLike<T[]>, AsyncIterable<T> {
   withResponse(): Promise<Answer<T[]>>
 }
 
 type PageQuery = Record<string, string | number>
 
-/** @param ask sends a request for a page; not before it is awaited, or looped over */
+/** @param ask requests a page; called only once the list is awaited or looped over */
 export function listOf<T>(ask: (query: PageQuery) => Promise<Answer<T[]>>): List<T> {
   return {
     // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page

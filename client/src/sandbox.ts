@@ -2,11 +2,11 @@ import { type CallOptions, callerOf, type Id, segment } from './call.ts'
 import type { Transport } from './transport.ts'
 import type { Body, Data, Schemas } from './types.ts'
 
-/** What only the sandbox has. */
+/** Returns the methods that only the sandbox has. */
 export function sandboxOf(transport: Transport) {
   const call = callerOf(transport)
   return {
-    /** Clears the sandbox at once. */
+    /** Clears the sandbox immediately. */
     clear: (options?: CallOptions) => call<void>('DELETE', '', options, () => undefined),
     scenarios: (options?: CallOptions) => call<Data<'listSandboxScenarios'>>('GET', '/scenarios', options),
     play: (name: string, body: Body<'playSandboxScenario'> = {}, options?: CallOptions) =>
@@ -23,7 +23,7 @@ export function sandboxOf(transport: Transport) {
     clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),
     advanceClock: (seconds: number, options?: CallOptions) =>
       call<Data<'advanceSandboxClock'>>('POST', '/clock', { ...options, body: { advance_seconds: seconds } }),
-    /** Certifies the product that uses this key, see "Certification" in the guide. */
+    /** Certifies the product that uses this key; see "Certification" in the guide. */
     certifications: {
       list: (options?: CallOptions) => call<Schemas['Certification'][]>('GET', '/certifications', options),
       start: (body: Body<'startSandboxCertification'>, options?: CallOptions) =>
@@ -32,17 +32,17 @@ export function sandboxOf(transport: Transport) {
         call<Schemas['Certification']>('GET', `/certifications/${segment(id)}`, options),
       end: (id: Id, options?: CallOptions) =>
         call<void>('DELETE', `/certifications/${segment(id)}`, options, () => undefined),
-      /** Uploads what the product holds, when `next` asks for it. */
+      /** Uploads the bookings that the product holds, when `next` asks for them. */
       state: (id: Id, bookings: Body<'uploadSandboxCertificationState'>['bookings'], options?: CallOptions) =>
         call<Schemas['Certification']>('PUT', `/certifications/${segment(id)}/state`, {
           ...options,
           body: { bookings },
         }),
-      /** The signed report of one that was passed. */
+      /** Returns the signed report of a passed certification. */
       report: (id: Id, options?: CallOptions) =>
         call<string>('GET', `/certifications/${segment(id)}/report`, options, ({ data }) => data.report),
     },
-    /** Lets the guest of a booking write. */
+    /** Sends a message as the guest of a booking. */
     reply: (bookingId: Id, text: string, options?: CallOptions) =>
       call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${segment(bookingId)}/messages/guest`, {
         ...options,

@@ -3,21 +3,21 @@ import { type ConnectionError, PartnerError } from './errors.ts'
 import { pauseOf, sleep } from './pause.ts'
 import { mayRepeat, type Repeatable, takesKey } from './repeat.ts'
 
-/** How a client is made. */
+/** Options of a client. */
 export interface ClientOptions {
-  /** The API key; a TypeError where it is missing. */
+  /** The API key; without it, a TypeError is thrown. */
   key: string | undefined
-  /** Address of the service; a TypeError where it is missing, or none. */
+  /** Address of the service; a TypeError is thrown if it is missing, or is not an http or https address. */
   baseUrl: string | undefined
-  /** Everything goes to the sandbox. */
+  /** Sends all requests to the sandbox. */
   sandbox?: boolean
-  /** In place of the platform's. */
+  /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>
-  /** Of each try, 30,000 by default; a request that waits has its `wait` in addition. */
+  /** Time limit of each try in milliseconds, 30,000 by default; the `wait` of a request is added. */
   timeoutMs?: number
-  /** How often a request is sent again, 3 by default. */
+  /** Maximum number of retries of a request, 3 by default. */
   retries?: number
-  /** Told of each try. */
+  /** Called after each try. */
   onRequest?: (attempt: Attempt) => void
 }
 
@@ -25,41 +25,41 @@ export interface ClientOptions {
 export interface Attempt {
   method: string
   path: string
-  /** From 1. */
+  /** Number of the try, from 1. */
   attempt: number
-  /** Undefined where no answer came. */
+  /** Undefined if no answer came. */
   status: number | undefined
   requestId: string | undefined
   milliseconds: number
-  /** When the next one follows; undefined after the last. */
+  /** Seconds until the next try; undefined after the last one. */
   retryInSeconds: number | undefined
-  /** What the try failed with. */
+  /** Error of the try, if it failed. */
   error: PartnerError | ConnectionError | undefined
 }
 
 type QueryValue = string | number | boolean | undefined | null
-/** What a request is sent with. */
+/** Options of a request. */
 export interface RequestOptions {
   query?: Record<string, QueryValue | readonly QueryValue[]> | undefined
   /** Sent as JSON. */
   body?: unknown
   headers?: Record<string, string> | undefined
-  /** In place of one that the client makes, for the operations that take one. */
+  /** Replaces the key that the client generates for operations that take an `Idempotency-Key`. */
   idempotencyKey?: string | undefined
   signal?: AbortSignal | undefined
-  /** How often it is sent again, in place of the client's. */
+  /** Maximum number of retries; replaces the client's setting. */
   retries?: number | undefined
 }
 
-/** What is sent by the client itself. */
+/** Options of a request inside the client. */
 interface SendOptions extends RequestOptions {
-  /** False for `data` that the service would not send. */
+  /** Returns false for `data` that the service would not send. */
   accepts?: (data: Json) => boolean
 }
 
 const defaults = { timeoutMs: 30_000, retries: 3 }
 
-/** Sends requests, and sends them again where that helps and does no harm. */
+/** Sends requests, and retries them if a retry may help and does no harm. */
 export class Transport {
   private readonly root: string
   private readonly key: string
@@ -75,7 +75,7 @@ export class Transport {
   }
 
   /**
-   * @throws PartnerError where the service refuses; ConnectionError where no answer came, after the tries; the reason of
+   * @throws PartnerError if the service refuses; ConnectionError if no answer came after all tries; the reason of
    *   `signal`; TypeError for a path that is not below the root
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
@@ -100,7 +100,7 @@ export class Transport {
         ...{ milliseconds: Date.now() - start, retryInSeconds: pause, error: failure?.error },
       })
       if (!('error' in found)) return found
-      // The try before it was carried out.
+      // An earlier try was carried out, although its answer was lost.
       if (isDone)
         return { data: undefined, meta: {}, envelope: {}, response: new Response(null, { status: 204 }) }
       if (pause === undefined) throw found.error
@@ -130,7 +130,7 @@ export class Transport {
     }
   }
 
-  /** @throws TypeError for a path that leads out of the environment of the client, or to another route than it shows */
+  /** @throws TypeError for a path that leads out of the client's environment, or to a route other than it shows */
   private urlOf(path: string, query: RequestOptions['query'] = {}): string {
     const url = new URL(this.root + path)
     const { pathname } = new URL(this.root)
@@ -158,7 +158,7 @@ export class Transport {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      // The key is meant for this address only.
+      // The key must not be sent to another address.
       redirect: 'manual',
       signal,
     })

@@ -5,17 +5,17 @@ export type Schemas = components['schemas']
 
 export type Operation = keyof operations
 type Content<R> = R extends { content: { 'application/json': infer C } } ? C : never
-/** The envelope of a success. */
+/** The envelope of an operation's success. */
 type Success<O extends Operation> = operations[O]['responses'] extends infer R ? Content<R[keyof R]> : never
-/** What `data` holds. */
+/** The `data` of an operation's success. */
 export type Data<O extends Operation> = Success<O> extends { data: infer D } ? D : never
-/** What `meta` holds. */
+/** The `meta` of an operation's success. */
 export type Meta<O extends Operation> = Success<O> extends { meta: infer M } ? M : never
-/** The body of a request. */
+/** The body of an operation's request. */
 export type Body<O extends Operation> = operations[O] extends { requestBody?: infer B }
   ? Content<NonNullable<B>>
   : never
-/** The query of a request; ids may be numbers. */
+/** The query of an operation's request; ids may be numbers. */
 export type Query<O extends Operation> = WithIds<
   NonNullable<operations[O]['parameters'] extends { query?: infer Q } ? Q : never>
 >

@@ -1,4 +1,4 @@
-/** A post is not a hint of the service, or none that may be believed. */
+/** Error thrown if a post is not a hint of the service, or cannot be trusted. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
 }
@@ -9,7 +9,7 @@ interface BookingHint {
   version: string
 }
 
-/** What a hint tells of. One that this version of the client does not know is `unknown`. */
+/** The event of a hint; `unknown` if this version of the client does not know its type. */
 export type WebhookEvent =
   | { type: 'booking.changed'; timestamp: string; data: BookingHint }
   | { type: 'message.created'; timestamp: string; data: BookingHint & { message_id: number } }
@@ -18,20 +18,20 @@ export type WebhookEvent =
 type HeadersLike = { get(name: string): string | null } | Record<string, string | string[] | undefined>
 
 export interface VerifyOptions {
-  /** How far the time of a post may be off, 300 by default. */
+  /** Allowed difference between the post's time and `now`, 300 by default. */
   toleranceSeconds?: number
   now?: Date
 }
 
-/** Signatures of a header that are looked at: a header of thousands must cost its receiver nothing. */
+/** Maximum number of signatures checked per header, because a header with thousands must cost its receiver nothing. */
 const maxSignatures = 10
 
 /**
- * Checks the signature and the time of a hint, as Standard Webhooks say.
+ * Verifies the signature and the time of a hint, as Standard Webhooks specifies.
  *
- * @param body as it was received, byte for byte
- * @param secrets the secret of the endpoint, `whsec_…`; while it is being rotated, both
- * @throws WebhookError where it is not to be believed
+ * @param body the body as it was received, byte for byte
+ * @param secrets the endpoint's secret, `whsec_…`; both secrets during a rotation
+ * @throws WebhookError if the hint cannot be trusted
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -88,7 +88,7 @@ async function keyOf(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
 }
 
-/** Takes the same time wherever the two differ. */
+/** Compares two signatures in the same time wherever they differ. */
 function isEqual(own: Uint8Array, sent: Uint8Array): boolean {
   let difference = own.length ^ sent.length
   for (const [index, byte] of own.entries()) difference |= byte ^ (sent[index] ?? 0)

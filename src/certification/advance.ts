@@ -16,14 +16,15 @@ import { findRecords } from './records-store.ts'
 import type { CourseStep, Run } from './step.ts'
 import { changeCertification } from './store.ts'
 
-/** A process that died while it filled the sandbox leaves a certification that cannot begin. */
+/** Time after which an unfilled sandbox means that the filling process has died and the certification cannot begin. */
 const fillMilliseconds = 120_000
 
 /**
- * Takes a certification one look further: begins its step, plays it, or looks at what the product has done, and ends it
- * when no step is left. All that is known is in the database, so whichever process is next goes on where another was killed.
+ * Advances a certification by one look: begins its step, plays the step, or examines what the product has done, and
+ * ends the certification when no step is left. The whole state is in the database, so if a process is killed, the next
+ * one continues where it stopped.
  *
- * @returns how long it took to read what was recorded, in milliseconds
+ * @returns how long reading the records took, in milliseconds
  */
 export async function advance(
   app: AppContext,
@@ -56,7 +57,7 @@ function newStep(as: Pick<Step, 'index' | 'attempt' | 'after'>, now: Date): Step
   }
 }
 
-/** The first step of a course, which asks for the start of the product and plays nothing. */
+/** Returns the first step of a course, which asks for the start of the product and plays nothing. */
 export function firstStep(profiles: readonly Profile[], now: Date): Pick<Certification, 'step' | 'next'> {
   const { next } = courseOf(profiles)[0] as CourseStep
   const step = newStep({ index: 0, attempt: 1, after: 0 }, now)
@@ -67,7 +68,7 @@ function stepOf({ profiles, step }: Certification): CourseStep {
   return courseOf(profiles)[step?.index ?? 0] as CourseStep
 }
 
-/** Stores that a step begins, before anything of it is played. */
+/** Stores the new step before any of it is played, so that another process can take it over. */
 async function begin(
   app: AppContext,
   bounds: Bounds,
@@ -97,10 +98,11 @@ async function playStep(
     ...fault,
     ...{ id: `${step.id}/${index}`, until: null },
   }))
-  // A process that takes over does not begin faults anew.
+  // A process that takes over must not restart faults that have already been met.
   const known = new Map(run.faults.map((fault) => [fault.id, fault]))
   const set = (played: CourseFault[]) => setCourseFaults(db, run.hostId, played, course.hintFault ?? null)
-  // Nothing of what is played is read before all is there: the first fault lasts until then, and all of them begin anew.
+  // The product must not read any played change before all of them are visible, so the first fault lasts until the step
+  // has been played. Then all faults are reset.
   const until = new Date(run.now.getTime() + bounds.expiry)
   await set(faults.map((fault) => (course.play ? { ...fault, until } : (known.get(fault.id) ?? fault))))
   if (step.state === 'begun') {
@@ -121,7 +123,7 @@ async function playStep(
   })
 }
 
-/** A certification as its step sees it. */
+/** Returns a certification as its step sees it. */
 async function runOf(
   app: AppContext,
   bounds: Bounds,
@@ -160,7 +162,7 @@ async function lookAt(
     begin(app, bounds, certification, { index: step.index, attempt: 2, after: run.seen }).then(() => read)
   if (look.isDoubtful && maySecondTry) return again()
   const isLate = !look.isDone && isLateAt(course, run, step, look)
-  // A failed case of waiting counts when it has failed twice: the first may have been a busy machine.
+  // A timeout fails a case only at the second attempt, because a busy machine may have caused the first one.
   if (isLate && maySecondTry && course.cases.length > 0) return again()
   const results = isLate ? { ...(await lateResults(course, run)), ...look.results } : (look.results ?? {})
   const graded = grade(certification, results)
@@ -186,7 +188,7 @@ interface Finished {
   facts: Certification['facts']
 }
 
-/** Goes on to the next step, or ends when there is none. */
+/** Begins the next step, or ends the certification if there is none. */
 async function finish(
   app: AppContext,
   bounds: Bounds,
@@ -211,12 +213,15 @@ async function finish(
   await endCertification(app, changed, status, 'The course ended before it could be told')
 }
 
-/** A product may do what it is asked for next before it is asked, at its start: that counts in the next step. */
+/**
+ * Returns the number of requests that the next step leaves out. A product may already do at its start what the next
+ * step asks for, so requests of the `begin` step count in the next step, too.
+ */
 function seenBefore({ name }: CourseStep, { seen }: Run, { after }: Step): number {
   return name === 'begin' ? after : seen
 }
 
-/** The steps in which nobody stops the product, and no fault makes it wait: its own pace is seen there. */
+/** The steps that show the product's own pace, because nobody stops the product and no fault makes it wait. */
 const paced = ['first-sync', 'changes']
 
 function paceOf({ records }: Run): number {

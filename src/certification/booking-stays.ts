@@ -11,14 +11,17 @@ import { draw, type Run } from './step.ts'
 /** A stay that a product is asked to book. */
 export type Wanted = Place & Stay
 
-/** Draws a stay of which units are left, at least five days after a day: stays drawn one after the other share no night. */
+/**
+ * Draws a stay that has units left and begins at least five days after a day, so that stays drawn one after the other
+ * share no night.
+ */
 export async function drawStay(run: Run, name: string, after: string): Promise<Wanted> {
   const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))
   const { stay, places } = await findOpenStay(run, from, 1)
   return { ...(places[0] as Place), ...stay }
 }
 
-/** The bookings of a stay that were made since the step began. */
+/** Returns the bookings of a stay that were made since the step began. */
 export async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }: Wanted) {
   const made = await changesAfter(run, run.memo.after as Date)
   return made.filter(
@@ -29,7 +32,7 @@ export async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }
   )
 }
 
-/** Leaves one unit of the nights, and gives it to a guest; once more does no harm. */
+/** Reduces a stay's nights to one unit and has a guest book it. Running this twice does no harm. */
 export async function takeUnits(
   { app, hostId, keyId }: Run,
   { checkin_at, checkout_at, ...place }: Wanted,
@@ -42,7 +45,7 @@ export async function takeUnits(
   const stage = { app, hostId, keyId }
   const guest = { user_id: await makeGuest(stage), place, stay: { checkin_at, checkout_at } }
   await book(stage, guest).catch((error) => {
-    // The product was faster: the nights are gone all the same.
+    // The product took the last unit first, so the nights are gone either way.
     if (!(error instanceof DomainError)) throw error
   })
 }

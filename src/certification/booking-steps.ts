@@ -12,7 +12,7 @@ import type { CourseStep, Look, Run } from './step.ts'
 const route = operations.book
 const sent = (run: Run) => ofOperation(run, route)
 
-/** A user that the contract promises in every sandbox. */
+/** Id of a user that the contract promises in every sandbox. */
 const guestId = 1001
 
 const bookThis = (wanted: Wanted, text = 'Book this stay for a guest'): Next => ({
@@ -46,7 +46,7 @@ const lost: CourseStep = {
     const again =
       made.length === 1 &&
       requests.find((record) => isGood(record) && lostOnes.some((one) => isSame(one, record)))
-    // One that books again by another key may do so a little later.
+    // A product that books again with another key may do so a little later.
     if (!again || run.now.getTime() - again.answered_at.getTime() < run.bounds.silence)
       return { progress: requests.length, facts }
     return {
@@ -61,7 +61,7 @@ const lost: CourseStep = {
       : 'No booking was sent',
 }
 
-/** What is wrong with how a booking was sent whose response was lost; null where nothing is yet. */
+/** Returns the results if a product has handled a lost booking response wrongly, or null if nothing is wrong so far. */
 function wrongAfterLoss(requests: RequestRecord[], bookings: number): Look['results'] | null {
   const withoutKey = requests.filter(({ key_hash }) => key_hash === null)
   if (withoutKey.length > 0)
@@ -101,7 +101,7 @@ const unavailable: CourseStep = {
     const first = firstRefused(sent(run))
     const looked = run.records.some(({ operation }) => looks.includes(operation))
     const waited = run.now.getTime() - run.playedAt.getTime() > run.bounds.followed
-    // A product that sees that nothing is left sends nothing.
+    // A product that has read that no units are left sends nothing.
     if (!first && !(looked && waited)) return { progress: sent(run).length }
     const next = bookThis(
       other,
@@ -153,5 +153,5 @@ const cancel: CourseStep = {
   late: () => 'The booking was not cancelled',
 }
 
-/** What is played to a product that books. */
+/** The steps for a product that books. */
 export const bookingSteps: CourseStep[] = [lost, unavailable, cancel]

@@ -1,34 +1,34 @@
-/** The times of a certification, in milliseconds: all that a case is graded by (decisions §25). */
+/** The times that govern a certification and its grading, in milliseconds (decisions §25). */
 export interface Bounds {
-  /** How often each running one is looked at. */
+  /** Interval between two looks at a running certification. */
   look: number
-  /** A step that makes no progress for so long fails its case. */
+  /** Time without progress after which a step fails its cases. */
   serve: number
-  /** A stop is proved by silence: of so long at least, of twice the product's pace, and of `longestSilence` at most. */
+  /** Silence that proves a stop: twice the product's pace, but at least `silence` and at most `longestSilence`. */
   silence: number
   longestSilence: number
-  /** The minute of `feed.pace`. */
+  /** Duration of the quiet minute of `feed.pace`. */
   quiet: number
-  /** How long is waited for the clock to catch up with versions that a burst has made. */
+  /** Longest wait for the clock to catch up with the versions of a burst. */
   catchUp: number
-  /** How long 429 lasts: 2.5 times the pace, within these. */
+  /** Limits for the feed's 429, which lasts 2.5 times the product's pace. The 429 for pushes lasts the minimum. */
   limitedAtLeast: number
   limitedAtMost: number
-  /** How long 500 lasts, and 502. */
+  /** Duration of the 500, and of the 502. */
   failing: number
-  /** How long responses are lost, and cut. */
+  /** Duration for which responses are lost, and for which they are cut. */
   losing: number
-  /** A hint is taken within `quick`; it is followed by a read within `followed`; where it is lost, within `unheard`. */
+  /** A hint must be taken within `quick` and followed by a read within `followed`, or `unheard` if the hint is lost. */
   quick: number
   followed: number
   unheard: number
-  /** A running one without a step done for so long has expired. */
+  /** A running certification expires if its step is not completed within this time. */
   expiry: number
-  /** A request is held no longer than this, so that a silence is one. */
+  /** Longest time that a request is held, so that a held request is not mistaken for silence. */
   hold: number
-  /** What is held is answered before a step plays: it takes this long to arrive. */
+  /** Time that the responses to released requests need to reach the product before a step plays. */
   settle: number
-  /** Equal requests within so long are the runtime's. */
+  /** Equal requests within this time count as repetitions by the product's runtime. */
   runtime: number
 }
 

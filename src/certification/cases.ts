@@ -1,8 +1,8 @@
-/** What a product is certified for, in the order in which it is graded (decisions §25). */
+/** The profiles that a product can be certified for, in the order in which they are graded (decisions §25). */
 export const profiles = ['feed', 'inventory', 'bookings', 'webhooks'] as const
 export type Profile = (typeof profiles)[number]
 
-/** The cases, with the sentence that a product is graded by. */
+/** The rule that a product must meet in each case. */
 export const rules = {
   'feed.pages': 'The first sync reads every page: 130 bookings are more than one',
   'feed.changes': 'Changes, cancellations of bookings that were never seen, and bursts arrive',
@@ -38,17 +38,17 @@ export const rules = {
 } as const
 export type CaseName = keyof typeof rules
 
-/** The profile that a case belongs to. */
+/** Returns the profile that a case belongs to. */
 export function profileOf(name: CaseName): Profile {
   return name.split('.')[0] as Profile
 }
 
-/** The cases of some profiles, in order. */
+/** Returns the cases of the chosen profiles, in the order of `rules`. */
 export function casesOf(chosen: readonly Profile[]): CaseName[] {
   return (Object.keys(rules) as CaseName[]).filter((name) => chosen.includes(profileOf(name)))
 }
 
-/** Chosen profiles in their order, each once. */
+/** Returns the chosen profiles in the order of `profiles`, without duplicates. */
 export function inOrder(chosen: readonly Profile[]): Profile[] {
   return profiles.filter((profile) => chosen.includes(profile))
 }

@@ -14,8 +14,8 @@ const stepsOf: Record<Profile, CourseStep[]> = {
 }
 
 /**
- * The start of a product that is not graded by how it starts. It may have nothing to ask the service before it is asked for
- * something itself, so the course goes on after the silence of a stop, too.
+ * The first step for a product whose start is not graded. The product may send no request until it is asked for
+ * something, so the course also continues after `bounds.silence`.
  */
 const begin: Omit<CourseStep, 'profile'> = {
   name: 'begin',
@@ -27,7 +27,7 @@ const begin: Omit<CourseStep, 'profile'> = {
   late: () => '',
 }
 
-/** The steps of a certification, in their order: the first one always asks for the start of the product. */
+/** Returns a certification's steps in order. The first one always asks for the start of the product. */
 export function courseOf(chosen: readonly Profile[]): CourseStep[] {
   const steps = chosen.flatMap((profile) => stepsOf[profile])
   const [first] = steps as [CourseStep]

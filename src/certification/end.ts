@@ -4,15 +4,16 @@ import type { Case, Certification } from './model.ts'
 import { deleteRecords } from './records-store.ts'
 import { closeCertification, trimCertifications } from './store.ts'
 
-/** What requests that were under way when it ended have recorded is swept after so long. */
+/** Delay after the end of a certification before the records of late requests are swept. */
 const sweepMilliseconds = 60_000
 
 type Context = Pick<AppContext, 'db' | 'clockWatch'>
 
 /**
- * Ends a certification: nothing is recorded and played any more, and of its run nothing is left but how it was graded.
+ * Ends a certification: nothing is recorded or played any longer, and only the grades of its run are kept.
  *
- * @param because for the cases that were not decided
+ * @param because the reason that undecided cases are skipped
+ * @returns the ended certification, or null if it had already ended
  */
 export async function endCertification(
   { db, clockWatch }: Context,

@@ -2,22 +2,25 @@ import type { RequestRecord } from './model.ts'
 import { isGood, isLost } from './reads.ts'
 import type { Result, Run } from './step.ts'
 
-/** True when the faults of a step were met, and are over. */
+/** True if every fault of a step has been met and is over. */
 export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
   return faults.every(({ until }) => until !== null && until <= now)
 }
 
-/** When the last fault of a step was over. */
+/** Returns when the last fault of a step was over, or when the step was played if that is later. */
 export function overAt({ faults, playedAt }: Pick<Run, 'faults' | 'playedAt'>): Date {
   return new Date(Math.max(playedAt.getTime(), ...faults.map(({ until }) => until?.getTime() ?? 0)))
 }
 
-/** How many faults of a step were met so far. */
+/** Returns how many of a step's faults have been met so far. */
 export function metFaults({ faults }: Pick<Run, 'faults'>): number {
   return faults.filter(({ until }) => until !== null).length
 }
 
-/** Those requests that met a fault after the first that did was answered; and how many were on their way by then. */
+/**
+ * Splits the requests that met a fault after the first one: `further` arrived after the first was answered, and
+ * `inFlight` counts those that were already on their way.
+ */
 function furtherOnes(records: RequestRecord[], fault: string) {
   const met = records.filter((record) => record.fault === fault)
   const [first] = met
@@ -26,7 +29,11 @@ function furtherOnes(records: RequestRecord[], fault: string) {
   return { further, inFlight: Math.max(0, met.length - further.length - 1) }
 }
 
-/** Grades what followed a fault: so many further requests are allowed, beside those that were on their way already. */
+/**
+ * Grades the requests that followed a fault.
+ *
+ * @param allowed how many further requests pass, in addition to the number that was already on its way
+ */
 export function gradeFurther(
   records: RequestRecord[],
   { fault, allowed, because }: { fault: string; allowed: number; because: (further: number) => string },
@@ -37,17 +44,17 @@ export function gradeFurther(
     : { status: 'failed', because: because(further.length), seen: further }
 }
 
-/** True when a request was answered well after the faults of a step were over. */
+/** True if a request that arrived after the step's faults were over has succeeded. */
 export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
   return areOver(run) && records.some((record) => isGood(record) && record.at >= overAt(run))
 }
 
-/** The first request that was refused with 422, of which the product has received the response. */
+/** Returns the first request that was refused with 422 and whose response reached the product. */
 export function firstRefused(records: RequestRecord[]): RequestRecord | undefined {
   return records.find((record) => record.status === 422 && !isLost(record))
 }
 
-/** Grades whether a refused body was sent again unchanged; null while that cannot be told. */
+/** Grades whether a refused body was sent again unchanged. Returns null while that is still open. */
 export function gradeRepeated(
   run: Run,
   records: RequestRecord[],
@@ -61,7 +68,10 @@ export function gradeRepeated(
   return isLongSince(run, refused) ? { status: 'passed' } : null
 }
 
-/** True when a request is so long ago that what would have followed it has come; also without one. */
+/**
+ * True if a request was answered more than `bounds.silence` ago, so any follow-up would have arrived. Also true if
+ * there is no request.
+ */
 export function isLongSince({ now, bounds }: Run, request: RequestRecord | undefined): boolean {
   return !request || now.getTime() - request.answered_at.getTime() > bounds.silence
 }

@@ -3,7 +3,7 @@ import { beginnings, isSilent, maxBeginnings, reads, route } from './feed-reads.
 import { wait } from './next.ts'
 import type { CourseStep } from './step.ts'
 
-/** 429: whether a product waits. */
+/** The step that grades whether a product waits after a 429. */
 export const retryAfter: CourseStep = {
   name: 'retry-after',
   profile: 'feed',
@@ -29,7 +29,7 @@ export const retryAfter: CourseStep = {
   late: () => 'After the 429 the feed was not read again',
 }
 
-/** 500 and 502: whether a product waits longer and longer. */
+/** The step that grades whether a product waits longer and longer while the feed fails with 500 and 502. */
 export const errors: CourseStep = {
   name: 'errors',
   profile: 'feed',
@@ -55,7 +55,7 @@ export const errors: CourseStep = {
   late: () => 'After the errors the feed was not read again',
 }
 
-/** 401: whether a product stops. */
+/** The step that grades whether a product stops after a 401. */
 export const unauthorized: CourseStep = {
   name: 'unauthorized',
   profile: 'feed',
@@ -79,7 +79,7 @@ export const unauthorized: CourseStep = {
 
 const maxReadsOfQuietMinute = 13
 
-/** A quiet minute, and how often the product began anew so far. */
+/** The step that grades the reads of a quiet minute and all reads from the beginning since the first sync. */
 export const pace: CourseStep = {
   name: 'pace',
   profile: 'feed',

@@ -15,30 +15,30 @@ import type { CourseStep, Result, Run } from './step.ts'
 
 /** The route of the feed. */
 export const route = operations.feed
-/** The reads of the feed since the step began. */
+/** Returns the reads of the feed since the step began. */
 export const reads = (run: Run) => ofOperation(run, route)
 
-/** How long nothing must come for a stop. */
+/** Returns how long the product must be silent to count as stopped, in milliseconds. */
 function silenceOf({ bounds, certification: { pace } }: Run): number {
   return Math.min(bounds.longestSilence, Math.max(bounds.silence, 2 * pace))
 }
 
-/** True when the product has not read for so long that it has stopped. */
+/** True if the product has not read the feed for so long that it counts as stopped. */
 export function isSilent(run: Run): boolean {
   return run.now.getTime() - lastAnswered(reads(run), run.playedAt) >= silenceOf(run)
 }
 
-/** Stores where the versions are before a step plays. */
+/** Prepares a step by storing the last version before anything is played. */
 export const rememberClock: NonNullable<CourseStep['prepare']> = async ({ app, hostId }) => ({
   after: await readHostClock(app.db, hostId),
 })
 
-/** The bookings whose present version the product has been given. */
+/** Returns the bookings whose current version has been delivered to the product. */
 export function delivered({ app, certification }: Run, wanted: BookingChange[]): Promise<BookingChange[]> {
   return findDelivered(app.db, certification._id, wanted)
 }
 
-/** Which of the changes since the step began have arrived. */
+/** Returns the bookings changed since the step began, split into those that have arrived and those that are missing. */
 export async function arrivals(run: Run) {
   const wanted = await wantedAfter(run, run.memo.after as Date)
   const arrived = await delivered(run, wanted)
@@ -46,7 +46,12 @@ export async function arrivals(run: Run) {
   return { wanted, arrived, missing, isComplete: wanted.length > 0 && missing.length === 0 }
 }
 
-/** Fails a case because bookings did not arrive; skips it where no changes do, whatever happens to them. */
+/**
+ * Fails a case because bookings did not arrive. Skips the case instead if `feed.changes` failed, because then changes
+ * do not arrive even without a fault or a stop.
+ *
+ * @param of makes the reason from the first missing ids and the number of missing changes
+ */
 export async function missed(
   run: Run,
   name: CaseName,
@@ -63,10 +68,10 @@ export async function missed(
   return { [name]: { status: 'failed', because, seen: reads(run) } }
 }
 
-/** So many reads from the beginning are overlooked. */
+/** Number of reads from the beginning that are tolerated. */
 export const maxBeginnings = 2
 
-/** Reads of the feed from its beginning since the first sync. */
+/** Returns the reads of the feed from its beginning since the first sync. */
 export async function beginnings({ certification, recordsAfter, bounds }: Run): Promise<RequestRecord[]> {
   const { synced_after, started_at } = certification
   const records = withoutRepetitions(await recordsAfter(synced_after ?? 0), bounds.runtime)

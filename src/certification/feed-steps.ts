@@ -71,10 +71,10 @@ const restart: CourseStep = {
     ),
 }
 
-/** The first read after a stop; null where it goes on at a position. */
+/** Grades the first read after a stop. Returns null if it continues from a position. */
 async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | null> {
   if (!isFromBeginning(first, run.certification.started_at)) return null
-  // One that always reads everything is told so once.
+  // A product that always reads everything fails `feed.continues` instead.
   if ((await beginnings(run)).length > maxBeginnings)
     return {
       status: 'skipped',
@@ -114,10 +114,10 @@ const state: CourseStep = {
   late: () => '',
 }
 
-/** Who fails one of these holds another state for that reason alone. */
+/** Cases whose failure alone explains a wrong state. */
 const incomplete = ['feed.pages', 'feed.changes', 'feed.lost', 'feed.restart']
 
-/** What is played to a product that reads the feed. */
+/** The steps for a product that reads the feed. */
 export const feedSteps: CourseStep[] = [
   firstSync,
   calm,

@@ -6,10 +6,10 @@ import { passFirstVersion, play } from './play.ts'
 import { changesAfter } from './reads.ts'
 import { type CourseStep, draw, type Run } from './step.ts'
 
-/** Of the bookings of the start, a product sees at least so many: who filters them away proves nothing. */
+/** Minimum number of bookings that the first sync must read. A product that filters out more proves nothing. */
 const leastShown = 100
 
-/** What the first sync has read, of the listings that the product asks for. */
+/** Returns the bookings that the first sync has read, their listings, and all bookings of these listings (`wanted`). */
 async function syncedSoFar(run: Run) {
   const all = await changesAfter(run, null)
   const shown = await delivered(run, all)
@@ -18,7 +18,7 @@ async function syncedSoFar(run: Run) {
   return { wanted, arrived: shown, listings }
 }
 
-/** The first start: whether everything is read. */
+/** The step that grades whether the product reads everything at its first start. */
 export const firstSync: CourseStep = {
   name: 'first-sync',
   profile: 'feed',
@@ -37,8 +37,9 @@ export const firstSync: CourseStep = {
 }
 
 /**
- * Versions run ahead of the clock by a second for each change of a burst: who goes on by a clock of its own loses nothing
- * until it has caught up with them.
+ * The step that waits until the clock has caught up with the versions, which run ahead of it by a second for each
+ * change of a burst. Until then, a product that continues from a clock of its own misses nothing, so its mistake would
+ * stay hidden.
  */
 export const calm: CourseStep = {
   name: 'calm',
@@ -52,14 +53,14 @@ export const calm: CourseStep = {
   late: () => '',
 }
 
-/** The same while the product is stopped. */
+/** The step {@link calm} while the product is stopped. */
 export const calmStop: CourseStep = {
   ...calm,
   name: 'calm-stop',
   next: { action: 'wait', text: 'Leave the product stopped, for up to four minutes' },
 }
 
-/** What guests and hosts do: whether each change is read. */
+/** The step that grades whether the product reads each change that guests and hosts make. */
 export const changes: CourseStep = {
   name: 'changes',
   profile: 'feed',
@@ -90,7 +91,7 @@ export const changes: CourseStep = {
     ),
 }
 
-/** Responses that are lost and cut: whether they are asked for again. */
+/** The step that grades whether the product asks again for responses that were lost or cut. */
 export const lost: CourseStep = {
   name: 'lost',
   profile: 'feed',

@@ -2,7 +2,10 @@ import type { CaseName } from './cases.ts'
 import type { Case, Certification, Step } from './model.ts'
 import type { CourseStep, Look, Result, Run } from './step.ts'
 
-/** What a person is asked to do may take its time, until it is seen to be done. */
+/**
+ * True if a step has made no progress for too long. A step without cases is never late, and a step that a person
+ * carries out is not late before its first request.
+ */
 export function isLateAt(
   course: CourseStep,
   { bounds, now, records }: Run,
@@ -16,7 +19,7 @@ export function isLateAt(
   return now.getTime() - since > (serve?.(bounds) ?? bounds.serve)
 }
 
-/** What became of the cases of a step that is late. */
+/** Returns the results for the cases of a late step. */
 export async function lateResults(course: CourseStep, run: Run): Promise<Partial<Record<CaseName, Result>>> {
   const late = await course.late(run)
   if (typeof late !== 'string') return late
@@ -25,10 +28,10 @@ export async function lateResults(course: CourseStep, run: Run): Promise<Partial
   )
 }
 
-/** So many requests are named of a case that failed. */
+/** Maximum number of request ids listed for a failed case. */
 const shownRequests = 20
 
-/** The cases with their results; what has been decided stays. */
+/** Returns the cases with their results. Cases that have been decided stay as they are. */
 export function grade({ cases }: Certification, results: Look['results'] = {}): Case[] {
   return cases.map((one) => {
     const result = results[one.name]

@@ -5,7 +5,7 @@ import { route, type Year, yearDays, yearOf } from './inventory-year.ts'
 import type { Next } from './next.ts'
 import { type CourseStep, draw, type Run } from './step.ts'
 
-/** Nights that a product is asked to change. */
+/** The nights that a product is asked to change, and their new units. */
 export interface Asked {
   listing_id: number
   room_type_id: number
@@ -14,10 +14,10 @@ export interface Asked {
   available: number
 }
 
-/** So many of them. */
+/** Number of nights in each change that a product is asked to push. */
 export const askedNights = 7
 
-/** Draws nights to be changed to units that none of them has. */
+/** Draws nights for a product to change, and a number of units that none of them has. */
 export async function ask(run: Run, name: string): Promise<Asked> {
   const { seed } = run.certification
   const { room_types, start_date } = await yearOf(run)
@@ -33,7 +33,7 @@ export async function ask(run: Run, name: string): Promise<Asked> {
   return { ...stay, available }
 }
 
-/** The units of those nights as they are. */
+/** Returns the current units of the nights. */
 export async function askedUnits(
   { app, hostId }: Run,
   { room_type_id, start_date, end_date }: Omit<Asked, 'available'>,
@@ -42,12 +42,12 @@ export async function askedUnits(
   return nights.get(room_type_id) ?? []
 }
 
-/** True when they have the units that were asked for. */
+/** True if all the nights have the units that were asked for. */
 export async function isAsAsked(run: Run, asked: Asked): Promise<boolean> {
   return (await askedUnits(run, asked)).every(({ available }) => available === asked.available)
 }
 
-/** Asks the product for them. */
+/** Returns the action that asks the product to push a change. */
 export const pushChange = (asked: Asked, text = 'Push the new units of these nights'): Next => ({
   action: 'push_change',
   text,
@@ -59,13 +59,13 @@ const notPushed = ({ memo }: Run) => {
   return `The nights from ${start_date} on of room type ${room_type_id} do not have ${available} units`
 }
 
-/** What was asked for so far, for the end. */
+/** Returns all changes asked for so far, including this step's, for the comparison at the end of the course. */
 export function noteAsked({ certification, memo }: Run) {
   const { asked = [] } = certification.facts as { asked?: Asked[] }
   return { asked: [...asked, memo.asked as Asked] }
 }
 
-/** What is common to the steps that ask a product to push a change. */
+/** Returns the common parts of the steps that ask a product to push a change. */
 export const asksFor = (draws: string) =>
   ({
     profile: 'inventory',

@@ -14,7 +14,7 @@ import {
 import { isAll, pushes, route, sum, year, yearOf } from './inventory-year.ts'
 import type { CourseStep, Result, Run } from './step.ts'
 
-/** More units than a room type can have: refused. */
+/** More units than a room type can have, so that the push is refused. */
 const tooMany = 3_000_000_000
 
 const change: CourseStep = {
@@ -62,7 +62,7 @@ const refused: CourseStep = {
   async look(run) {
     const asked = run.memo.asked as Asked
     const first = firstRefused(pushes(run))
-    // A product that knows the bound itself sends nothing.
+    // A product that knows the limit itself sends nothing.
     const isTold = first || run.now.getTime() - run.playedAt.getTime() > run.bounds.followed
     if (!isTold) return {}
     const next = pushChange(asked, 'Push these units instead')
@@ -108,7 +108,7 @@ const left: CourseStep = {
   late: () => '',
 }
 
-/** The first night that does not have the units that were last asked for, or null. */
+/** Returns the first night that does not have the units that were last asked for, or null. */
 async function firstWrong(run: Run, asked: Asked[]) {
   const last = new Map<string, Asked>()
   const units = new Map<string, UnitNight>()
@@ -125,5 +125,5 @@ async function firstWrong(run: Run, asked: Asked[]) {
   return null
 }
 
-/** What is played to a product that keeps availability up to date. */
+/** The steps for a product that keeps availability up to date. */
 export const inventorySteps: CourseStep[] = [year, change, retryAfter, refused, left]

@@ -7,26 +7,29 @@ import type { RequestRecord } from './model.ts'
 import { isGood, ofOperation, operations } from './reads.ts'
 import type { CourseStep, Run } from './step.ts'
 
-/** The route by which units are pushed. */
+/** The route that pushes units. */
 export const route = operations.availability
 
-/** The pushes since the step began. */
+/** Returns the pushes since the step began. */
 export const pushes = (run: Run) => ofOperation(run, route)
 
-/** How many items, or nights, were pushed. */
+/** Returns how many items or nights the successful pushes contain. */
 export const sum = (records: RequestRecord[], of: 'items' | 'nights') =>
   records.filter(isGood).reduce((total, record) => total + record[of], 0)
 
-/** True when what was pushed is all: nights are seen a moment before the request that pushed them is recorded. */
+/**
+ * True if the last successful push was answered more than `bounds.silence` ago, so no further one is expected. Pushed
+ * nights become visible a moment before their request is recorded, so an earlier count could miss requests.
+ */
 export function isAll(run: Run): boolean {
   const last = pushes(run).findLast(isGood)
   return last !== undefined && isLongSince(run, last)
 }
 
-/** So many nights from tomorrow on. */
+/** Number of nights that a product pushes, from tomorrow on. */
 export const yearDays = 365
 
-/** The nights that a product is to push: from tomorrow on, of every room type. */
+/** Returns the nights that a product is asked to push: `yearDays` nights from tomorrow on, for every room type. */
 export async function yearOf({ app, hostId }: Pick<Run, 'app' | 'hostId'>) {
   const page = { page: 1, perPage: 100 }
   const wanted = { listingId: undefined, roomTypeId: undefined }
@@ -45,13 +48,13 @@ function nightsOf({ app, hostId }: Run, { room_types, start_date, end_date }: Ye
   return readNights(app.db, hostId, ids, { from: start_date, to: end_date })
 }
 
-/** How often the units of following nights differ, plus one: as many ranges are enough. */
+/** Returns the number of ranges of consecutive nights with equal units, which is how many items are enough. */
 function runsOf(nights: UnitNight[]): number {
   return nights.filter(({ available }, index) => index === 0 || nights[index - 1]?.available !== available)
     .length
 }
 
-/** The whole year is pushed: every night, in few items. */
+/** The step in which the product pushes every night of the year, in few items. */
 export const year: CourseStep = {
   name: 'year',
   profile: 'inventory',

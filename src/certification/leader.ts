@@ -8,25 +8,28 @@ import type { Certification } from './model.ts'
 import { deleteRecords } from './records-store.ts'
 import { askFor, findAllRunning, findSwept, noteSwept } from './store.ts'
 
-/** A look that takes no longer than this is followed by no rest. */
+/** A look that reads records for no longer than this is followed by no rest. */
 const freeMilliseconds = 100
 const restFactor = 10
-/** Looks that are left out after one that failed: without a rest a certification could fail once a second for hours. */
+/** Number of looks skipped after a failure. Without a rest, a certification could fail once a second for hours. */
 const looksLeftOut = 10
 const leaseMilliseconds = 10_000
-/** Certifications that are advanced at the same time: more of them would keep requests waiting. */
+/** Maximum number of certifications advanced concurrently. More of them would keep requests waiting. */
 const atOnce = 8
 
 /**
- * Plays and grades the certifications that are running, in one living process at a time, by a lease: two would play the
- * same step twice. Another one goes on ten seconds after a process has died.
+ * Plays and grades the running certifications. A lease limits the work to one process at a time, because two processes
+ * would play the same step twice. If that process dies, another one takes over ten seconds later.
  */
 export class CertificationLeader {
   private readonly lease = { name: 'certifications', owner: crypto.randomUUID() }
   private readonly busy = new Map<number, Promise<void>>()
-  /** Those that wait for their look, the one that was looked at longest ago first. */
+  /** Certifications waiting for their look, ordered by when they became due. */
   private waiting: Certification[] = []
-  /** When each may be looked at again, by `performance.now()`: a large one takes no more than a tenth of the time. */
+  /**
+   * When each certification may be looked at again, by id and in the time of `performance.now()`. The rest grows with
+   * the time spent on reading records, so that a large certification takes no more than a tenth of the time.
+   */
   private readonly due = new Map<number, number>()
   private readonly timer: ReturnType<typeof setInterval>
   private looking: Promise<void> | undefined
@@ -40,7 +43,7 @@ export class CertificationLeader {
     this.timer.unref()
   }
 
-  /** Ends the steps in progress, and leaves the rest to the next process. */
+  /** Finishes the steps in progress and leaves the rest to the next process. */
   async stop(): Promise<void> {
     this.isStopped = true
     clearInterval(this.timer)
@@ -75,7 +78,7 @@ export class CertificationLeader {
     }
   }
 
-  /** A step that takes long is not looked at meanwhile, and keeps few others waiting. */
+  /** Advances up to `atOnce` waiting certifications concurrently, so that a long step delays few others. */
   private advanceWaiting(): void {
     while (!this.isStopped && this.busy.size < atOnce) {
       const certification = this.waiting.shift()
@@ -92,16 +95,16 @@ export class CertificationLeader {
     }
   }
 
-  /** Returns for how long it is to rest, in milliseconds. */
+  /** Returns how long the certification must rest, in milliseconds. */
   private async advance(certification: Certification): Promise<number> {
     const { scope } = certification
-    // The sandbox does not age meanwhile.
+    // A sandbox does not expire while it is being certified.
     if (scope !== null) await keepOpen(this.app, scope)
     const read = await advance(this.app, this.bounds, certification)
     return restFactor * Math.max(0, read - freeMilliseconds)
   }
 
-  /** Says what a course waits for if a step cannot be played; returns for how long it is to rest, in milliseconds. */
+  /** Shows in `next` why the course cannot continue. Returns how long the certification must rest, in milliseconds. */
   private async noteFailure({ _id }: Certification, error: unknown): Promise<number> {
     this.app.log.warn({ certification_id: _id, error: String(error) }, 'Cannot go on with a certification')
     const text = `The course cannot go on yet: ${error instanceof DomainError ? error.message : 'the service is busy'}`

@@ -18,34 +18,37 @@ import {
 import type { CaseName, Profile } from './cases.ts'
 import type { Next } from './next.ts'
 
-/** What became of a case so far. */
+/** A case with its result so far. */
 export interface Case {
   name: CaseName
   status: 'waiting' | 'passed' | 'failed' | 'skipped'
-  /** Why it failed or was skipped, in a sentence for the partner. */
+  /** Why the case failed or was skipped, as a sentence for the partner. */
   because: string | null
   request_ids: string[]
 }
 
-/** What a step remembers, whichever process goes on with it. */
+/** Values that a step stores, for any process that continues it. */
 export type Memo = Record<string, unknown>
 
 const stepFields = {
-  /** Differs for every time that any step begins. */
+  /** Unique for every beginning of a step. */
   id: text,
   index: number,
   /**
-   * It is stored before it is played: a process that takes over plays it once more, which does no harm. Requests that are
-   * held are answered once, before the first time.
+   * A step is stored before it is played, so a process that takes over may play it again, which does no harm. Held
+   * requests are answered only once, before the step is played for the first time.
    */
   state: word<'begun' | 'released' | 'played'>(),
-  /** A failed case of waiting is played once more before it counts. */
+  /** 1 or 2. A step that fails by timeout is played a second time before the failure counts. */
   attempt: number,
   began_at: moment,
-  /** Requests that earlier steps have seen: its own are those that came later. By count, because no two clocks agree. */
+  /**
+   * Number of requests that earlier steps have seen. Later requests belong to this step. It is a count because no
+   * two clocks agree.
+   */
   after: number,
   played_at: momentOrNull,
-  /** How far the product has come, and when it last came further. */
+  /** A number that grows as the product advances, and when it last grew. */
   progress: number,
   progress_at: moment,
   memo: mixed<Memo>(),
@@ -54,9 +57,9 @@ const stepFields = {
 const fields = {
   _id: number,
   key_id: number,
-  /** The host of the key. Not its `host_id`: that names the sandbox, and goes with it. */
+  /** Id of the key's host. Not `host_id`, because documents with a `host_id` are deleted with their sandbox. */
   of_host: number,
-  /** The sandbox it runs in; null until that is filled. */
+  /** Scope of the sandbox in which the certification runs; null until the sandbox is filled. */
   scope: numberOrNull,
   seed: text,
   profiles: list<Profile>(String),
@@ -65,26 +68,26 @@ const fields = {
   ended_at: momentOrNull,
   cases: list<Case>(Object),
   step: objectOrNull(stepFields),
-  /** What the product is asked to do now. */
+  /** The action that the product is asked for; null once the certification has ended. */
   next: mixedOrNull<Next>(),
   /** The longest pause between two reads of the feed, in milliseconds. */
   pace: number,
-  /** Requests that were seen when the first sync was complete. */
+  /** Number of requests seen when the first sync was complete; null until then. */
   synced_after: numberOrNull,
-  /** What later steps need to know of earlier ones: ids of bookings, nights that were asked for. */
+  /** Facts that later steps need from earlier ones, such as ids of bookings and the nights that were asked for. */
   facts: mixed<Memo>(),
-  /** With which bodies and `Idempotency-Key`s are hashed; null once it has ended. */
+  /** Secret for hashing bodies and `Idempotency-Key`s; null once the certification has ended. */
   secret: textOrNull,
-  /** Requests seen, recorded or only counted. */
+  /** Number of requests seen, whether recorded or only counted. */
   requests: number,
-  /** Changes with each write: two processes never write over each other. */
+  /** Changes with each write, so that two processes never overwrite each other's changes. */
   revision: number,
-  /** When its records are swept once more, for what came late; null once they were. */
+  /** When the records are swept once more for late requests; null while running and after that sweep. */
   sweep_at: momentOrNull,
   expires_at: moment,
 }
 
-/** One certification: the course that is played, how far it is, and how it was graded. */
+/** A certification: the course that is played, its progress and its grades. */
 export type Certification = Stored<typeof fields>
 export type Step = NonNullable<Certification['step']>
 
@@ -102,24 +105,24 @@ export const certificationModel = modelOf<Certification>('certifications', schem
 
 const recordFields = {
   certification_id: number,
-  /** Which one of the certification it is, counted from 1. */
+  /** Number of the request within its certification, counted from 1. */
   ordinal: number,
   /** The route with its method. */
   operation: text,
-  /** When it arrived, and when its response was about to be sent. */
+  /** When the request arrived, and when its response was about to be sent. */
   at: moment,
   answered_at: moment,
   request_id: textOrNull,
   status: number,
   fault: textOrNull,
-  /** How many bookings it delivered that no earlier request had delivered in that version. */
+  /** Number of bookings that were delivered in a version that no earlier request had delivered. */
   delivered: number,
-  /** Of a page of the feed. */
+  /** True for a page of the feed; the next three fields describe that page. */
   is_page: flag,
   is_first: flag,
-  /** The version after which it began; null for the beginning. */
+  /** The version after which the page began; null for the beginning of the feed. */
   from: momentOrNull,
-  /** Where it began is not known. */
+  /** True if it is unknown where the page began. */
   is_vague: flag,
   items: number,
   nights: number,
@@ -128,7 +131,7 @@ const recordFields = {
   expires_at: moment,
 }
 
-/** A request as a certification remembers it: no value that was sent. Gone with the run. */
+/** A request as a certification records it, without any value that was sent. Deleted when the run ends. */
 export type RequestRecord = Stored<typeof recordFields>
 
 const recordSchema = schemaOf(recordFields)
@@ -138,7 +141,7 @@ recordSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certificat
 export const requestRecordModel = modelOf<RequestRecord>('certification_requests', recordSchema)
 
 const deliveryFields = {
-  /** Certification, booking and version: each version of a booking is stored once a run. */
+  /** Certification, booking and version, so that each version of a booking is stored once per run. */
   _id: text,
   certification_id: number,
   booking_id: number,

@@ -1,28 +1,28 @@
-/** What the product, or whoever runs it, is asked to do now; what is done is seen, not confirmed. */
+/** The action that the product or its operator is asked for. Completion is observed, not confirmed. */
 export interface Next {
   action: 'start' | 'stop' | 'wait' | 'push_all' | 'push_change' | 'book' | 'cancel' | 'upload_state'
   text: string
   booking_id?: number
-  /** A user of the sandbox who can be the guest. */
+  /** Id of a sandbox user who can be the guest. */
   user_id?: number
   listing_id?: number
   room_type_id?: number
   room_types?: { listing_id: number; room_type_id: number }[]
-  /** Of a stay. */
+  /** First night and day of departure of a stay. */
   checkin_at?: string
   checkout_at?: string
-  /** Of nights, both included. */
+  /** First and last night, both included. */
   start_date?: string
   end_date?: string
-  /** Units. */
+  /** Units per night. */
   available?: number
 }
 
-/** What every course begins with. */
+/** The first action of every course. */
 export const start: Next = {
   action: 'start',
   text: 'Start the product with an empty store, pointed at the sandbox with this key',
 }
 
-/** The product has nothing to do but what it always does. */
+/** The action of a step in which the product only has to keep running. */
 export const wait: Next = { action: 'wait', text: 'Leave the product running: the course goes on by itself' }

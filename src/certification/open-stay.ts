@@ -7,21 +7,22 @@ import { yearOf } from './inventory-year.ts'
 import type { Run } from './step.ts'
 
 const stayNights = 30
-/** Further ahead than any night that a product is asked about. */
+/** Number of days ahead that lies beyond all nights that a product is asked about. */
 const farDays = 600
 
-/** A stay, and as many places for it as were wanted. */
+/** A stay with as many places as were requested. */
 export interface OpenStay {
   stay: Stay
   places: Place[]
 }
 
 /**
- * The first stay from a day on that has enough units left, tried month by month: a product that pushes truthful counts may
- * have closed any of them. If it has closed all, units are opened on nights that no product is asked about.
+ * Finds the first stay with enough units left, trying one month after another, because a product that pushes truthful
+ * counts may have closed any of them. If the product has closed all months, opens units on nights that no product is
+ * asked about.
  *
  * @param from the earliest first night
- * @param count how many bookings of the stay there must be room for
+ * @param count how many bookings of the stay must fit
  */
 export async function findOpenStay(
   { app, hostId, keyId }: Run,

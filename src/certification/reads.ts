@@ -3,7 +3,7 @@ import { findChanges } from '../stays/bookings/store.ts'
 import type { RequestRecord } from './model.ts'
 import type { Run } from './step.ts'
 
-/** The routes that a certification grades. */
+/** The routes whose requests a certification grades. */
 export const operations = {
   feed: 'GET /sandbox/integrations/:provider/bookings',
   availability: 'POST /sandbox/integrations/:provider/availability',
@@ -12,12 +12,17 @@ export const operations = {
   book: 'POST /sandbox/bookings',
 } as const
 
-/** More bookings than a sandbox holds. */
+/** A limit above the number of bookings that a sandbox can hold. */
 const allBookings = 10_000
-/** Who reads from longer ago than the sandbox is old by this much reads from the beginning. */
+/** Reads that begin this much earlier than the certification started count as reads from the beginning. */
 const longAgoMilliseconds = 2 * 86_400_000
 
-/** Requests without those that the runtime repeated by itself: equal ones within a tenth of a second. */
+/**
+ * Removes the requests that the product's runtime repeated by itself: equal requests that arrive shortly after one
+ * another.
+ *
+ * @param milliseconds the time within which an equal request counts as a repetition
+ */
 export function withoutRepetitions(records: RequestRecord[], milliseconds: number): RequestRecord[] {
   const last = new Map<string, number>()
   return records.filter((record) => {
@@ -25,14 +30,14 @@ export function withoutRepetitions(records: RequestRecord[], milliseconds: numbe
     const name = [operation, body_hash, is_first, from?.getTime()].join('/')
     const before = last.get(name)
     const isRepetition = before !== undefined && at.getTime() - before < milliseconds
-    // A repetition that delivered something counts all the same.
+    // A repetition that delivered something still counts.
     if (isRepetition && record.delivered === 0) return false
     last.set(name, at.getTime())
     return true
   })
 }
 
-/** The requests of a route. */
+/** Returns the requests of a route. */
 export function ofOperation({ records }: Pick<Run, 'records'>, operation: string): RequestRecord[] {
   return records.filter((record) => record.operation === operation)
 }
@@ -42,12 +47,12 @@ export function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
   return fault !== null && fault !== 'slow'
 }
 
-/** True for a response that arrived, and was no error; 304 says as much as the page that it stands for. */
+/** True if a response arrived and was no error. A 304 counts like the page that it stands for. */
 export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
   return !isLost(record) && (record.status < 300 || record.status === 304)
 }
 
-/** True for a read of the first page from the very beginning. */
+/** True for a read of the feed's first page from the very beginning. */
 export function isFromBeginning(
   { is_page, is_first, is_vague, from }: RequestRecord,
   startedAt: Date,
@@ -56,13 +61,14 @@ export function isFromBeginning(
   return is_page && is_first && !is_vague && (from === null || from.getTime() < longAgo)
 }
 
-/** All bookings that were changed after a version, as they are now. */
+/** Returns all bookings that were changed after a version, in their current state. */
 export function changesAfter({ app, hostId }: Pick<Run, 'app' | 'hostId'>, after: Date | null) {
   return findChanges(app.db, { host_id: hostId }, after, { skip: 0, limit: allBookings })
 }
 
 /**
- * Those of the listings that the first sync has shown: a product may be for some only. Before that, and without it, all.
+ * Returns the bookings changed after a version, limited to the listings that the first sync has shown, because a
+ * product may handle only some listings. Before the first sync, or without one, all listings count.
  */
 export async function wantedAfter(run: Run, after: Date): Promise<BookingChange[]> {
   const { listings } = run.certification.facts as { listings?: number[] }
@@ -70,7 +76,7 @@ export async function wantedAfter(run: Run, after: Date): Promise<BookingChange[
   return listings ? wanted.filter(({ listing_id }) => listings.includes(listing_id)) : wanted
 }
 
-/** The longest pause between two reads of the feed, in milliseconds: from when one was answered to when the next came. */
+/** Returns the longest pause between the response to one read and the arrival of the next, in milliseconds. */
 export function longestPause(reads: RequestRecord[]): number {
   let answered: number | null = null
   let longest = 0
@@ -81,7 +87,7 @@ export function longestPause(reads: RequestRecord[]): number {
   return longest
 }
 
-/** When a request that is none any more was last answered. */
+/** Returns when the last of the requests was answered, or `since` if that is later, in milliseconds since 1970. */
 export function lastAnswered(records: RequestRecord[], since: Date): number {
   return Math.max(since.getTime(), ...records.map(({ answered_at }) => answered_at.getTime()))
 }

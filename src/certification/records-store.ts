@@ -12,12 +12,12 @@ import {
 } from './model.ts'
 import { isGood } from './reads.ts'
 
-/** Requests of a run that are recorded; further ones are only counted. */
+/** Maximum number of requests recorded for a run. Further requests are only counted. */
 const maxRecords = 5000
-/** How long records of a run are kept that nobody ended properly. */
+/** Time after which records expire if their run was never ended properly. */
 const keptMilliseconds = 5 * 3_600_000
 
-/** Records a request of a certification that is running. */
+/** Records a request of a running certification. */
 export async function recordRequest(
   db: Db,
   certificationId: number,
@@ -55,7 +55,7 @@ export async function recordRequest(
   })
 }
 
-/** A real refusal counts like the fault that plays it. */
+/** Treats a real refusal like the fault that simulates it. */
 function realFault(status: number): string | null {
   if (status === 429) return 'rate_limited'
   return status >= 500 ? 'internal_error' : null
@@ -64,7 +64,7 @@ function realFault(status: number): string | null {
 const deliveryId = (certificationId: number, bookingId: number, version: Date) =>
   `${certificationId}/${bookingId}/${version.getTime()}`
 
-/** Stores the deliveries that the run does not have yet; returns how many there were. */
+/** Stores the deliveries that the run does not have yet, and returns their number. */
 async function storeDeliveries(
   db: Db,
   certificationId: number,
@@ -79,7 +79,7 @@ async function storeDeliveries(
   )
   for (const { _id } of await findByIds(db, [...delivered.keys()])) delivered.delete(_id)
   const fresh = [...delivered.values()]
-  // Another request may have stored the same deliveries meanwhile, so these are upserts.
+  // Upserts, because another request may have stored the same deliveries meanwhile.
   if (fresh.length > 0)
     await deliveryModel(db).collection.bulkWrite(
       fresh.map((one) => ({
@@ -98,7 +98,7 @@ function findByIds(db: Db, ids: string[]): Promise<Pick<Delivery, '_id'>[]> {
         .lean()
 }
 
-/** Which of these versions of bookings the product has been given. */
+/** Returns the bookings whose version has been delivered to the product. */
 export async function findDelivered<T extends { id: number; updated_at: Date }>(
   db: Db,
   certificationId: number,
@@ -109,18 +109,18 @@ export async function findDelivered<T extends { id: number; updated_at: Date }>(
   return bookings.filter((booking) => given.has(idOf(booking)))
 }
 
-/** Everything that was delivered in a run. */
+/** Returns all deliveries of a run. */
 export function findDeliveries(db: Db, certificationId: number): Promise<Delivery[]> {
   return deliveryModel(db).find({ certification_id: certificationId }).lean()
 }
 
-/** The requests of a run after the first `after` ones, in the order of their arrival. */
+/** Returns the requests of a run except the first `after` ones, in the order of their arrival. */
 export async function findRecords(db: Db, certificationId: number, after: number): Promise<RequestRecord[]> {
   const records = await requestRecordModel(db)
     .find({ certification_id: certificationId, ordinal: { $gt: after } })
     .sort({ ordinal: 1 })
     .lean()
-  // The index has them in the order in which they were answered.
+  // The ordinals follow the order in which requests were answered, not the order of their arrival.
   return records.sort((one, other) => one.at.getTime() - other.at.getTime())
 }
 

@@ -13,9 +13,9 @@ import { serializeCertification } from './serialize.ts'
 const validSeconds = 365 * 86_400
 
 /**
- * The signed report of a certification that was passed: a JWS (Ed25519, compact), valid for a year (decisions §25).
+ * Returns the signed report of a passed certification: a JWS (Ed25519, compact), valid for a year (decisions §25).
  *
- * @throws DomainError `conflict` for any other
+ * @throws DomainError `conflict` for a certification that is not passed
  */
 export async function reportOf(
   { liveDb, secrets, config, clockWatch }: AppContext,
@@ -28,7 +28,7 @@ export async function reportOf(
       `Only a certification that was passed has a report: it is ${certification.status}`,
     )
   const now = clockWatch.databaseNow()
-  // However often it is asked for, it is that of the day when it was passed.
+  // However often the report is requested, it is dated when the certification was passed.
   const issued = Math.floor((certification.ended_at ?? now).getTime() / 1000)
   const { kid, algorithm, privateKey } = await signingKey(liveDb, secrets, now)
   const { name } = await findKeyById(liveDb, certification.key_id)
@@ -47,10 +47,10 @@ export async function reportOf(
     .sign(privateKey)
 }
 
-/** A key that was made just now is published after so long: nothing was signed with it before. */
+/** Cache time of the published keys. It delays only a newly made key, with which no earlier report was signed. */
 const sharedSeconds = 5
 
-/** The public keys that reports are verified with: needs no key, and is the same in every process (decisions §25). */
+/** Route for the keys that verify reports. It needs no API key, and every process answers the same (decisions §25). */
 export function jwksRoutes({ liveDb }: Pick<AppContext, 'liveDb'>) {
   const read = share(sharedSeconds * 1000, () => publicSigningKeys(liveDb))
   return new Elysia({ detail: { hide: true } }).get('/.well-known/jwks.json', async ({ set }) => {

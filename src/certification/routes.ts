@@ -14,7 +14,7 @@ import { startCertification } from './start.ts'
 import { judgeState } from './state.ts'
 import { findCertification, listCertifications } from './store.ts'
 
-/** Certifies a partner's product: a course that is played in the sandbox, and graded by what was seen (decisions §25). */
+/** Routes that certify a partner's product by a course played in its sandbox (decisions §25). */
 export function certificationRoutes(app: AppContext) {
   const access: Access = { permission: 'any', window: 'insight', opensSandbox: false }
   const accessToOne: Access = { ...access, errors: ['not_found'] }

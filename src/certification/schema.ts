@@ -30,7 +30,7 @@ export const CertificationStart = named(
   }),
 )
 
-/** The most bookings of a state. */
+/** Maximum number of bookings in an uploaded state. */
 const maxBookings = 10_000
 
 /** Body of `PUT /sandbox/certifications/{id}/state`. */
@@ -85,7 +85,7 @@ const NextAction = named(
   }),
 )
 
-/** A certification, and how its cases stand. */
+/** A certification with the state of its cases. */
 export const CertificationView = named(
   'Certification',
   responseObject({

@@ -3,10 +3,10 @@ import { profileOf, rules } from './cases.ts'
 import type { Certification } from './model.ts'
 import type { CertificationView } from './schema.ts'
 
-/** Where the guide tells of all cases. */
+/** Link to the guide's description of all cases. */
 const guide = '/docs#description/certification'
 
-/** A certification, and how its cases stand. */
+/** Serializes a certification with the state of its cases. */
 export function serializeCertification(certification: Certification): CertificationView {
   const { _id, status, profiles, seed, started_at, ended_at, next, cases } = certification
   return {

@@ -15,7 +15,7 @@ import { endCertification } from './end.ts'
 import type { Certification } from './model.ts'
 import { changeCertification, findRunning, insertCertification, removeCertification } from './store.ts'
 
-/** What a key must be permitted for each profile. */
+/** Permissions that a key needs for each profile. */
 const needed: Record<Profile, Permission[]> = {
   feed: ['bookings.read'],
   inventory: ['listings.read', 'listings.write'],
@@ -23,19 +23,20 @@ const needed: Record<Profile, Permission[]> = {
   webhooks: ['bookings.read'],
 }
 
-/** With those that every sandbox has: more than any page holds. */
+/** Number of bookings made at the start. With those of every fresh sandbox, they exceed any page of the feed. */
 const bookingsAtStart = 130
 const bookedAtOnce = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
-/** 130 bookings are work: those who start at once wait for each other, so that nobody else waits for them all. */
+/** Making 130 bookings is costly, so concurrent starts wait for each other instead of slowing down everybody else. */
 const fillings = new Turns(30_000, busy)
 
 /**
- * Starts a certification: clears the sandbox of the key, and fills it with 130 bookings.
+ * Starts a certification: clears the key's sandbox and fills it with 130 bookings.
  *
- * @throws DomainError `forbidden` for a permission that a profile needs; `conflict` while another one is running, or where
- * the sandbox was cleared too often, and with a retry time where too many start at once
+ * @throws DomainError `forbidden` if the key lacks a permission that a profile needs; `conflict` while another
+ * certification of the key is running, and, with a retry time, if the sandbox was cleared too often or too many
+ * certifications start concurrently
  */
 export async function startCertification(
   app: AppContext,
@@ -49,13 +50,13 @@ export async function startCertification(
   try {
     return await fillings.take('fill', () => fill(app, certification))
   } catch (error) {
-    // One that never began takes the place of none that was passed.
+    // A certification that never began must not push a passed one out of those that are kept.
     await removeCertification(app.db, certification._id)
     throw error
   }
 }
 
-/** One whose sandbox was cleared has ended, whether or not that was noticed. */
+/** Ends the key's running certification if its sandbox was cleared and the leader has not noticed yet. */
 async function endCleared(app: AppContext, keyId: number): Promise<void> {
   const running = await findRunning(app.db, keyId)
   if (running && running.scope !== null && !(await isOpen(app.db, running.scope)))
@@ -101,7 +102,7 @@ async function fill(app: AppContext, certification: Certification): Promise<Cert
   const checkin_at = addDays(toDay(app.clock(scope)), 30)
   const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
   const places = await placesFor(stage, null, stay, bookingsAtStart)
-  // Those that wait for the same turn share a transaction.
+  // Bookings that wait for the same turn share a transaction.
   for (let start = 0; start < places.length; start += bookedAtOnce)
     await Promise.all(
       places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
@@ -110,7 +111,7 @@ async function fill(app: AppContext, certification: Certification): Promise<Cert
   const begun = { scope, ...firstStep(certification.profiles, app.clockWatch.databaseNow()) }
   const filled = await changeCertification(app.db, certification, begun)
   if (filled) return filled
-  // It was deleted meanwhile, perhaps before the sandbox knew of it.
+  // The certification was deleted meanwhile, perhaps before `setCourse` stored its course in the sandbox.
   await removeCourse(app.db, certification)
   throw new DomainError('conflict', 'The certification was ended meanwhile')
 }

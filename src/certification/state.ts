@@ -7,14 +7,15 @@ import { addToMemo } from './store.ts'
 
 type Held = CertificationState['bookings'][number]
 
-/** So many problems of a state are told. */
+/** Maximum number of problems reported for a state. */
 const shownProblems = 5
 
 /**
- * Judges what a product holds, once, when it was asked for (decisions §25): each booking is to be as it was last delivered,
- * so a product that filters has only what its filters show. A cancelled one may be missing, and unknown ones are no fault.
+ * Judges the bookings that a product holds, once and only when `next` asks for them (decisions §25). Each booking must
+ * be as it was last delivered, so a product that filters needs only the bookings that its filters show. A cancelled
+ * booking may be missing, and additional bookings are no fault.
  *
- * @throws DomainError `conflict` before it is asked for, and after it was judged
+ * @throws DomainError `conflict` before the state is asked for, and after it was judged
  */
 export async function judgeState(
   { db }: AppContext,
@@ -30,7 +31,7 @@ export async function judgeState(
   return judged
 }
 
-/** Each booking by the last version that was delivered of it. */
+/** Returns the last delivered version of each booking, by booking id. */
 function lastDelivered(deliveries: Delivery[]): Map<number, Delivery> {
   const last = new Map<number, Delivery>()
   for (const delivery of deliveries)
@@ -39,7 +40,7 @@ function lastDelivered(deliveries: Delivery[]): Map<number, Delivery> {
   return last
 }
 
-/** What is wrong with a state, booking by booking. */
+/** Returns the differences between the delivered and the held bookings, as sentences for the partner. */
 function compare(truth: Map<number, Delivery>, bookings: Held[]): string[] {
   const held = new Map(bookings.map((booking) => [Number(booking.booking_id), booking]))
   return [...truth.values()].flatMap((booking) => {

@@ -7,81 +7,81 @@ import type { CaseName, Profile } from './cases.ts'
 import type { Certification, Memo, RequestRecord } from './model.ts'
 import type { Next } from './next.ts'
 
-/** A certification as a step sees it. */
+/** The certification's state as a step sees it. */
 export interface Run {
   /** The sandbox's context. */
   app: AppContext
   bounds: Bounds
-  /** The sandbox: takes the place of a host id. */
+  /** The sandbox's scope, which takes the place of a host id. */
   hostId: number
   keyId: number
   certification: Certification
-  /** What this step has stored. */
+  /** Values that this step has stored. */
   memo: Memo
-  /** By the database's clock, as all times here. */
+  /** The current time by the database's clock, like all times here. */
   now: Date
   beganAt: Date
-  /** When everything that the step plays was visible. */
+  /** When all changes that the step plays had become visible. */
   playedAt: Date
-  /** What was answered since the step began, in the order in which it came; repetitions of the runtime are left out. */
+  /** Requests answered since the step began, in order of arrival and without the runtime's own repetitions. */
   records: RequestRecord[]
-  /** The faults of the step, as they stand. */
+  /** The step's faults in their current state. */
   faults: CourseFault[]
-  /** The last of them, counted from the first of the certification. */
+  /** Ordinal of the certification's last recorded request. */
   seen: number
-  /** What came after so many requests of the certification. */
+  /** Returns the certification's requests after the first `count` ones. */
   recordsAfter(count: number): Promise<RequestRecord[]>
 }
 
 export interface Result {
   status: 'passed' | 'failed' | 'skipped'
   because?: string
-  /** The requests that tell. */
+  /** The requests that prove the result. */
   seen?: RequestRecord[]
 }
 
 export type Late = string | Partial<Record<CaseName, Result>>
 
-/** What a step finds when it looks. */
+/** The findings of one look at a step. */
 export interface Look {
   results?: Partial<Record<CaseName, Result>>
   isDone?: boolean
-  /** What was found counts only when it is found again: the step is played once more, if it has not been. */
+  /** True if the results count only after a second attempt, unless this is already the second. */
   isDoubtful?: boolean
-  /** What the product is asked to do from now on; absent: as before. */
+  /** The action that the product is asked for from here on; absent if it stays the same. */
   next?: Next
-  /** Grows as the product comes further: without progress for five minutes a step is late. */
+  /** Grows as the product comes further. Without progress for five minutes, or `serve`, a step is late. */
   progress?: number
-  /** What later steps need to know. */
+  /** Facts that later steps need. */
   facts?: Memo
 }
 
-/** A step of a course: it plays something, and looks at what the product does. */
+/** A step of a course, which plays something and examines what the product does. */
 export interface CourseStep {
   name: string
   profile: Profile
-  /** The cases that are decided here. */
+  /** The cases that this step decides. */
   cases: CaseName[]
   /**
-   * A person does it: time counts only from the first request to one of these routes. Without any, it takes as long as it
-   * takes.
+   * Present if a person carries out the step: time counts only from the first request to one of these routes. If the
+   * list is empty, the step is never late.
    */
   byHand?: string[]
-  /** It takes as long as it takes, beyond the five minutes; in milliseconds. */
+  /** Time without progress after which the step is late, in milliseconds, in place of the usual five minutes. */
   serve?: (bounds: Bounds) => number
   next: Next | ((run: Run) => Next)
-  /** Read before anything is played, and stored. */
+  /** Returns the step's initial memo, which is stored before anything is played. */
   prepare?(run: Run): Promise<Memo>
   faults?(run: Run): { fault: FaultName; route: string; milliseconds: number }[]
   hintFault?: FaultName
-  /** Plays; a process that dies on the way leaves it to another, which plays it once more. */
+  /** Plays the step. If the process dies midway, another one plays the step again. */
   play?(run: Run): Promise<void>
   look(run: Run): Promise<Look>
-  /** Why its cases failed when nothing more came of it; or what became of each. */
+  /** Returns why all cases of a late step failed, or a result for each case. */
   late(run: Run): Late | Promise<Late>
 }
 
-/** A whole number from `minimum` to `maximum` that a seed and a name decide: the same course for the same seed. */
+/** Draws a whole number from `minimum` to `maximum`. Seed and name determine it, so a seed fixes the whole course. */
 export function draw(seed: string, name: string, minimum: number, maximum: number): number {
   const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
   return minimum + (drawn % (maximum - minimum + 1))

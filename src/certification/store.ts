@@ -4,26 +4,26 @@ import type { Db } from '../platform/mongo/connection.ts'
 import { type Certification, certificationModel, type Memo } from './model.ts'
 import type { Next } from './next.ts'
 
-/** So many of a key are kept, for so long. */
+/** Number of ended certifications that are kept for each key. */
 const keptOfKey = 20
 
-/** Stores a new one. Fails with a duplicate-key error while another of the key is running. */
+/** Stores a new certification. Fails with a duplicate-key error while another certification of the key is running. */
 export async function insertCertification(db: Db, certification: Certification): Promise<void> {
   await certificationModel(db).create([certification])
 }
 
-/** Removes one that could not begin. */
+/** Deletes a certification that could not begin. */
 export async function removeCertification(db: Db, id: number): Promise<void> {
   await certificationModel(db).deleteOne({ _id: id })
 }
 
-/** Keeps the newest of a key. */
+/** Deletes a key's ended certifications except the newest ones. */
 export async function trimCertifications(db: Db, keyId: number): Promise<void> {
   await keepNewest(certificationModel(db), { key_id: keyId, status: { $ne: 'running' } }, keptOfKey)
 }
 
 /**
- * One of a key.
+ * Returns a certification of a key.
  *
  * @throws DomainError `not_found`, also for an undefined id
  */
@@ -37,12 +37,12 @@ export async function findCertification(
   return found
 }
 
-/** Those of a key, newest first. */
+/** Lists a key's certifications, newest first. */
 export function listCertifications(db: Db, keyId: number): Promise<Certification[]> {
   return certificationModel(db).find({ key_id: keyId }).sort({ _id: -1 }).limit(keptOfKey).lean()
 }
 
-/** Those of all keys or of one host, newest first: for administrators. */
+/** Lists the certifications of all hosts or of one host for administrators, newest first. */
 export function listAllCertifications(
   db: Db,
   { hostId, limit }: { hostId?: number | undefined; limit: number },
@@ -51,17 +51,17 @@ export function listAllCertifications(
   return certificationModel(db).find(filter).sort({ _id: -1 }).limit(limit).lean()
 }
 
-/** The one of a key that is running, or null. */
+/** Returns the running certification of a key, or null. */
 export function findRunning(db: Db, keyId: number): Promise<Certification | null> {
   return certificationModel(db).findOne({ key_id: keyId, status: 'running' }).lean()
 }
 
-/** All that are running. */
+/** Returns all running certifications. */
 export function findAllRunning(db: Db): Promise<Certification[]> {
   return certificationModel(db).find({ status: 'running' }).lean()
 }
 
-/** Those whose records are to be swept once more. */
+/** Returns the ids of the certifications whose records are due for a last sweep. */
 export async function findSwept(db: Db, now: Date): Promise<number[]> {
   const due = await certificationModel(db)
     .find({ sweep_at: { $lte: now } }, { _id: 1 })
@@ -69,12 +69,15 @@ export async function findSwept(db: Db, now: Date): Promise<number[]> {
   return due.map(({ _id }) => _id)
 }
 
-/** Notes that nothing is left of a run. */
+/** Notes that the records of a run have been swept. */
 export async function noteSwept(db: Db, id: number): Promise<void> {
   await certificationModel(db).updateOne({ _id: id }, { $set: { sweep_at: null } })
 }
 
-/** Changes one that is running as it was read; null where somebody else was faster, or it has ended. */
+/**
+ * Updates a running certification if it is unchanged since it was read. Returns null if another process was faster or
+ * the certification has ended.
+ */
 export function changeCertification(
   db: Db,
   { _id, revision }: Pick<Certification, '_id' | 'revision'>,
@@ -89,7 +92,7 @@ export function changeCertification(
     .lean()
 }
 
-/** Ends one that is running, whatever it has come to meanwhile; null where somebody else was faster. */
+/** Ends a running certification even if it has changed since it was read. Returns null if it had already ended. */
 export function closeCertification(
   db: Db,
   id: number,
@@ -100,7 +103,7 @@ export function closeCertification(
     .lean()
 }
 
-/** Asks for something else until the present step has been played, whatever the certification has come to meanwhile. */
+/** Replaces `next` unless the current step has been played, even if the certification has changed since it was read. */
 export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   await certificationModel(db).updateOne(
     { _id: id, status: 'running', 'step.state': { $in: ['begun', 'released'] } },
@@ -108,7 +111,7 @@ export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   )
 }
 
-/** Adds to what the present step remembers; null where that is not the step any more. */
+/** Adds values to the current step's memo. Returns null if the step is no longer the current one. */
 export function addToMemo(
   db: Db,
   { _id }: Pick<Certification, '_id'>,

@@ -15,7 +15,7 @@ const prepare: NonNullable<CourseStep['prepare']> = async ({ app, hostId }) => (
 })
 const playChange = (run: Run) => play(run, 'guest-books', { count: 1 })
 
-/** Hints of what the step has played that were tried, oldest first. */
+/** Returns the hints about the step's changes that have been tried, oldest first. */
 async function triedHints({ app, hostId, beganAt }: Run): Promise<WebhookDelivery[]> {
   const hints = await findBookingHints(app.db, hostId, beganAt)
   return hints.filter(({ attempts, in_flight }) => attempts > 0 && !in_flight)
@@ -65,7 +65,7 @@ const hint: CourseStep = {
     if (isQuick && (await isRead(run)))
       return { results: { 'webhooks.quick': quick, 'webhooks.followed': { status: 'passed' } }, isDone: true }
     if (!isQuick) {
-      // The machine may have been busy.
+      // A busy machine may have delayed the response.
       const isDoubtful = true
       const because = 'It cannot be told while the hint was not taken'
       return {
@@ -80,7 +80,7 @@ const hint: CourseStep = {
   late: () => 'Within a minute of the hint neither the feed nor the booking was read',
 }
 
-/** A step in which the first try of a hint meets a fault. */
+/** Returns a step in which the first try of a hint meets a fault. */
 function withFault(name: CaseName, fault: FaultName, grade: (tried: WebhookDelivery) => Result): CourseStep {
   return {
     name,
@@ -98,7 +98,7 @@ function withFault(name: CaseName, fault: FaultName, grade: (tried: WebhookDeliv
   }
 }
 
-/** The extra post must be refused. */
+/** Returns a grader that passes only if the extra post was refused with 4xx. */
 const refusedAs =
   (what: string) =>
   ({ extra_status }: WebhookDelivery): Result =>
@@ -132,7 +132,7 @@ const unheard: CourseStep = {
   late: () => 'A change whose hint was lost was not read: poll the feed beside the hints, each few minutes',
 }
 
-/** What is played to a product that takes hints. */
+/** The steps for a product that takes hints. */
 export const webhookSteps: CourseStep[] = [
   endpoint,
   hint,

@@ -1,29 +1,29 @@
 /**
- * Returns the current time; a dependency, so that tests can move it.
+ * Returns the current time. It is passed in as a dependency so that tests can move it.
  *
- * @param hostId whose data is dated, or asked for its age: a sandbox's clock may be ahead (decisions §22). Without one it is
- * the time that processes need for their own work.
+ * @param hostId the host or sandbox whose data is being dated or checked for age. A sandbox's clock may be ahead
+ * (decisions §22). If omitted, the clock returns the time that processes use for their own work.
  */
 export type Clock = (hostId?: number) => Date
 
 export const systemClock: Clock = () => new Date()
 
-/** A timestamp as the contract writes it: `2026-11-20T12:00:05.000000Z`. */
+/** Formats a timestamp as the contract specifies: `2026-11-20T12:00:05.000000Z`. */
 export function toTimestamp(date: Date): string {
   return `${date.toISOString().slice(0, -1)}000Z`
 }
 
-/** {@link toTimestamp}, with null kept. */
+/** Like {@link toTimestamp}, but returns null for null or undefined. */
 export function toTimestampOrNull(date: Date | null | undefined): string | null {
   return date ? toTimestamp(date) : null
 }
 
-/** The UTC day of a moment: `YYYY-MM-DD`. */
+/** Returns a date's UTC day as `YYYY-MM-DD`. */
 export function toDay(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** True for a real calendar date written `YYYY-MM-DD`; `2026-02-30` is not one. */
+/** Returns true for a real calendar date written `YYYY-MM-DD`, so false for `2026-02-30`. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
   const parsed = new Date(`${text}T00:00:00Z`)
@@ -33,7 +33,10 @@ export function isCalendarDate(text: string): boolean {
 const moment =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?| (\d{2}:\d{2}:\d{2}))?$/
 
-/** A moment in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless it names a zone; a date alone is its beginning. */
+/**
+ * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless it names a zone. A date alone means its start.
+ * Returns null for any other text.
+ */
 export function parseMoment(text: string): Date | null {
   const [, day = '', isoTime, zone = 'Z', time = '00:00'] = moment.exec(text) ?? []
   const parsed = new Date(`${day}T${isoTime ?? time}${zone}`)
@@ -42,12 +45,12 @@ export function parseMoment(text: string): Date | null {
 
 const dayMilliseconds = 86_400_000
 
-/** Days from one calendar date to another; the nights of a stay from `checkin_at` to `checkout_at`. */
+/** Returns the number of days between two calendar dates; for `checkin_at` and `checkout_at`, a stay's nights. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMilliseconds)
 }
 
-/** The calendar date `days` after another one. */
+/** Returns the calendar date `days` after `day`. */
 export function addDays(day: string, days: number): string {
   return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMilliseconds))
 }

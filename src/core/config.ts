@@ -4,24 +4,24 @@ import { fileURLToPath } from 'node:url'
 import { parseRedisUrl } from './redis-address.ts'
 import { type Environment, settingsReader } from './settings-reader.ts'
 
-/** The settings of decisions §14, checked. Durations and sizes carry their unit in the name. */
+/** The validated settings (decisions §14). Durations and sizes carry their unit in the name. */
 export interface Config {
   production: boolean
   host: string
   port: number
   publicUrl: string
-  /** Address of a listing's preview page with `{id}` in place of the id. */
+  /** Address of a listing's preview page, with `{id}` as a placeholder for the id. */
   previewUrl: string
   mongodbUrl: string | undefined
   redisUrl: string | undefined
-  /** By default the project's own, whatever folder a command is started in: a folder must not choose the database. */
+  /** Defaults to the project's own folder, so that a command's working directory does not select the database. */
   dataDir: string
   secretKey: string | undefined
-  /** The previous secret or the next one, while it is being rotated. */
+  /** The previous or next secrets during a rotation. */
   otherSecretKeys: string[]
   messageDedupSeconds: number
   logLevel: string
-  /** Processes that share one port. */
+  /** Number of processes that share the port. */
   workers: number
   trustedProxies: BlockList
   requestIds: boolean
@@ -31,15 +31,15 @@ export interface Config {
   authFailuresPerMinute: number
   idempotencyTtlSeconds: number
   defaultCurrency: string
-  /** Requests that a process holds until something changes. */
+  /** Maximum number of requests that a process holds until something changes. */
   maxHeldRequests: number
-  /** Webhooks may be at private addresses, and without TLS: for development. */
+  /** Allows webhooks at private addresses and without TLS, for development. */
   webhooksAllowPrivate: boolean
   tagManagerUrl: string | undefined
   metricsToken: string | undefined
 }
 
-/** Settings that cannot be used; `problems` has one line per wrong setting. */
+/** Error thrown for invalid settings; `problems` has one line per invalid setting. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   constructor(readonly problems: string[]) {
@@ -47,7 +47,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Requests per minute that a key may be given. */
+/** Bounds of a key's rate limit, in requests per minute. */
 export const rateLimitBounds = { minimum: 1, maximum: 1_000_000 } as const
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
@@ -57,10 +57,10 @@ const mebibyte = 1024 * 1024
 const requiredInProduction = ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']
 
 /**
- * Reads the environment once.
+ * Reads and validates the settings from the environment.
  *
- * @param required names that production requires
- * @throws ConfigError with every wrong setting, not only the first; never with the value of a secret
+ * @param required names of the settings that production requires
+ * @throws ConfigError that lists every invalid setting, not only the first, and never contains a secret's value
  */
 export function readConfig(environment: Environment, required = requiredInProduction): Config {
   const problems: string[] = []
@@ -120,7 +120,10 @@ export function readConfig(environment: Environment, required = requiredInProduc
   return config
 }
 
-/** The settings for the log: addresses without user, password and options, and of secrets only whether they are set. */
+/**
+ * Returns the settings for the log. Addresses are stripped of user, password and options. Secrets are replaced by
+ * whether they are set or how many there are.
+ */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { secretKey, otherSecretKeys, metricsToken, mongodbUrl, redisUrl, tagManagerUrl, ...plain } = config
   const { trustedProxies, ...settings } = plain
@@ -136,7 +139,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
   }
 }
 
-/** The servers of an address, without anything that may be secret. */
+/** Returns the servers in an address, without any part that may be secret. */
 export function serversOf(url: string): string {
   return /^[a-z+]+:\/\/(?:[^/]*@)?([^/?#]+)/.exec(url)?.[1] ?? 'an unknown address'
 }

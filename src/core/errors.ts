@@ -1,4 +1,4 @@
-/** The code of one entry of `errors[]` (decisions §1). */
+/** Code of an entry in `errors[]` (decisions §1). */
 export type ProblemCode =
   | 'required'
   | 'invalid'
@@ -9,14 +9,14 @@ export type ProblemCode =
   | 'forbidden'
   | 'rate_limited'
 
-/** One entry of `errors[]`: where it is, what kind it is, and a sentence for a human reader (contract, Errors). */
+/** An entry in `errors[]`: a path, a code, and a sentence for a human reader (contract, Errors). */
 export interface Problem {
   path: string
   code: ProblemCode
   message: string
 }
 
-/** The kinds of errors, in domain terms; only `http/error-response.ts` knows the HTTP status of each. */
+/** Kinds of errors in domain terms. Only `http/error-response.ts` maps them to HTTP statuses. */
 export type ErrorKind =
   | 'validation'
   | 'invalid_ids'
@@ -31,14 +31,14 @@ export type ErrorKind =
   | 'idempotency_mismatch'
   | 'rate_limit'
 
-/** An error that the caller can act on. Anything else that is thrown is our own failure: a 500. */
+/** An error that the caller can act on. Any other thrown error is our own failure and becomes a 500. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
 
   /**
-   * @param kind what went wrong
-   * @param message for a person: capital first letter, no full stop, never input that may be secret
-   * @param problems the entries of `errors[]`
+   * @param kind kind of error, which determines the HTTP status
+   * @param message text for a human reader: capital first letter, no full stop, no input that may be secret
+   * @param problems entries of `errors[]`
    * @param retryAfterSeconds whole seconds after which the same request is worth retrying
    */
   constructor(
@@ -51,7 +51,7 @@ export class DomainError extends Error {
   }
 }
 
-/** 401 of a key that is known but inactive or expired. */
+/** 401 for a known key that is inactive or expired. */
 export class UnusableKeyError extends DomainError {
   constructor(
     message: string,
@@ -61,25 +61,25 @@ export class UnusableKeyError extends DomainError {
   }
 }
 
-/** 422 for one field: the usual error of a domain rule. */
+/** Returns a 422 for one field, the usual error when a request violates a domain rule. */
 export function invalidField(path: string, message: string, code: ProblemCode = 'invalid'): DomainError {
   return invalidFields([{ path, code, message }])
 }
 
-/** 422 for several fields at once. */
+/** Returns a 422 for several fields. */
 export function invalidFields(problems: Problem[]): DomainError {
   return new DomainError('validation', 'The request is not valid', problems)
 }
 
-/** 404; the message names the kind of thing and does not reveal whether it exists for another host. */
+/** Returns a 404. Its message names the kind of thing and does not reveal whether it exists for another host. */
 export function notFound(thing: string): DomainError {
   return new DomainError('not_found', `${thing} not found or unauthorized`)
 }
 
 /**
- * 429 with the whole seconds after which the next request is allowed (contract, Rate limits).
+ * Returns a 429 with the whole seconds until the next request is allowed (contract, Rate limits).
  *
- * @param what there is too much of
+ * @param what first part of the message, which says what there is too much of
  */
 export function rateLimited(waitMilliseconds: number, what = 'Too many requests'): DomainError {
   const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000))

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Where Redis is, and how to log in. */
+/** Address of Redis and the credentials to log in. */
 export interface RedisAddress {
   /** One server, the nodes of a cluster, or sentinels that know which server is the master. */
   kind: 'server' | 'cluster' | 'sentinel'
@@ -11,7 +11,7 @@ export interface RedisAddress {
   /** Name of the master that the sentinels watch. */
   masterName?: string
   sentinelPassword?: string
-  /** Absent without TLS. Certificates and keys are the content of PEM files. */
+  /** Absent if TLS is off. Certificates and keys are the contents of PEM files. */
   tls?: { ca?: string; cert?: string; key?: string }
 }
 
@@ -22,12 +22,12 @@ const ports = { server: 6379, cluster: 6379, sentinel: 26379 } as const
 const optionNames = ['tlsCAFile', 'tlsCertificateKeyFile', 'sentinelPassword']
 
 /**
- * Reads `REDIS_URL`: `redis://user:password@host:6379/0` for one server, with several hosts separated by commas for a
- * cluster, `redis+sentinel://user:password@sentinel1,sentinel2/name` for a master behind sentinels; `rediss` for TLS, with
- * the options `tlsCAFile` and `tlsCertificateKeyFile` of MongoDB's connection strings. User name and password are
- * percent-encoded.
+ * Parses `REDIS_URL`: `redis://user:password@host:6379/0` for one server, several hosts separated by commas for a
+ * cluster, or `redis+sentinel://user:password@sentinel1,sentinel2/name` for a master behind sentinels. The scheme
+ * `rediss` enables TLS, with the options `tlsCAFile` and `tlsCertificateKeyFile` known from MongoDB connection strings.
+ * User name and password are percent-encoded.
  *
- * @throws Error that says what is wrong, without the address
+ * @throws Error that describes the problem without repeating the address
  */
 export function parseRedisUrl(url: string): RedisAddress {
   const { tls, sentinel, login, nodes = '', path = '', options = '' } = pattern.exec(url)?.groups ?? {}
@@ -39,7 +39,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   if (kind === 'cluster' && Number(path) !== 0)
     throw new Error('must not name a database: a cluster has only one')
   const query = new URLSearchParams(options)
-  // Not named, because it may be a part of the password.
+  // The message does not name the unknown option, because it may be part of the password.
   if ([...query.keys()].some((name) => !optionNames.includes(name)))
     throw new Error(`has an option other than ${optionNames.join(', ')}; ${encodeHint}`)
   const sentinelPassword = query.get('sentinelPassword')

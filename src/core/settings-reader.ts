@@ -3,7 +3,7 @@ import currencyCodes from 'currency-codes'
 
 export type Environment = Record<string, string | undefined>
 
-/** A password put into an address; null where there is no place for one. An account of Redis may have no name. */
+/** Inserts a password into an address, or returns null if it has no place for one. Redis needs no user name. */
 function withPassword(url: string, password: string): string | null {
   const {
     scheme = '',
@@ -15,9 +15,9 @@ function withPassword(url: string, password: string): string | null {
 }
 
 /**
- * Reads single settings and checks them.
+ * Returns methods that each read and check one setting.
  *
- * @param problems gets one line for each wrong setting, which never shows the value of a secret
+ * @param problems receives one line per invalid setting, which never contains a secret's value
  */
 export function settingsReader(environment: Environment, problems: string[]) {
   const raw = (name: string) => environment[name]?.trim() || undefined
@@ -51,7 +51,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return value
     },
 
-    /** The address of a store, with the password that may be given apart from it, in any characters. */
+    /** Reads a store's address and inserts the separately set password, if any, which may contain any characters. */
     store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
       const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
       const [url, password] = [this.url(name, protocols), environment[passwordName]]
@@ -75,14 +75,14 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return value
     },
 
-    /** A secret that can stand in a list of {@link secrets} later. */
+    /** Reads a secret that can later be listed among {@link secrets}, so it must not contain a comma. */
     listableSecret(name: string, minimumLength: number): string | undefined {
       const value = this.secret(name, minimumLength)
       if (value?.includes(',')) problems.push(`${name} must not contain a comma`)
       return value
     },
 
-    /** Several, separated by commas. */
+    /** Reads several secrets, separated by commas. */
     secrets(name: string, minimumLength: number): string[] {
       const values = (raw(name)?.split(',') ?? []).map((value) => value.trim())
       if (values.some(({ length }) => length < minimumLength))

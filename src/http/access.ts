@@ -2,53 +2,53 @@ import type { ErrorKind, Problem } from '../core/errors.ts'
 import type { RateWindow } from './context.ts'
 import type { Permission } from './permissions.ts'
 
-/** The requirements of a route, checked before its handler runs. */
-/** What problems can lie in besides the fields of the body: a part of the path that is not an id, or the day. */
+/** Input of a route's own check, which goes beyond the body's fields, such as to path parameters or the current day. */
 export interface ToCheck {
   params: Record<string, string | undefined>
-  /** As it was sent. */
+  /** The body as it was sent. */
   body: Record<string, unknown>
-  /** The time in the environment of the caller. */
+  /** Current time in the caller's environment. */
   now: Date
 }
 
+/** The requirements of a route, checked before its handler runs. */
 export interface Access {
-  /** Permission that the key must have; `any` for none. */
+  /** Permission that the key must have; `any` if none is required. */
   permission: Permission | 'any'
   /**
-   * The request carries a JSON object; `bulk` for the larger size limit, `optional` where no body means `{}`, `bookings` for
-   * as large a one whose `bookings` may be sent as lines as well.
+   * Kind of JSON object that the request carries: `bulk` has the larger size limit, `optional` reads a missing body as
+   * `{}`, and `bookings` has the larger size limit and also accepts one booking per line.
    */
   body?: 'json' | 'bulk' | 'optional' | 'bookings'
-  /** Problems that the schema of the body cannot know of; reported together with its own. */
+  /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
   check?: (request: ToCheck) => Problem[]
   /** The path names an integration provider. */
   provider?: true
-  /** The route takes an `Idempotency-Key`. */
+  /** The route accepts an `Idempotency-Key`. */
   idempotent?: true
-  /** The response has an entity tag, and is 304 to a client that has it, see `withEntityTag()`. */
+  /** The response has an entity tag and is a 304 if the client already has it, see `withEntityTag()`. */
   conditional?: true
-  /** The rate limit that the request counts against, unless it is the main one. */
+  /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow
-  /** The key looks at itself: its log does not show that it did, unless it failed. */
+  /** The request looks at its own key, whose log lists the request only if it fails. */
   looksAtKey?: true
-  /** The route will be taken away: announced in every response and in the documentation. */
+  /** The route will be removed, which every response and the documentation announce. */
   deprecated?: Deprecation
-  /** The route steers the sandbox: no fault of it is met there. */
+  /** The route steers the sandbox and meets no faults. */
   steers?: true
-  /** False for a route that works without an open sandbox; no fault is met there. */
+  /** False for a route that works without an open sandbox and meets no faults. */
   opensSandbox?: false
   /** Errors specific to this route, for the documentation; those implied by the fields above are added. */
   errors?: ErrorKind[]
 }
 
-/** When a route was announced to go, and until when at least it stays. */
+/** The date of a route's deprecation and the earliest date of its removal. */
 export interface Deprecation {
   since: Date
   sunset: Date
 }
 
-/** `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). */
+/** Returns the headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link`. */
 export function deprecationHeaders({ since, sunset }: Deprecation) {
   return {
     deprecation: `@${Math.floor(since.getTime() / 1000)}`,

@@ -5,9 +5,9 @@ import type { AppContext, Authorization, LimitState, RateWindow } from './contex
 import type { Outcome } from './outcome.ts'
 
 /**
- * The API key sent in either header.
+ * Returns the API key sent in either header.
  *
- * @throws DomainError `auth` when there is none, or two different ones
+ * @throws DomainError `auth` if there is no key or there are two different keys
  */
 export function readApiKey(headers: Headers): string {
   const plain = headers.get('x-api-key')?.trim()
@@ -19,19 +19,20 @@ export function readApiKey(headers: Headers): string {
 }
 
 /**
- * Clients behind one address share its failure count. Beyond their limit, keys that this process does not know yet are
- * looked up, but rarely: a neighbour locks nobody out, and no flood of wrong keys reaches the database.
+ * Clients behind one address share its failure count. Beyond the limit, keys that this process does not know yet are
+ * still looked up, but rarely, so that no client locks out its neighbours and no flood of wrong keys reaches the
+ * database.
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10
-/** Keys that are being looked up in this process, by the name of the failure count. */
+/** Number of keys that this process is looking up, by the name of the failure count. */
 const lookingUp = new Map<string, number>()
 
 /**
- * Authorizes a request by its headers and counts it; a failed check counts against the client's address.
+ * Authorizes a request by its headers and counts it. A failed check counts against the client's address.
  *
- * @param outcome told which key it was, once that is known
- * @throws DomainError `auth`, or `rate_limit` when the address has failed too often
+ * @param outcome receives the key once it is known
+ * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
 export async function authorize(
   { rateLimiter, config, authorizer, clock }: AppContext,
@@ -45,7 +46,7 @@ export async function authorize(
   let isLookingUp = false
   const mayLookUp = async () => {
     const { remaining } = await rateLimiter.look(name, limit, minuteMilliseconds)
-    // Those that are being looked up may fail, too: however many come at once, no more of them reach the database.
+    // Lookups in progress may fail too, so they count against the limit, which concurrent requests thus cannot exceed.
     const others = lookingUp.get(name) ?? 0
     if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)
       return false
@@ -60,7 +61,7 @@ export async function authorize(
     return authorization
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    // It has been counted, and its holder's administrator wants to know.
+    // The request has been counted, and administrators want to see it in the key's log.
     if (error instanceof UnusableKeyError)
       Object.assign(outcome, { key: error.key, isLimited: window === 'default' })
     // A key that was not looked up has not failed.
@@ -80,16 +81,16 @@ function endLookUp(name: string): void {
 }
 
 /**
- * Looks at a request's key again, before a response that was long in coming.
+ * Checks a request's key again before a long-delayed response is sent.
  *
- * @returns the rate limit headers as they are now
- * @throws DomainError `auth` when the key is no longer usable
+ * @returns the current rate limit headers
+ * @throws DomainError `auth` if the key is no longer usable
  */
 export async function confirmKey({ authorizer, clock }: AppContext, headers: Headers) {
   return rateLimitHeaders(await authorizer.confirm(readApiKey(headers), clock()))
 }
 
-/** `RateLimit-Policy` and `RateLimit` of the IETF draft. */
+/** Returns the headers `RateLimit-Policy` and `RateLimit` of the IETF draft. */
 export function rateLimitHeaders({ window, limit, remaining, waitMilliseconds }: LimitState) {
   return {
     'ratelimit-policy': `"${window}";q=${limit};w=${minuteMilliseconds / 1000}`,

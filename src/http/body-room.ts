@@ -1,13 +1,13 @@
 import { DomainError } from '../core/errors.ts'
 import { KeyBytes } from './memory.ts'
 
-/** A body up to this size never waits: so many of them take no memory worth counting. */
+/** Bodies up to this size never wait, because even many of them take negligible memory. */
 export const smallBodyBytes = 64 * 1024
-/** Bytes of larger bodies that are being read, or worked on, for one key and in this process. */
+/** Maximum bytes of larger bodies that are being read or processed, per key and in this process. */
 const maxOfKey = 16 * 1024 * 1024
 const maxOfProcess = 96 * 1024 * 1024
 
-/** Bodies that wait, for one key and in this process: each takes about a megabyte of what has arrived of it. */
+/** Maximum number of waiting bodies, per key and in this process. About a megabyte of each has already arrived. */
 const maxWaitingOfKey = 4
 const maxWaiting = 64
 
@@ -21,12 +21,12 @@ const reading = new KeyBytes()
 const queue = new Set<Waiting>()
 
 /**
- * Waits until a body of this size may be read. Without it a few keys could have the process hold as much as they send:
- * nothing is read from a connection whose body waits.
+ * Waits until a body of this size may be read. Nothing is read from a connection while its body waits; otherwise a few
+ * keys could make the process hold everything they send.
  *
- * @param signal ends the wait, when the time for the body is over or its sender has gone
- * @returns gives the room back; call it once the request has been answered
- * @throws DomainError `conflict` with a retry time when no room came
+ * @param signal ends the wait when the time for the body is over or its client has disconnected
+ * @returns a function that releases the room; call it once the request has been answered
+ * @throws DomainError `conflict` with a retry time if no room became free
  */
 export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
   if (bytes <= smallBodyBytes) return () => {}
@@ -41,7 +41,7 @@ function reserve(keyId: number, bytes: number): () => void {
   }
 }
 
-/** The first of a key always fits, and the first of all: no setting of the bounds can keep a body out for good. */
+/** Returns true if a body fits. The only body always does, so that no limit keeps a body out for good. */
 function fits(keyId: number, bytes: number): boolean {
   const ofKey = reading.of(keyId)
   const isWithinKey = ofKey === 0 || ofKey + bytes <= maxOfKey
@@ -71,7 +71,7 @@ function tooMany(): DomainError {
   return new DomainError('conflict', 'Too many large bodies are being sent at once; try again', [], 1)
 }
 
-/** The longest waiting comes first, as far as there is room. */
+/** Admits the waiting bodies that fit, the longest-waiting first. */
 function beginWaiting(): void {
   for (const waiting of queue) {
     if (!fits(waiting.keyId, waiting.bytes)) continue

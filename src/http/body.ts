@@ -4,17 +4,17 @@ import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
 import { collectGarbageOccasionally } from './memory.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** How deeply a body may nest; real listings need five levels. */
+/** Maximum nesting depth of a body. Real listings need five levels. */
 const maxDepth = 64
-/** Values that a body may hold, unknown fields included: parsed, each takes up to a hundred times the two bytes it is sent in. */
+/** Maximum number of values in a body, including unknown fields. A value sent in two bytes may take 200 when parsed. */
 const maxValues = 100_000
 
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
- * @param keyId whose body it is
- * @param maxBytes more is refused, before it is read if the sender declared the length
- * @param kind `optional`: no body is an empty object; `bookings`: lines are the bookings of one
+ * @param keyId the key that sent the body
+ * @param maxBytes size limit; a body whose declared length exceeds it is refused unread
+ * @param kind `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
  * with a retry time
  */
@@ -34,18 +34,18 @@ export async function readJsonObject(
   return value as Record<string, unknown>
 }
 
-/** How long a body may take to arrive: one that trickles in would otherwise hold its request open forever. */
+/** Time limit for receiving a body. Without it, a body that trickles in would hold its request open forever. */
 const bodyTimeoutMilliseconds = 30_000
 
 /**
- * Reads chunk by chunk, whatever length was declared: the server stops reading from the socket while nobody asks for
- * more, so no more than the limit is ever in memory.
+ * Reads chunk by chunk, whatever length was declared. The server stops reading from the socket while no chunk is
+ * requested, so no more than the limit is ever in memory.
  */
 async function readBytes(request: Request, keyId: number, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
   if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
-  // A sender that has gone sends nothing more: what came of it is given up at once.
+  // A client that has disconnected sends nothing more, so its partial body is given up immediately.
   const over = new AbortController()
   const abort = () => over.abort()
   const timer = setTimeout(abort, bodyTimeoutMilliseconds)
@@ -57,7 +57,7 @@ async function readBytes(request: Request, keyId: number, maxBytes: number): Pro
   let chunks: AsyncIterator<Uint8Array> | undefined
   try {
     if (declared !== null) await reserve(Number(declared))
-    // Not touched before: the server would begin to read it.
+    // Accessed only after the reservation, because access makes the server begin to read the body.
     chunks = request.body?.[Symbol.asyncIterator]()
     if (!chunks) return new Uint8Array()
     const reading = readAll(chunks, maxBytes, declared === null ? reserve : undefined)
@@ -79,12 +79,12 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   return promise
 }
 
-/** Discards a body that nobody has read: otherwise the server keeps what has arrived of it for a long time. */
+/** Discards an unread body. Otherwise the server keeps the part that has arrived for a long time. */
 export function dropBody({ body }: Request): void {
   if (body && !body.locked) body.cancel().catch(() => {})
 }
 
-/** @param reserve called once with the most that may come, when a body whose length nobody declared is more than small */
+/** @param reserve called once with `maxBytes` when a body of undeclared length exceeds `smallBodyBytes` */
 async function readAll(
   chunks: AsyncIterator<Uint8Array>,
   maxBytes: number,
@@ -107,10 +107,10 @@ function tooSlow(): DomainError {
   return new DomainError('body_too_slow', message, [{ path: 'body', code: 'invalid', message }])
 }
 
-/** An unread body up to this size is tolerated, so that the connection can be used again. */
+/** Unread bodies up to this size are tolerated, so that the connection can be reused. */
 const maxUnreadBytes = 64 * 1024
 
-/** True for a body that must not be read to its end unless a route needs it: the connection is closed instead. */
+/** Returns true for a body that is read to its end only if a route needs it. Otherwise the connection is closed. */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
     return headers.has('transfer-encoding') || headers.has('content-length')
@@ -122,12 +122,12 @@ function tooLarge(maxBytes: number): DomainError {
   return new DomainError('body_too_large', message, [{ path: 'body', code: 'max', message }])
 }
 
-/** More lines than this are not looked at: the schema refuses a list that is longer than its bound, whatever follows. */
+/** Maximum number of lines that are parsed. The schema refuses a list of this length, whatever follows. */
 const maxLines = 10_001
 
-/** Reads an object with `bookings`, or one booking a line. */
+/** Parses an object with `bookings`, or one booking per line. */
 function parseBookings(text: string): unknown {
-  // Lines are found one at a time: ten million of them would take a second to split.
+  // Lines are found one at a time, because splitting ten million of them would take a second.
   const lines = text.matchAll(/\S[^\n]*/g)
   const first = parseIfJson(lines.next().value?.[0] ?? '')
   if (typeof first !== 'object' || first === null || !('booking_id' in first)) return JSON.parse(text)
@@ -139,7 +139,7 @@ function parseBookings(text: string): unknown {
   return { bookings }
 }
 
-/** Undefined for a line that is no JSON, such as the first one of a document over several lines. */
+/** Returns undefined for a line that is not JSON, such as the first line of a multi-line document. */
 function parseIfJson(line: string): unknown {
   try {
     return JSON.parse(line)
@@ -164,8 +164,8 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma
 ) as unknown as [number, number, number, number, number, number, number]
 
 /**
- * The deepest nesting of a JSON text, and how many values it holds at most, without making any: what stands inside strings
- * does not count.
+ * Returns a JSON text's nesting depth and an upper bound for its number of values, without parsing it. The contents of
+ * strings do not count.
  */
 function measure(bytes: Uint8Array): { depth: number; values: number } {
   let values = 1

@@ -3,18 +3,18 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { ResponseContext } from './envelope.ts'
 
-/** Content that is the same for everybody and can be cached: a page, a script, a document. */
+/** Content that is the same for everybody and can be cached, such as a page, a script or a document. */
 export interface CachedContent {
   /** Strong entity tag of the uncompressed bytes. */
   etag: string
-  /** Responds with the content, or with 304 where the client has it. */
+  /** Responds with the content, or with 304 if the client already has it. */
   respond(request: Request, headers?: Record<string, string>): Promise<Response>
 }
 
-/** A cache may keep it for good: its name changes with its bytes. */
+/** `Cache-Control` for content that caches may keep forever, because its name changes with its bytes. */
 export const forGood = 'public, max-age=31536000, immutable'
 
-/** A cache may keep it, and asks each time whether it is still the same. */
+/** `Cache-Control` for content that caches may keep but must revalidate each time. */
 const askEachTime = 'no-cache'
 
 const compressors = {
@@ -24,7 +24,7 @@ const compressors = {
 }
 type Encoding = keyof typeof compressors
 
-/** Serves bytes with an entity tag, compressed as the client asks; each compression is made once. */
+/** Serves bytes with an entity tag, in an encoding that the client accepts. Each encoding is compressed only once. */
 export function cachedContent(
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
@@ -56,12 +56,12 @@ export function cachedContent(
   }
 }
 
-/** A strong entity tag of some content. */
+/** Returns a strong entity tag for the content. */
 export function strongTag(content: string | Uint8Array): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }
 
-/** Brotli where the client takes it, else gzip, else neither. */
+/** Returns Brotli if the client accepts it, otherwise gzip if accepted, otherwise undefined. */
 function encodingFor(accepted: string | null): Encoding | undefined {
   const names = (accepted ?? '').split(',').flatMap((entry) => {
     const [name = '', ...parameters] = entry
@@ -73,7 +73,7 @@ function encodingFor(accepted: string | null): Encoding | undefined {
   return (Object.keys(compressors) as Encoding[]).find((encoding) => names.includes(encoding))
 }
 
-/** True when `If-None-Match` has the tag: a list, weak tags and `*` included (RFC 9110, 13.1.2). */
+/** Returns true if `If-None-Match` contains the tag; handles lists, weak tags and `*` (RFC 9110, 13.1.2). */
 export function matches(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false
   const opaque = etag.replace(/^W\//, '')
@@ -83,12 +83,12 @@ export function matches(ifNoneMatch: string | null, etag: string): boolean {
     .some((tag) => tag === '*' || tag.replace(/^W\//, '') === opaque)
 }
 
-/** A response that a client may keep for itself, if it asks each time whether it is still the same. */
+/** `Cache-Control` for a response that only the client may keep and must revalidate each time. */
 const cacheControl = 'private, no-cache'
 
 /**
- * Gives an envelope a weak entity tag over everything but its request id, and leaves the envelope away where the client
- * has it already (RFC 9110, 13.1.2).
+ * Adds a weak entity tag over an envelope's data and pagination, and returns a 304 without the envelope if the client
+ * already has it (RFC 9110, 13.1.2).
  */
 export function withEntityTag<E extends { data: unknown; meta: { pagination?: unknown } }>(
   { set, request }: ResponseContext & { request: Request },
@@ -98,7 +98,7 @@ export function withEntityTag<E extends { data: unknown; meta: { pagination?: un
   const etag = `W/${strongTag(JSON.stringify([data, meta.pagination]))}`
   Object.assign(set.headers, { etag, 'cache-control': cacheControl })
   if (!matches(request.headers.get('if-none-match'), etag)) return envelope
-  // Elysia sends a `Response` as it is.
+  // Elysia sends a `Response` unchanged.
   const headers = set.headers as Record<string, string>
   return new Response(null, { status: 304, headers }) as unknown as E
 }

@@ -1,9 +1,9 @@
 import type { Permission } from './permissions.ts'
 
-/** Who sent a request, once the guard has authorized it. */
+/** The sender of a request, once the guard has authorized it. */
 export interface Caller {
   readonly keyId: number
-  /** The host account, or the sandbox, that every query of this request is limited to. */
+  /** The host account or sandbox to which every query of this request is limited. */
   readonly hostId: number
   /** The owner of retries and page ends: the key or, in the sandbox, the key's current sandbox. */
   readonly scope: number
@@ -14,9 +14,9 @@ export interface Caller {
   readonly host: { name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
 }
 
-/** The input of a request, beside its path and query. */
+/** The input of a request besides its path and query. */
 export interface RequestInput {
   readonly idempotencyKey: string | undefined
-  /** The JSON body as sent, unknown fields included; undefined for a request without one. */
+  /** The JSON body as sent, including unknown fields; undefined if the request has none. */
   readonly body: Record<string, unknown> | undefined
 }

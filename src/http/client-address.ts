@@ -1,13 +1,13 @@
 import { type BlockList, isIP } from 'node:net'
 
-/** IPv4-mapped IPv6 as plain IPv4, so that one client has one address. */
+/** Converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has a single address. */
 function normalize(address: string): string {
   return address.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
 }
 
 /**
- * The address of the client: the socket's or, when the socket belongs to a trusted proxy, the rightmost
- * entry of `X-Forwarded-For` that is not a trusted proxy itself (decisions §3).
+ * Returns the client's address: the socket's or, if the socket belongs to a trusted proxy, the rightmost entry of
+ * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3).
  */
 export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
   const isTrusted = (address: string) => {
@@ -24,7 +24,7 @@ export function clientAddress(socketAddress: string, headers: Headers, trusted: 
   return client
 }
 
-/** The network of one client: an IPv4 address, or the /64 network of an IPv6 address, which one client owns as a whole. */
+/** Returns a client's network: the IPv4 address, or the IPv6 address's /64 network, which one client owns entirely. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')

@@ -15,13 +15,13 @@ import type { EnvironmentName } from './paths.ts'
 import type { Permission } from './permissions.ts'
 import type { RequestEntry } from './request-entry.ts'
 
-/** Everything a route needs from outside; passed in, never imported. Routes cannot tell which environment it is. */
+/** Everything a route needs from outside, passed in, never imported. Routes cannot tell the environments apart. */
 export interface AppContext {
   config: Config
   clock: Clock
   log: Logger
   db: Db
-  /** Where hosts and keys are: the live database, also in the sandbox. */
+  /** The live database, which stores hosts and keys even for the sandbox. */
   liveDb: Db
   rateLimiter: RateLimiter
   authorizer: Authorizer
@@ -33,7 +33,7 @@ export interface AppContext {
   webhooks: Webhooks
   clockWatch: ClockWatch
   secrets: SecretBox
-  /** With which an `Idempotency-Key` is hashed before it is stored. */
+  /** Secret with which an `Idempotency-Key` is hashed before it is stored. */
   claimSecret: string
   ids: IdSource
   metrics: RequestMetrics
@@ -42,72 +42,73 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Tells that an endpoint was made or changed, or that somebody wants a delivery. */
+  /** Looks for deliveries immediately, after an endpoint was created or changed or a delivery was requested. */
   wake(): void
 }
 
-/** Live data, or the sandbox of the calling key. */
+/** Live data or the calling key's sandbox. */
 export interface Environment {
   name: EnvironmentName
-  /** Finds a key's sandbox, null where it has none yet; absent on live data. */
+  /** Finds a key's sandbox, or null if it has none yet. Absent on live data. */
   findSandbox?(keyId: number): Promise<SandboxInUse | null>
-  /** The certification that watches a key's sandbox, which may have begun or ended a second ago; absent on live data. */
+  /** Finds the certification that watches a key's sandbox; the result may be a second old. Absent on live data. */
   findCourse?(keyId: number): Promise<Course | null>
-  /** Gives a key's sandbox; absent on live data. */
+  /** Returns a key's sandbox, creating one if necessary. Absent on live data. */
   openSandbox?(keyId: number): Promise<SandboxInUse>
-  /** Clears a key's sandbox; absent on live data. */
+  /** Clears a key's sandbox. Absent on live data. */
   clearSandbox?(keyId: number): Promise<void>
-  /** Moves a sandbox's clock forward; false where it would be too far ahead. Absent on live data. */
+  /** Moves a sandbox's clock forward, or returns false if it would be too far ahead. Absent on live data. */
   advanceClock?(scope: number, seconds: number): Promise<boolean>
   /**
-   * Runs what plays in a sandbox while nothing else does; absent on live data.
+   * Runs `work` while no other scenario plays in the same sandbox. Absent on live data.
    *
-   * @param work told of a way to ask for room for so many documents: throws DomainError `conflict` where there is none
+   * @param work receives a function that takes a number of documents and throws DomainError `conflict` if the sandbox
+   * has no room for them
    */
   inTurn?<T>(
     scope: number,
     work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
   ): Promise<T>
-  /** The rules of a sandbox's faults; absent on live data. */
+  /** Fault rules of the sandboxes. Absent on live data. */
   faults?: {
     read(scope: number): Promise<FaultRule[]>
     replace(scope: number, rules: FaultRule[]): Promise<void>
-    /** The fault that the first try of a hint meets, or null. */
+    /** Returns the fault that a hint's first try meets, or null. */
     ofHint(scope: number, event: string): Promise<Fault | null>
   }
-  /** Learns how far the clocks of sandboxes are ahead, for what works in the background. Absent on live data. */
+  /** Reloads the offsets of all sandbox clocks for background work. Absent on live data. */
   refreshClocks?(): Promise<void>
 }
 
 /** The sandbox that a request uses. */
 export interface SandboxInUse {
-  /** Takes the place of the host id. */
+  /** Id that takes the place of the host id. */
   scope: number
   /**
-   * The fault that the next request to a route meets, or null: counts it. Absent where there are no rules.
+   * Counts a request to a route and returns the fault that it meets, or null. Absent if there are no rules.
    *
-   * @param route with its method, for example `POST /sandbox/bookings`
+   * @param route method and path, for example `POST /sandbox/bookings`
    */
   faultOf?(route: string): Promise<Fault | null>
-  /** @throws DomainError `conflict` when it is full */
+  /** @throws DomainError `conflict` if the sandbox is full */
   requireRoom(): Promise<void>
-  /** The certification that watches this sandbox; absent where none runs. */
+  /** The certification that watches this sandbox; absent if none is running. */
   course?: Course
-  /** Notes a write that was carried out, by the most that it can have added: it lengthens the life of the sandbox. */
+  /** Records a completed write by the maximum that it can have added, and extends the sandbox's lifetime. */
   noteWrite(growth: { documents: number; bytes: number }): Promise<void>
 }
 
-/** A certification that is running in a sandbox (decisions §25). */
+/** A certification running in a sandbox (decisions §25). */
 export interface Course {
-  /** The fault that the next request to a route meets, or null. */
+  /** Returns the fault that the next request to a route meets, or null. */
   faultOf(route: string): Promise<Fault | null>
-  /** Stores what was seen of a request, before its response is sent. */
+  /** Stores a request's observation before its response is sent. */
   observe(seen: Observed): Promise<void>
-  /** A request is held no longer than this. */
+  /** Maximum time, in seconds, for which a request is held. */
   maxHoldSeconds: number
 }
 
-/** Which rate limit a request counts against: reading the key itself uses up nothing of the main limit. */
+/** The rate limit that a request counts against. Reading the key itself uses up none of the main limit. */
 export type RateWindow = 'default' | 'insight'
 
 /** The key and host behind a request, and the rate limit's decision on it. */
@@ -127,7 +128,7 @@ export interface Authorizer {
   /**
    * Checks a key and counts the request against its rate limit.
    *
-   * @param mayLookUp returns false when the client has sent too many wrong keys for another database query
+   * @param mayLookUp returns false if the client has sent too many wrong keys to be allowed another database query
    * @throws DomainError `auth` with the messages of decisions §3
    */
   authorize(
@@ -137,42 +138,42 @@ export interface Authorizer {
     window?: RateWindow,
   ): Promise<Authorization>
   /**
-   * Looks at a key again, before a response that was long in coming; counts nothing.
+   * Checks a key again before a long-delayed response is sent, without counting a request.
    *
-   * @throws DomainError `auth` when it is no longer usable
+   * @throws DomainError `auth` if the key is no longer usable
    */
   confirm(apiKey: string, now: Date): Promise<LimitState>
 }
 
-/** Counts the use of keys. */
+/** Counts the requests made with each key. */
 export interface Usage {
   track(keyId: number, address: string, now: Date): void
-  /** Writes what was counted so far. */
+  /** Writes all counts collected so far. */
   flush(): Promise<void>
 }
 
-/** Keeps what was done with each key, for its holder to look at (decisions §18). */
+/** Keeps each key's requests for the key's holder to read (decisions §18). */
 export interface Journal {
-  /** Takes an entry; it is written soon, and never delays or fails a request. */
+  /** Accepts an entry to be written soon. Recording never delays or fails a request. */
   record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryDestinations): void
-  /** Writes what was taken so far. */
+  /** Writes all entries accepted so far. */
   flush(): Promise<void>
 }
 
-/** Where a request appears. */
+/** Places where a request appears. */
 export interface EntryDestinations {
-  /** In the list of the key's requests. */
+  /** True if the request appears in the list of the key's requests. */
   isListed: boolean
-  /** In the counts that are compared with the key's rate limit. */
+  /** True if the request appears in the counts that are compared with the key's rate limit. */
   isCounted: boolean
 }
 
-/** Counts what requests did. */
+/** Metrics of requests, their journal and hints. */
 export interface RequestMetrics {
   observeRequest(method: string, route: string, status: number, seconds: number): void
   countDecision(isAllowed: boolean, isShared: boolean): void
-  /** Entries that the journal had no room for. */
+  /** Counts entries that the journal had no room for. */
   countDropped(entries: number): void
-  /** A try to deliver a hint. */
+  /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
 }

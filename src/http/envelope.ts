@@ -8,17 +8,17 @@ export interface ResponseContext {
   set: { headers: Record<string, string | number | undefined> }
 }
 
-/** The request id, or undefined where `REQUEST_IDS=off`. */
+/** Returns the request id, or undefined if `REQUEST_IDS=off`. */
 export function requestIdOf({ set }: ResponseContext): string | undefined {
   return set.headers['x-request-id'] as string | undefined
 }
 
-/** The success envelope `{ data, meta }` of the contract. */
+/** Returns the contract's success envelope `{ data, meta }`. */
 export function ok<T, M extends object = Record<never, never>>(context: ResponseContext, data: T, meta?: M) {
   return { data, meta: { ...metaOf(context), ...(meta as M) } }
 }
 
-/** `meta` as every success response has it. */
+/** Returns the `meta` fields that every success response has. */
 export function metaOf(context: ResponseContext): { request_id?: string; sandbox?: true } {
   const requestId = requestIdOf(context)
   return {
@@ -27,16 +27,16 @@ export function metaOf(context: ResponseContext): { request_id?: string; sandbox
   }
 }
 
-/** Fields of `meta` in every response. */
+/** Schemas of the `meta` fields that every success response has. */
 export const metaFields = {
   request_id: Type.Optional(shown.text('Id of the request, for questions to support')),
   sandbox: Type.Optional(Type.Literal(true, { description: 'Present and true in the sandbox' })),
 }
 
-/** The documented fields of every `meta`. */
+/** Description of every `meta` in the documentation. */
 export const aboutMeta = 'About the response'
 
-/** Schema of the success envelope around `data`, with further fields of `meta`. */
+/** Schema of the success envelope around `data`, with additional `meta` fields. */
 export const Envelope = <T extends TSchema, M extends TProperties = Record<never, never>>(
   data: T,
   meta?: M,
@@ -48,14 +48,14 @@ export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagin
   page: P = Pagination as unknown as P,
 ) => Envelope(data, { pagination: page })
 
-/** One entry of `errors[]` in a response that tells of an earlier error. */
+/** An entry of `errors[]` in a response that reports an earlier error. */
 export const ProblemShown = responseObject({
   path: shown.text('Where the problem is, as in the request: `data.0.room_type_id`'),
   code: shown.text('What kind of problem it is'),
   message: shown.text('What is expected there, in words'),
 })
 
-/** `data` of a response that only confirms what was done. */
+/** `data` of a response that only confirms an action. */
 export const Confirmation = named(
   'Confirmation',
   responseObject({ message: shown.text('What was done, in words') }),

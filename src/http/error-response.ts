@@ -24,7 +24,7 @@ const responses: Record<ErrorKind, { status: number; type: string }> = {
   rate_limit: { status: 429, type: 'rate_limit_error' },
 }
 
-/** The response to a failure of our own, whatever its cause. */
+/** The response to any failure of our own, whatever its cause. */
 export const unexpected = {
   status: 500,
   type: 'internal_error',
@@ -32,7 +32,7 @@ export const unexpected = {
   errors: [],
 }
 
-/** An election, or the restart of an embedded database, takes about this long. */
+/** `Retry-After` of a temporary failure: about as long as an election or an embedded database's restart takes. */
 const unreachableSeconds = 5
 
 interface FailureContext {
@@ -43,8 +43,8 @@ interface FailureContext {
 }
 
 /**
- * The one place that turns whatever was thrown into `{ error }`. Anything but a domain error is logged with its cause
- * and reported with a fixed message, so that nothing internal reaches the client.
+ * Turns any thrown error into an `{ error }` response; no other code does this. Unexpected errors are logged with their
+ * cause and reported with a fixed message, so that nothing internal reaches the client.
  */
 export function toErrorResponse(context: FailureContext, log: Logger): Response {
   dropBody(context.request)
@@ -67,12 +67,12 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   return Response.json({ error }, { status, headers })
 }
 
-/** The same request may succeed soon, here or in another process. */
+/** Returns true if the same request may soon succeed, in this process or another. */
 function isTemporary(error: unknown): boolean {
   return isUnreachable(error) || error instanceof ClockSkewError
 }
 
-/** Status and fields of an error as the contract writes them. */
+/** Returns an error's status and fields as the contract specifies. */
 export function describeError(error: DomainError) {
   return {
     ...responses[error.kind],

@@ -1,4 +1,4 @@
-/** What a request to the sandbox may meet (decisions §22), as its key has asked for it. */
+/** Faults that a key may request for its requests to the sandbox (decisions §22). */
 export const requestFaults = [
   'rate_limited',
   'internal_error',
@@ -9,35 +9,35 @@ export const requestFaults = [
   'lost_response',
   'cut_response',
 ] as const
-/** What a hint of the sandbox may meet. */
+/** Faults that a key may request for the sandbox's hints. */
 export const hintFaults = ['hint_lost', 'hint_twice', 'hint_late', 'hint_forged', 'hint_old'] as const
 export type FaultName = (typeof requestFaults)[number] | (typeof hintFaults)[number]
 
-/** A fault with its figures. */
+/** A fault with its parameters. */
 export interface Fault {
   fault: FaultName
   retry_after_seconds: number
   delay_milliseconds: number
-  /** A certification plays it, and tells nobody. */
+  /** A certification plays the fault secretly. */
   isSecret?: true
 }
 
-/** A rule: which requests, or first tries of hints, meet a fault, and how many of them. */
+/** A rule that says which requests, or first tries of hints, meet a fault and how many of them do. */
 export interface FaultRule extends Fault {
-  /** Only the route with this id; null for each. */
+  /** Operation id of the only route that the rule matches; null for every route. */
   operation: string | null
-  /** That route with its method, as it is known when a request comes. */
+  /** Method and path of that route, to match requests by; null for every route. */
   route: string | null
-  /** Of a fault of hints: only those of this event; null for each. */
+  /** For hint faults, the only event that the rule matches; null for every event. */
   event: string | null
-  /** So many pass first. */
+  /** Number of matching requests or hints that pass first. */
   after: number
-  /** So many meet it then. */
+  /** Number of matching requests or hints that then meet the fault. */
   times: number
   left: { after: number; times: number }
 }
 
-/** True for a fault that hints meet, false for one of requests. */
+/** Returns true for a fault of hints and false for a fault of requests. */
 export function isHintFault(fault: FaultName): boolean {
   return (hintFaults as readonly string[]).includes(fault)
 }

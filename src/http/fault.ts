@@ -5,11 +5,11 @@ import type { Fault } from './fault-rule.ts'
 import { sendLarge } from './large-response.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** An answer that a fault made, in place of what the route would have responded. */
+/** A response made by a fault, which replaces the route's response. */
 export class FaultResponse extends Error {
   override readonly name = 'FaultResponse'
 
-  /** @param make from the headers that every response has */
+  /** @param make builds the response from the headers that every response has */
   constructor(readonly make: (headers: Record<string, string>) => Response) {
     super('A fault of the sandbox')
   }
@@ -22,8 +22,8 @@ interface Meeting {
 }
 
 /**
- * Has a request meet a fault: waits, or throws the answer that the fault makes. A fault of the response is noted, and
- * done once there is one, see {@link sendInSandbox}.
+ * Injects a fault into a request: waits, or throws the fault's error or response. A fault of the response is only
+ * recorded here, and {@link sendInSandbox} applies it.
  */
 export async function meetFault(
   app: Pick<AppContext, 'heldRequests'>,
@@ -42,7 +42,7 @@ export async function meetFault(
       )
       throw rateLimited(retry_after_seconds * 1000)
     case 'unauthorized':
-      // A key that has ended is told of no limit.
+      // Requests with an expired key get no rate-limit headers.
       for (const name of Object.keys(set.headers)) if (name.startsWith('ratelimit')) delete set.headers[name]
       throw new DomainError('auth', 'API key has expired')
     case 'internal_error':
@@ -56,12 +56,12 @@ export async function meetFault(
   }
 }
 
-/** A 500 on purpose: nothing for the log of failures. */
+/** An intentional 500, which is not logged as a failure. */
 export class PlayedFailure extends Error {
   override readonly name = 'PlayedFailure'
 }
 
-/** Waits, unless too many of the key wait already, or the process shuts down. */
+/** Waits, unless too many of the key's requests are already waiting or the process is shutting down. */
 async function delay(
   { heldRequests }: Pick<AppContext, 'heldRequests'>,
   request: Request,
@@ -80,7 +80,7 @@ async function delay(
   slot.free()
 }
 
-/** What a proxy responds whose service is away. */
+/** Returns the response of a proxy whose service is down. */
 function badGateway(headers: Record<string, string>): Response {
   const page =
     '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n'
@@ -89,7 +89,7 @@ function badGateway(headers: Record<string, string>): Response {
 
 type Answered = Parameters<typeof sendLarge>[0] & { request: Request }
 
-/** Sends a response of the sandbox, unless a fault of the response takes it away, or half of it. */
+/** Sends a sandbox response, unless a fault drops the response or cuts it in half. */
 export async function sendInSandbox(answered: Answered): Promise<Response | undefined> {
   const { fault } = outcomeOf(answered.request)
   if (fault !== 'lost_response' && fault !== 'cut_response') return sendLarge(answered)
@@ -101,7 +101,7 @@ export async function sendInSandbox(answered: Answered): Promise<Response | unde
   return half.length > 0 ? cut(half, { status, headers }) : lost(status)
 }
 
-/** What Elysia would send: a body with the status that was set, a status with its body, or the response itself. */
+/** Builds the response that Elysia would send for a body, a status with its body, or a `Response`. */
 function toResponse({ response, set }: Answered): Response {
   if (response instanceof Response) return response
   const { code = Number(set.status ?? 200), response: body = response } = response as {
@@ -111,7 +111,7 @@ function toResponse({ response, set }: Answered): Response {
   return Response.json(body, { status: code, headers: set.headers as Record<string, string> })
 }
 
-/** Ends in a reset of the connection, without a byte; without a reason, so that nothing is printed. */
+/** Resets the connection before a byte is sent. The stream errors without a reason, so that nothing is printed. */
 function lost(status?: number): Response {
   return new Response(
     new ReadableStream({ start: (controller) => controller.error() }),
@@ -119,10 +119,10 @@ function lost(status?: number): Response {
   )
 }
 
-/** Long enough for what came before to be on its way. */
+/** Delay before a reset, long enough for the bytes before it to be on their way. */
 const beforeResetMilliseconds = 20
 
-/** Sends a part of a body, and ends in a reset of the connection. */
+/** Sends part of a body and then resets the connection. */
 function cut(part: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   let isSent = false
   const body = new ReadableStream<Uint8Array>(

@@ -31,15 +31,15 @@ interface GuardContext {
   sandbox?: SandboxInUse
   /** The certification that watches the sandbox. */
   course?: Course
-  /** When its sandbox was found, by the database's clock. */
+  /** Time at which the sandbox or its certification was found, by the database's clock. */
   seenAt?: Date
 }
 
 /**
- * Guards every route below `/v1` and `/sandbox`: a route says `access: { … }`, and a request is checked in the order
- * of decisions §1: key, rate limit, permission, clock, provider, `Idempotency-Key`, body, query.
+ * Guards every route below `/v1` and `/sandbox`. A route declares `access: { … }`, and its requests are checked in the
+ * order of decisions §1: key, rate limit, permission, clock, provider, `Idempotency-Key`, body, query.
  *
- * It is a `transform` hook because that is the last moment before validation. The body is read here and not by
+ * The guard is a `transform` hook because that is the last step before validation. It reads the body in place of
  * Elysia's parser, so that a bad body is never reported before a bad key.
  */
 export function guard(app: AppContext) {
@@ -57,7 +57,7 @@ export function guard(app: AppContext) {
     })
 }
 
-/** A placeholder for the body until the guard has read it. */
+/** Placeholder for the body until the guard has read it. */
 const unread = {}
 
 async function guardRequest(app: AppContext, access: Access, context: GuardContext): Promise<void> {
@@ -87,7 +87,7 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
     context.caller = { ...context.caller, scope, hostId: scope }
   }
   const body = access.body && (await readBody(app, request, context.caller.keyId, access.body))
-  // Once it has been read to its end, the connection can be used again.
+  // The body has been read to its end, so the connection can be reused.
   if (body && isBodyToRefuse(request)) delete set.headers.connection
   const now = app.clock(context.caller.hostId)
   if (body && access.check) reportWith(body, access.check({ params: context.params ?? {}, body, now }))
@@ -96,7 +96,7 @@ async function guardRequest(app: AppContext, access: Access, context: GuardConte
   context.query = readQuery(request.url)
 }
 
-/** The sandbox of the key, if there is one; of its faults, the request meets the one whose turn it is. */
+/** Finds the key's sandbox, if there is one, and injects the fault that the request meets, if any. */
 async function findSandbox(
   app: AppContext,
   access: Access,
@@ -118,7 +118,7 @@ async function findSandbox(
   if (fault) await meetFault(app, fault, context, limits)
 }
 
-/** A certification records a refused request, too: a product is graded by what it does after a 429. */
+/** Finds the certification that records a refused request, because products are graded by how they react to a 429. */
 async function findCourse(app: AppContext, context: GuardContext): Promise<void> {
   const course = await app.environment.findCourse?.(context.caller.keyId)
   if (!course) return
@@ -147,7 +147,7 @@ function toCaller({ key, host }: Authorization, address: string, isSandbox: bool
   }
 }
 
-/** Asks for room before a write to a sandbox, notes it after it was carried out, and does what faults do to responses. */
+/** Requires room before a sandbox write, records completed writes and observations, and applies response faults. */
 const sandboxHooks = {
   async beforeHandle(raw: unknown) {
     const { request, sandbox } = raw as GuardContext
@@ -165,7 +165,7 @@ const sandboxHooks = {
   },
 }
 
-/** Documents that a write adds for each item, at most: a booking comes with message, conversation and stored response. */
+/** Maximum number of documents added per item. A booking comes with a message, a conversation and a stored response. */
 const documentsPerItem = 5
 
 function growthOf(body: RequestInput['body']) {

@@ -1,19 +1,19 @@
 import { setMaxListeners } from 'node:events'
 import type { Slot, Slots } from '../platform/slots.ts'
 
-/** How many requests of one key are held at once, over all processes (decisions §16), and delayed by a fault (§22). */
+/** Maximum requests per key over all processes: held until a change (decisions §16) and delayed by a fault (§22). */
 const heldPerKey = { wait: 5, slow: 20 }
-/** Names of the slots. */
+/** Prefixes of the slots' names. */
 const names = { wait: 'key', slow: 'slow' }
-/** Longer than any request is held: the slot of a process that died is free after this. */
+/** Time after which a dead process's slots are free again; longer than any request is held. */
 const slotMilliseconds = 35_000
 
-/** The requests that this process holds until something changes. */
+/** The requests that this process holds until something changes or a fault's delay ends. */
 export class HeldRequests {
   private readonly controller = new AbortController()
   private held = 0
 
-  /** @param maximum how many this process holds */
+  /** @param maximum maximum number of requests that this process holds */
   constructor(
     private readonly slots: Slots,
     private readonly maximum: number,
@@ -21,17 +21,17 @@ export class HeldRequests {
     setMaxListeners(0, this.ending)
   }
 
-  /** How many are held now. */
+  /** Number of requests currently held. */
   get size(): number {
     return this.held
   }
 
-  /** Aborted when this process shuts down: nothing is to be held any more. */
+  /** Aborted when this process shuts down, because it must no longer hold requests. */
   get ending(): AbortSignal {
     return this.controller.signal
   }
 
-  /** A slot for a request of a key, or null where it cannot be held: the key has enough of them, or the process has. */
+  /** Takes a slot for a key's request. Returns null if the key or the process is at its limit, or is shutting down. */
   async take(keyId: number, why: keyof typeof heldPerKey = 'wait'): Promise<Slot | null> {
     if (this.ending.aborted || this.held >= this.maximum) return null
     this.held += 1
@@ -46,7 +46,7 @@ export class HeldRequests {
     )
   }
 
-  /** Lets go of everything that is held. */
+  /** Releases all held requests. */
   end(): void {
     this.controller.abort()
   }

@@ -1,7 +1,7 @@
 import { nextIds as nextIdsOf } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 
-/** The kinds of ids, each with a sequence of its own. */
+/** The kinds of ids, each with its own sequence. */
 export const sequenceNames = [
   'host',
   'key',
@@ -18,12 +18,12 @@ export const sequenceNames = [
 ] as const
 export type SequenceName = (typeof sequenceNames)[number]
 
-/** Gives the first of `amount` consecutive ids. */
+/** Allocates `amount` consecutive ids and returns the first. */
 export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
 
 /**
- * Of these many are created, and nothing depends on whether an id of one process is above that of another: so many are
- * taken at once.
+ * Number of ids that a process takes together, for kinds that are created in large numbers. Nothing depends on the
+ * order of these ids between processes.
  */
 const blockSizes: Partial<Record<SequenceName, number>> = {
   booking: 32,
@@ -33,13 +33,13 @@ const blockSizes: Partial<Record<SequenceName, number>> = {
   availability_row: 2000,
 }
 
-/** Ids that a process has taken and not given yet. */
+/** Ids that a process has taken but not given out yet. */
 interface Block {
   next: number
   end: number
 }
 
-/** Ids from the sequences of a database. Some are taken in blocks; a process that ends leaves the rest as gaps. */
+/** Returns a source of ids from a database's sequences. A process takes some in blocks and leaves gaps when it ends. */
 export function sequenceIds(db: Db): IdSource {
   const blocks = new Map<SequenceName, Block>()
   const refills = new Map<SequenceName, Promise<void>>()
@@ -63,17 +63,17 @@ export function sequenceIds(db: Db): IdSource {
   }
 }
 
-/** An id source that gives out these ids first. */
+/** Returns an id source that always returns the given id for a sequence that has one, and asks `ids` otherwise. */
 export function withIds(ids: IdSource, given: Partial<Record<SequenceName, number>>): IdSource {
   return async (name, amount) => given[name] ?? ids(name, amount)
 }
 
 const id = /^[1-9]\d{0,15}$/
 
-/** True for the digits of a positive integer below 2^53. */
+/** Returns true for the digits of a positive integer below 2^53. */
 export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
 
-/** A path id as a number, or undefined unless it is a positive integer below 2^53. */
+/** Returns a path id as a number, or undefined if it is not a positive integer below 2^53. */
 export function parsePathId(value: string | undefined): number | undefined {
   return value !== undefined && isIdText(value) ? Number(value) : undefined
 }

@@ -1,7 +1,7 @@
 import { collectGarbageOccasionally } from './memory.ts'
 import { pacedStream, takeUnsent } from './unsent.ts'
 
-/** The operating system takes this many bytes at once: a smaller response is sent and forgotten. */
+/** The operating system accepts this many bytes in one write, so smaller responses never wait in memory. */
 const smallBytes = 64 * 1024
 const pieceBytes = 64 * 1024
 
@@ -12,13 +12,13 @@ interface Answered {
 }
 
 /**
- * Sends a large response in pieces, as its reader takes them: what slow readers leave unread is bounded for each key, and
- * in time. A smaller one is sent as the text that it was measured by.
+ * Sends a large response in pieces as the client reads it, so that the bytes that slow clients leave unread are limited
+ * per key and in time. A smaller response is sent as the text whose length was measured.
  *
- * @throws DomainError `rate_limit` while too much of the key's waits to be read
+ * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
 export function sendLarge({ response, set, caller }: Answered): Response | undefined {
-  // A `Response` or a status of Elysia's is sent as it is.
+  // Elysia sends a `Response` or one of its own status objects unchanged.
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
   const text = JSON.stringify(response)
   const status = Number(set.status ?? 200)

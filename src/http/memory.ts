@@ -1,4 +1,4 @@
-/** Counts bytes that are held for each key. */
+/** Counts the bytes held for each key. */
 export class KeyBytes {
   private readonly held = new Map<number, number>()
   total = 0
@@ -7,7 +7,7 @@ export class KeyBytes {
     return this.held.get(keyId) ?? 0
   }
 
-  /** Adds bytes; returns what takes them away again, however often it is called. */
+  /** Adds bytes and returns a function that subtracts them again. Repeated calls to it have no effect. */
   take(keyId: number, bytes: number): () => void {
     this.held.set(keyId, this.of(keyId) + bytes)
     this.total += bytes
@@ -28,9 +28,9 @@ const smallBytes = 32 * 1024
 let bytesSince = 0
 
 /**
- * Counts a body read or a chunk of a response written, and collects garbage now and then. Parsed JSON takes many times
- * its size, and the collector runs too late: without this, a few clients that only exchange large bodies make a
- * process grow by hundreds of megabytes.
+ * Counts the bytes of a body read or a response chunk written, and collects garbage from time to time. Parsed JSON
+ * takes many times its size, and the collector runs too late. Without this function, a few clients that exchange only
+ * large bodies make a process grow by hundreds of megabytes.
  */
 export function collectGarbageOccasionally(bytes: number): void {
   if (bytes < smallBytes) return

@@ -3,19 +3,20 @@ import type { RequestInput } from './caller.ts'
 import { requestIdOf } from './envelope.ts'
 import { type Delivered, outcomeOf } from './outcome.ts'
 
-/** What a certification sees of a request, before its response is sent (decisions §25). */
+/** A request as a certification sees it before the response is sent (decisions §25). */
 export interface Observed {
-  /** The route with its method, for example `POST /sandbox/bookings`. */
+  /** Method and route, for example `POST /sandbox/bookings`. */
   operation: string
-  /** When it arrived, by the database's clock. */
+  /** Time at which the guard found the sandbox or its certification, by the database's clock. */
   at: Date
   requestId: string | null
-  /** What was or would have been sent. */
+  /** The status that was sent, or would have been sent without the fault. */
   status: number
   fault: string | null
   delivered: Delivered | null
-  /** How many things a bulk write sent, and how many nights they are. */
+  /** Number of items in a bulk write. */
   items: number
+  /** Number of nights that the items cover. */
   nights: number
   body: unknown
   idempotencyKey: string | undefined
@@ -30,7 +31,7 @@ interface Answered {
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
 }
 
-/** A request as it is observed; a client that has gone away was told nothing. */
+/** Returns a request's observation. If the client has disconnected, the response counts as `broken`. */
 export function observe(answered: Answered): Observed {
   const { request, route, sent, set, seenAt = new Date() } = answered
   const { fault, delivered = null } = outcomeOf(request)
@@ -53,7 +54,7 @@ function statusOf({ response, set }: Answered): number {
   return code ?? Number(set.status ?? 200)
 }
 
-/** The ranges of a bulk write of availability. */
+/** A range in a bulk write of availability. */
 type Range = { start_date?: unknown; end_date?: unknown } | null
 
 function sizeOf(body: RequestInput['body']): { items: number; nights: number } {

@@ -1,4 +1,4 @@
-/** The error of a response, as its sender saw it. */
+/** A response's error as the client saw it. */
 export interface Failure {
   type: string
   message: string
@@ -14,47 +14,47 @@ export interface DeliveredBooking {
   checkout_at: string
 }
 
-/** What a response showed of bookings. */
+/** The bookings that a response showed. */
 export interface Delivered {
   bookings: DeliveredBooking[]
-  /** A page of the feed: after which version it began; null for the beginning, undefined where that is not known. */
+  /** For a feed page, the version after which it begins: null for the beginning of the feed, undefined if unknown. */
   page?: { from: Date | null | undefined; isFirst: boolean }
 }
 
-/** Facts about a request that become known while it is handled, for those who record it afterwards. */
+/** Facts about a request that become known while it is handled and are recorded afterwards. */
 export interface Outcome {
-  /** `performance.now()` of its arrival. */
+  /** `performance.now()` when the request arrived. */
   readonly startedAt: number
-  /** When it arrived, by the clock that dates what is written. */
+  /** Time of arrival, by the clock that dates stored data. */
   at?: Date
-  /** `performance.now()` when its response was ready: a busy process notes it later. */
+  /** `performance.now()` when the response was ready. A busy process logs the request only later. */
   answeredAt?: number
-  /** How long it was held until something changed: its service was not slow meanwhile. */
+  /** Time in milliseconds for which the request was held on purpose, which does not count as slow service. */
   heldMilliseconds: number
-  /** The key it was made with, once it was recognized, even where it may no longer be used. */
+  /** The request's key once recognized, even if the key is no longer usable. */
   key?: { id: number; hostId: number }
   /** Client address. */
   address?: string
-  /** It counts against the main rate limit of its key. */
+  /** True if the request counts against its key's main rate limit. */
   isLimited?: boolean
-  /** The key only looks at itself: that is no news of it. */
+  /** True if the request only looks at its own key. Such a request is not listed if it succeeds. */
   isLook?: boolean
-  /** It was answered with the stored response of an earlier one. */
+  /** True if the response is the stored response to an earlier request. */
   isReplayed?: boolean
   failure?: Failure
-  /** The fault of the sandbox that it met. */
+  /** The sandbox fault that the request met. */
   fault?: string
-  /** It was played by a certification, which tells nobody (decisions §25). */
+  /** True while a certification plays the sandbox's faults, which the headers and the log then hide (decisions §25). */
   isFaultSecret?: boolean
-  /** What it was given of bookings, for a certification to compare. */
+  /** The bookings that the response showed, for a certification to compare. */
   delivered?: Delivered
-  /** Gives back what the request holds of bounds that are shared, once it has been answered. */
+  /** Releases shared capacity held by the request, once it has been answered. */
   giveBack?: () => void
 }
 
 const outcomes = new WeakMap<Request, Outcome>()
 
-/** The outcome of a request so far. */
+/** Returns the request's outcome so far. */
 export function outcomeOf(request: Request): Outcome {
   const known = outcomes.get(request)
   if (known) return known

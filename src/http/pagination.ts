@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named, responseObject, shown } from './schema/fields.ts'
 
-/** `page` and `per_page` of a query (decisions §2); `query.ts` converts the digits of a query string to numbers. */
+/** `page` and `per_page` of a query (decisions §2). `query.ts` converts their digits to numbers. */
 export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
   page: Type.Optional(
     Type.Integer({
@@ -21,7 +21,7 @@ export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
   ),
 })
 
-/** Which page of a list is requested. */
+/** The requested page of a list. */
 export interface PageRequest {
   page: number
   perPage: number
@@ -34,7 +34,7 @@ export function toPageRequest(
   return { page: query.page ?? 1, perPage: query.per_page ?? defaultPerPage }
 }
 
-/** How many rows precede the page; bounded, because the database accepts no larger skip. */
+/** Returns the number of rows before the page, capped because the database accepts no larger skip. */
 export function skipOf({ page, perPage }: PageRequest): number {
   return Math.min((page - 1) * perPage, 2 ** 31 - 1)
 }
@@ -57,8 +57,8 @@ export const Pagination = named(
 export type Pagination = Static<typeof Pagination>
 
 /**
- * The page metadata of a counted list.
- * `from` and `to` are the 1-based positions of the first and last row of this page, null when it is empty.
+ * Returns the page metadata of a counted list.
+ * `from` and `to` are the 1-based positions of the first and last row of this page, or null if the page is empty.
  */
 export function pagination({ page, perPage }: PageRequest, total: number, rows: number): Pagination {
   const before = (page - 1) * perPage

@@ -2,12 +2,12 @@ import { DomainError } from '../core/errors.ts'
 import { isIdText } from './ids.ts'
 import { isSlug } from './schema/formats.ts'
 
-/** The path below which each environment has its routes. */
+/** Root path of each environment's routes. */
 export const roots = { live: '/v1', sandbox: '/sandbox' } as const
 
 export type EnvironmentName = keyof typeof roots
 
-/** Splits a path into its environment and the rest; a path below neither root has no environment. */
+/** Splits a path into its environment and the rest. A path below neither root has no environment. */
 export function splitRoot(path: string): { environment: EnvironmentName | undefined; rest: string } {
   for (const [environment, root] of Object.entries(roots) as [EnvironmentName, string][])
     if (path === root || path.startsWith(`${root}/`)) return { environment, rest: path.slice(root.length) }
@@ -31,8 +31,8 @@ interface Route {
 }
 
 /**
- * The routes of the sandbox on which faults can be met, with their methods, by the ids of their operations: those of the
- * routes of `/v1`, and of those that only the sandbox has.
+ * Returns the method and path of each sandbox route that can meet faults, by operation id. The ids are those of the
+ * corresponding `/v1` routes and of the routes that only the sandbox has.
  */
 export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, string> {
   return new Map(
@@ -44,7 +44,7 @@ export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, stri
   )
 }
 
-/** The proper form of each path parameter that is not an id. */
+/** Format checks for the path parameters that are not ids. */
 const forms: Record<string, (value: string) => boolean> = {
   ':provider': (value) => value === supportedProvider,
   ':name': isSlug,
@@ -52,8 +52,8 @@ const forms: Record<string, (value: string) => boolean> = {
 }
 
 /**
- * The path of a request as its key's log shows it: a parameter that has not its proper form is left out, because it
- * may be anything, even a secret (decisions §18).
+ * Returns a request's path as its key's log shows it. A malformed parameter is replaced with `…`, because it may be
+ * anything, even a secret (decisions §18).
  *
  * @param route the pattern that the path matched
  */

@@ -12,8 +12,8 @@ export const permissions = [
 export type Permission = (typeof permissions)[number]
 
 /**
- * Canonical permissions from what an administrator typed: legacy `*.create` becomes `*.write`, repetitions vanish.
- * Words that are not permissions are returned as `unknown`.
+ * Converts an administrator's input to canonical permissions: legacy `*.create` becomes `*.write`, and duplicates are
+ * dropped. Words that are not permissions are returned as `unknown`.
  */
 export function normalizePermissions(words: string[]): { known: Permission[]; unknown: string[] } {
   const canonical = words.map((word) =>
@@ -29,7 +29,7 @@ export function normalizePermissions(words: string[]): { known: Permission[]; un
   }
 }
 
-/** @throws DomainError `forbidden` that names the permission, unless it was granted */
+/** @throws DomainError `forbidden`, which names the permission, if the permission was not granted */
 export function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {
   if (permission === 'any' || granted.includes(permission)) return
   throw new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [

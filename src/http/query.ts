@@ -2,14 +2,14 @@ const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status', 'status'])
 
 /**
- * The query of a request as an object. A list is always an array, however it is written (once, repeated,
- * `key[]`); the digits of `page` and `per_page` become numbers; everything else stays a string.
- * Any other key that repeats becomes an array too, and fails its check.
+ * Returns a request's query as an object. A list is always an array, whether it is sent once, repeated or as `key[]`.
+ * The digits of `page`, `per_page` and `wait` become numbers; everything else stays a string. Any other repeated key
+ * becomes an array too and fails its check.
  */
 export function readQuery(url: string): Record<string, unknown> {
   const start = url.indexOf('?')
   if (start < 0) return {}
-  // Collected in lists that grow in place: thousands of equal parameters cost no more than as many different ones.
+  // The lists grow in place, so that thousands of equal parameters cost no more than as many different ones.
   const sent = new Map<string, string[]>()
   for (const [rawKey, value] of new URLSearchParams(url.slice(start))) {
     const key = rawKey.endsWith('[]') ? rawKey.slice(0, -2) : rawKey

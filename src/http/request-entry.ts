@@ -1,31 +1,32 @@
 import type { Failure, Outcome } from './outcome.ts'
 import { loggedPath } from './paths.ts'
 
-/** A request as the log of its key has it: never a body, a header or anything of the query (decisions §18). */
+/** A request as its key's log shows it, never with a body, a header or any part of the query (decisions §18). */
 export interface RequestEntry {
-  /** When it arrived. */
+  /** Time of arrival. */
   at: Date
-  /** Null where `REQUEST_IDS=off`. */
+  /** Null if `REQUEST_IDS=off`. */
   request_id: string | null
   method: string
   path: string
   status: number
   error: Failure | null
-  /** Without the time for which it was held. */
+  /** Duration in milliseconds, excluding the time for which the request was held. */
   duration_ms: number
-  /** It was answered with the stored response of an earlier one. */
+  /** True if the response is the stored response to an earlier request. */
   replayed: boolean
   sandbox: boolean
   address: string
-  /** The fault of the sandbox that it met. */
+  /** The sandbox fault that the request met; null if there was none or a certification hides it. */
   fault: string | null
 }
 
-/** Of an error, the log keeps so many problems, with so many characters of each message. */
+/** Maximum number of problems that the log keeps per error. */
 export const loggedProblems = 20
+/** Maximum number of characters that the log keeps per message. */
 export const loggedCharacters = 300
 
-/** A request that was answered. */
+/** A request that has been answered. */
 export interface Answered {
   request: Request
   route: string
@@ -36,7 +37,7 @@ export interface Answered {
   isSandbox: boolean
 }
 
-/** The entry of a request that was answered. */
+/** Returns the log entry of a request that has been answered. */
 export function toEntry(answered: Answered, outcome: Outcome): RequestEntry {
   const { request, route, path, status, requestId, milliseconds, isSandbox } = answered
   const { at = new Date(), failure, address = '', isReplayed = false, isFaultSecret = false } = outcome

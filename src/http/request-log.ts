@@ -17,8 +17,8 @@ interface LoggedContext {
 }
 
 /**
- * One line and one observation per request: id, host, key, route, status, duration in milliseconds without the time it
- * was held; never a header or body. Beside them, the entry in the journal of the request's key.
+ * Writes one log line per request with id, host, key, route, status, and duration in milliseconds excluding the time it
+ * was held, but never a header or body. Also records one metric and an entry in the key's journal.
  */
 export function requestLog({
   log,
@@ -26,7 +26,7 @@ export function requestLog({
   journal,
   clock,
 }: Pick<AppContext, 'log' | 'metrics' | 'journal' | 'clock'>) {
-  // The line below contains nothing to redact, and searching it costs as much as writing it.
+  // The line below contains nothing to redact, and searching it would cost as much as writing it.
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest(({ request }) => {
@@ -46,7 +46,7 @@ export function requestLog({
       const taken = (outcome.answeredAt ?? performance.now()) - outcome.startedAt - held
       const milliseconds = Math.round(taken * 10) / 10
       const requestId = set.headers['x-request-id'] as string | undefined
-      // Unknown paths form one series, however many are tried; a path may be anything, even a key.
+      // All unknown paths share one series, however many are tried, because a path may be anything, even a key.
       const route = context.route || 'none'
       metrics.observeRequest(request.method, route, status, taken / 1000)
       lines.info({
@@ -57,7 +57,7 @@ export function requestLog({
         route,
         status,
         duration_ms: milliseconds,
-        // Of others the address stands in the entries of their key.
+        // For other requests, the address is in their key's journal.
         ...(status === 401 ? { address: outcome.address } : {}),
         ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
@@ -71,7 +71,7 @@ export function requestLog({
     })
 }
 
-/** What was sent, or would have been: of what a fault touched, the response is not the one that was made. */
+/** Returns the status that was sent, or that a lost response would have had; 0 for a lost request. */
 function statusOf({ responseValue, response, set }: LoggedContext, { fault }: Outcome): number {
   if (fault === 'lost_request') return 0
   const sent = responseValue ?? response

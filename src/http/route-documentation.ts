@@ -18,7 +18,7 @@ const ifNoneMatch = {
   schema: { type: 'string' as const },
 }
 
-/** The parts of a route's documentation that follow from its `access`. */
+/** Returns the parts of a route's documentation that follow from its `access`. */
 export function documentAccess(access: Access) {
   const parameters = [
     ...(access.idempotent ? [idempotencyKey] : []),
@@ -36,7 +36,7 @@ export function documentAccess(access: Access) {
   }
 }
 
-/** A route's errors: those it declares, and those that follow from what it requires. */
+/** Returns the errors that a route declares and the errors that follow from its requirements. */
 function errorsOf({ permission, body, provider, idempotent, errors = [] }: Access): ErrorKind[] {
   return [
     'auth',

@@ -1,6 +1,6 @@
 /**
- * Headers of every response. What a key reads belongs in no cache; a page that may be cached says so itself. The
- * policy is that of a JSON response, which loads nothing; a page sets its own.
+ * Headers of every response. No cache may store data that a key reads. A cacheable page sets its own `cache-control`.
+ * The content security policy suits a JSON response, which loads nothing. A page sets its own policy.
  */
 export const securityHeaders = {
   'cache-control': 'no-store',
@@ -24,8 +24,8 @@ function policyOfPage(styles: string): string {
   ].join('; ')
 }
 
-/** The policy of a page whose scripts, styles and requests are all our own. */
+/** Policy for a page whose scripts, styles and requests are all our own. */
 export const strictPagePolicy = policyOfPage("'self'")
 
-/** The same where the page's library sets inline styles. */
+/** The same policy for a page whose library sets inline styles. */
 export const pagePolicy = policyOfPage("'self' 'unsafe-inline'")

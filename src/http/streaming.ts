@@ -3,15 +3,15 @@ import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { collectGarbageOccasionally } from './memory.ts'
 import { pacedStream } from './unsent.ts'
 
-/** A response up to this size is sent whole, so that a failure on the way is still a proper error. */
+/** A response up to this size is sent whole, so that a failure while it is produced still yields a proper error. */
 const maxBufferedBytes = 1024 * 1024
 
 /**
- * Responds 200 with JSON text that comes in chunks. A large response is produced while it is sent, no faster than the
- * client reads it, so that it is never in memory as a whole; when a chunk fails, the connection ends within the
- * document.
+ * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
+ * the client reads it, so that it is never in memory as a whole. If a chunk then fails, the connection breaks off in
+ * the middle of the document.
  *
- * @throws what the chunks throw, as long as nothing has been sent
+ * @throws any error of `chunks`, as long as nothing has been sent
  */
 export async function streamJson(
   context: ResponseContext,

@@ -1,18 +1,18 @@
 import { rateLimited } from '../core/errors.ts'
 import { KeyBytes } from './memory.ts'
 
-/** Bytes of large responses of one key that may wait to be read. */
+/** Maximum bytes of a key's large responses that may be waiting to be read. */
 const maxOfKey = 8 * 1024 * 1024
-/** How long a response may take to be read: one read byte by byte would otherwise be kept for hours. */
+/** Time limit for reading a response. Without it, a response read byte by byte would be kept for hours. */
 const maxMilliseconds = 120_000
 
 const unsent = new KeyBytes()
 
 /**
- * Takes room for a response that its reader may leave unread.
+ * Reserves memory for a response that the client may leave unread.
  *
- * @returns gives it back
- * @throws DomainError `rate_limit` while as much of the key's waits to be read
+ * @returns a function that releases the memory
+ * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
 export function takeUnsent(keyId: number, bytes: number): () => void {
   const before = unsent.of(keyId)
@@ -27,10 +27,10 @@ const retryMilliseconds = 5000
 type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
 
 /**
- * A stream that is produced no faster than it is read, and ends with a broken connection when that takes too long.
+ * Returns a stream that is produced no faster than it is read. If reading takes too long, the connection breaks off.
  *
- * @param end called once, however it ends
- * @param longest milliseconds that it may take
+ * @param end called once, however the stream ends
+ * @param longest maximum duration in milliseconds
  */
 export function pacedStream(
   next: Next,
@@ -40,7 +40,7 @@ export function pacedStream(
   let timer: ReturnType<typeof setTimeout> | undefined
   let hasEnded = false
   const finish = (error?: unknown) => {
-    // What is being made when the time is over fails once more.
+    // If the time runs out while `next` is running, the late bytes cannot be enqueued, which ends the stream again.
     if (hasEnded) return
     hasEnded = true
     clearTimeout(timer)

@@ -2,9 +2,9 @@ import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 
 /**
- * Bun closes a listening socket only together with all idle connections, on which a request may just be arriving, and
- * the kernel resets connections that are waiting to be accepted. So the socket is closed here, by system calls, and
- * connections are left alone. On Linux only.
+ * Bun closes a listening socket only together with all idle connections, even if a request is just arriving on one of
+ * them. The kernel also resets connections that are waiting to be accepted. This module therefore closes the socket by
+ * system calls and leaves connections alone. It works on Linux only.
  */
 
 const functions = {
@@ -18,7 +18,7 @@ const [levelSocket, levelTcp, attachFilter, tcpInfo] = [1, 6, 26, 11]
 /** TCP socket states, as the kernel numbers them. */
 const [established, closeWait, listening] = [1, 8, 10]
 
-/** A packet filter that drops what would open a new connection: SYN without ACK, in byte 13 of a TCP header. */
+/** Packet filter that drops segments without ACK (byte 13 of the TCP header), such as the SYN of a new connection. */
 const refuseNew = [
   [0x30, 0, 0, 13],
   [0x45, 0, 1, 0x10],
@@ -26,21 +26,21 @@ const refuseNew = [
   [0x06, 0, 0, 0],
 ] as const
 
-/** Handshakes in progress complete within this time, and are accepted. */
+/** Time within which handshakes in progress complete and are accepted. */
 const lastHandshakesMilliseconds = 100
 
 /** The sockets of this process on one port. */
 export interface Listener {
   /**
-   * Accepts what has arrived so far and then no new connection: the kernel refuses it, or passes it to another process
-   * that listens on the same port. Open connections are not affected.
+   * Accepts the connections that have arrived so far, then no more. The kernel refuses later connections or passes them
+   * to another process that listens on the same port. Open connections are not affected.
    */
   stopAccepting(): Promise<void>
-  /** How many clients are connected. */
+  /** Returns the number of connected clients. */
   connections(): number
 }
 
-/** The listener of a port, or null if the operating system gives no access to it. */
+/** Returns a port's listener, or null if the operating system gives no access to it. */
 export function findListener(port: number): Listener | null {
   const system = openSystem()
   if (!system) return null
@@ -53,7 +53,7 @@ export function findListener(port: number): Listener | null {
       for (const fd of sockets) dropNew(symbols, fd)
       await Bun.sleep(lastHandshakesMilliseconds)
       const nothing = openSync('/dev/null', 'r')
-      // The descriptor stays in use, so that the server may close it again.
+      // The descriptors stay in use, so that the server can still close them.
       for (const fd of sockets) symbols.dup2(nothing, fd)
       closeSync(nothing)
     },

@@ -1,12 +1,12 @@
 import pino, { type Logger } from 'pino'
 
-/** Fields that may hold a secret are never written, whatever is logged. */
+/** Fields that are never logged, because they may hold a secret. */
 const redaction = {
   paths: ['*.password', '*.provider_api_key', '*.headers', '*.authorization', '*["x-api-key"]', '*.body'],
   remove: true,
 }
 
-/** The log on standard error. Lines are written in batches, at most a tenth of a second late. */
+/** Opens the log on standard error. Lines are written in batches, at most a tenth of a second late. */
 export function openLog(level: string): Logger {
   const destination = pino.destination({ dest: 2, sync: true, minLength: 4096, periodicFlush: 100 })
   process.on('exit', () => destination.flushSync())

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 
-/** True while a process with this id runs and may be signalled by this user. */
+/** True while a process with this id is running and this user may signal it. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0)
@@ -10,14 +10,14 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The command line of a process, its words separated by spaces; empty if it has ended. */
+/** Returns a process's command line, its words separated by spaces; empty if the process has ended. */
 export async function commandOf(pid: number): Promise<string> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   if (words !== null) return words.replaceAll('\0', ' ').trim()
   return (await Bun.$`ps -o args= -p ${pid}`.quiet().nothrow()).stdout.toString().trim()
 }
 
-/** The wanted loopback port if it is free, otherwise any free one. */
+/** Returns the wanted loopback port if it is free, otherwise any free port. */
 export function freePort(wanted = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

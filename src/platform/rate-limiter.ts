@@ -1,48 +1,48 @@
 import { MemorySlots, type Slots } from './slots.ts'
 
-/** The length of the window that API keys and client addresses are counted in. */
+/** Length of the window in which requests are counted per API key and per client address. */
 export const minuteMilliseconds = 60_000
 
-/** The rest of a rate limit. */
+/** What remains of a rate limit. */
 export interface RateState {
   /** Hits left in the window. */
   remaining: number
-  /** Milliseconds until the window is entirely free again; after a refused hit, until the next one is allowed. */
+  /** Milliseconds until the window is entirely free again, or after a refused hit until the next hit is allowed. */
   waitMilliseconds: number
 }
 
 /** A rate limit's decision on one hit. */
 export interface RateDecision extends RateState {
   allowed: boolean
-  /** Version of the record as last announced; null without a shared store. */
+  /** The record's version as last announced; null if the shared store is missing or down. */
   version: string | null
 }
 
 /**
- * Exact sliding windows: at most `limit` hits in any `windowMilliseconds`; a refused hit does not count.
- * Decisions never fail: while the shared store is down, this process counts alone.
+ * Exact sliding windows that allow at most `limit` hits in any `windowMilliseconds`. A refused hit does not count.
+ * Decisions never fail, because this process counts alone while the shared store is down.
  */
 export interface RateLimiter {
   /**
    * Takes a slot in a window, if one is free.
    *
-   * @param record the name whose version is returned, as raised by {@link invalidate}; by default the window's own
+   * @param record name whose version is returned, as raised by {@link invalidate}; the window's own name by default
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
-  /** The rest of a window; uses nothing. */
+  /** Returns what remains of a window without counting a hit. */
   look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
   /** Tells every process that the record behind `name` has changed, by raising its version. */
   invalidate(name: string): Promise<void>
-  /** True while the shared store responds; always true when there is none. */
+  /** True while the shared store responds; always true without a shared store. */
   ready(): Promise<boolean>
-  /** The version of the shared store's server; null where there is none, or it does not say. */
+  /** Returns the server version of the shared store; null without a store or if it does not respond. */
   serverVersion(): Promise<string | null>
-  /** Slots to be held for a while, by the same store. */
+  /** Slots that are held for a while, counted in the same store. */
   readonly slots: Slots
   close(): Promise<void>
 }
 
-/** The hits of one name, oldest first; those before `first` have left the window. */
+/** One name's hits, oldest first. Hits before index `first` have left the window. */
 interface Recent {
   hits: number[]
   first: number
@@ -52,20 +52,20 @@ interface Recent {
 const maxNames = 100_000
 const sweepEveryMilliseconds = 10_000
 
-/** Counts in this process: the default without Redis, and the fallback while Redis is down. */
+/** Counts hits in this process. It is the default without Redis and the fallback while Redis is down. */
 export class MemoryRateLimiter implements RateLimiter {
   readonly slots = new MemorySlots()
-  /** Least recently hit first. */
+  /** Hits by name; the least recently hit name comes first. */
   private readonly names = new Map<string, Recent>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
-  /** @param now returns the milliseconds of a monotonic clock */
+  /** @param now returns a monotonic clock's time in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {
     this.sweeper = setInterval(() => this.sweep(), sweepEveryMilliseconds)
     this.sweeper.unref()
   }
 
-  /** How many names are remembered, at most 100,000. */
+  /** Number of remembered names, at most 100,000. */
   get size(): number {
     return this.names.size
   }
@@ -74,7 +74,7 @@ export class MemoryRateLimiter implements RateLimiter {
     return this.take(name, limit, windowMilliseconds)
   }
 
-  /** Like {@link hit}, synchronously. */
+  /** Like {@link hit}, but synchronous. */
   take(name: string, limit: number, windowMilliseconds: number): RateDecision {
     const now = this.now()
     const recent = this.recent(name, windowMilliseconds)
@@ -90,14 +90,14 @@ export class MemoryRateLimiter implements RateLimiter {
     }
   }
 
-  /** Counts a hit that the shared store allowed at `at` (as of `performance.now()`); keeps the last `limit` of them. */
+  /** Counts a hit that the shared store allowed at `at` (by `performance.now()`) and keeps the last `limit` hits. */
   note(name: string, limit: number, windowMilliseconds: number, at: number): void {
     const recent = this.recent(name, windowMilliseconds)
     if (recent.hits.length - recent.first >= limit) recent.first += 1
     this.keep(name, recent, at)
   }
 
-  /** Takes back the latest hit, which was refused after all. */
+  /** Removes the latest hit, because the shared store refused it. */
   giveBack(name: string): void {
     const recent = this.names.get(name)
     if (recent && recent.hits.length > recent.first) recent.hits.pop()
@@ -129,7 +129,7 @@ export class MemoryRateLimiter implements RateLimiter {
     recent.windowMilliseconds = windowMilliseconds
     const start = this.now() - windowMilliseconds
     while ((recent.hits[recent.first] ?? Number.POSITIVE_INFINITY) <= start) recent.first += 1
-    // Only now and then, so that the cost of a hit does not grow with their number.
+    // Old hits are cut off only occasionally, so that a hit's cost does not grow with the number of hits.
     if (recent.first > recent.hits.length / 2) {
       recent.hits = recent.hits.slice(recent.first)
       recent.first = 0

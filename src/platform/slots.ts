@@ -1,15 +1,15 @@
-/** A slot taken; free it when it is no longer needed. */
+/** A taken slot, which its holder frees when it is no longer needed. */
 export interface Slot {
   free(): void
 }
 
-/** A limited number of slots for each name, held for a while: who dies without freeing one loses it after `milliseconds`. */
+/** A limited number of slots per name. A shared slot expires after `milliseconds`, in case its holder dies. */
 export interface Slots {
-  /** A slot, or null while all are taken. */
+  /** Takes a slot; returns null while all are taken. */
   take(name: string, limit: number, milliseconds: number): Promise<Slot | null>
 }
 
-/** Counts in this process: without Redis, and while it is down. */
+/** Counts slots in this process, for services without Redis and while Redis is down. */
 export class MemorySlots implements Slots {
   private readonly taken = new Map<string, Set<object>>()
 

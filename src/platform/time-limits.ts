@@ -1,4 +1,4 @@
-/** An operation took too long. */
+/** Error with which {@link withTimeout} rejects when an operation takes too long. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
@@ -6,8 +6,8 @@ export class TimeoutError extends Error {
 const graceMilliseconds = 20
 
 /**
- * Settles like `operation`, or rejects with a TimeoutError when it takes longer than `milliseconds`. Time during which
- * this process itself was busy does not count: a response that has already arrived when the limit passes is still read.
+ * Settles like `operation`, or rejects with a TimeoutError if it takes longer than `milliseconds`. Time during which
+ * this process was itself busy does not count, so a response that arrived before the limit passed is still read.
  */
 export async function withTimeout<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
@@ -23,14 +23,14 @@ export async function withTimeout<T>(operation: Promise<T>, milliseconds: number
   }
 }
 
-/** Like {@link withTimeout}, but null when the operation fails or takes too long. */
+/** Like {@link withTimeout}, but resolves with null if the operation fails or takes too long. */
 export function withTimeoutOrNull<T>(operation: Promise<T>, milliseconds: number): Promise<T | null> {
   return withTimeout(operation, milliseconds).catch(() => null)
 }
 
 /**
- * Shares one look among all who ask within a time: what anybody may ask for without a key must cost the same however often
- * it is asked for. A look that fails is not shared any longer.
+ * Shares one call of `look` among all callers within a period, so that a response available without a key costs the
+ * same however often it is requested. A failed call is no longer shared.
  */
 export function share<T>(milliseconds: number, look: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | undefined

@@ -1,13 +1,13 @@
 import AsyncLock from 'async-lock'
 import type { DomainError } from '../core/errors.ts'
 
-/** Runs work of the same name one after the other within this process. */
+/** Runs work of the same name sequentially within this process. */
 export class Turns {
   private readonly lock: AsyncLock
 
   /**
-   * @param timeoutMilliseconds how long work waits for its turn
-   * @param refusal what it is refused with where the turn does not come in time
+   * @param timeoutMilliseconds longest time that work waits for its turn
+   * @param refusal makes the error thrown if the turn does not come in time, or if too much work is waiting
    */
   constructor(
     timeoutMilliseconds: number,
@@ -16,7 +16,7 @@ export class Turns {
     this.lock = new AsyncLock({ timeout: timeoutMilliseconds, maxPending: 10_000 })
   }
 
-  /** @throws DomainError the refusal */
+  /** @throws DomainError made by `refusal` */
   async take<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.lock.acquire(name, work)

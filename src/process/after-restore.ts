@@ -4,11 +4,11 @@ import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/i
 import type { Db } from '../platform/mongo/connection.ts'
 import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store.ts'
 
-/** How far a restored database is moved ahead. */
+/** The distance by which a restored database is moved ahead. */
 export interface Distance {
-  /** Seconds by which versions go ahead of the clock: more than the changes that any host can have made since the backup. */
+  /** Seconds that versions move ahead of the clock; must exceed the changes any host can have made since the backup. */
   seconds: number
-  /** Ids left out of each sequence: more than can have been given out since the backup. */
+  /** Ids skipped in each sequence; must exceed the number that can have been given out since the backup. */
   ids: number
 }
 
@@ -27,20 +27,20 @@ export async function readHighWaterMarks(db: Db): Promise<HighWaterMarks> {
 
 /** The result of skipping ahead. */
 export interface SkippedPast {
-  /** Hosts whose versions continue later. */
+  /** Number of hosts whose versions were moved ahead. */
   clocks: number
-  /** The version after which the first change of every host comes. */
+  /** Every host's next change gets a version after this one. */
   versions_after: Date
-  /** The last id of each sequence that is left out. */
+  /** The last skipped id of each sequence. */
   sequences: Record<string, number>
 }
 
 /**
- * Makes a database that was restored from a backup safe to serve: what was written after the backup is gone, but its ids
- * and versions are known to partners. No id is given out again, and every change from now on comes after all that a
- * poller can have seen, so that none passes over it. Run it before the first process is started.
+ * Makes a database that was restored from a backup safe to serve. Data written after the backup is gone, but partners
+ * know its ids and versions. No id is given out again, and every later change gets a version after all versions that a
+ * poller can have seen, so that no poller misses the change. Run it before the first process starts.
  *
- * @param before what the replaced database has given out, where that is known
+ * @param before the highest ids and versions of the replaced database, if known
  */
 export async function skipPast(
   db: Db,

@@ -11,20 +11,20 @@ import { UserCreate } from '../stays/users/schema.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
-/** A demo host with one key, one user and one listing. The key is shown here and never again. */
+/** A demo host with one key, one user and one listing. The key is never shown again. */
 export interface Demo {
   hostId: number
   key: string
-  /** Body of a booking that this host accepts. */
+  /** Body of a booking request that this host accepts. */
   booking: { user_id: number; listing_id: number; checkin_at: string; checkout_at: string; message: string }
 }
 
-/** True while the database has no hosts. */
+/** Returns true if the database has no hosts. */
 export async function isEmpty({ db }: Pick<Context, 'db'>): Promise<boolean> {
   return (await listHosts(db, { after: 0, limit: 1 })).length === 0
 }
 
-/** Creates a demo host from `fixtures/demo`; each call creates another one. */
+/** Creates a demo host from `fixtures/demo`; each call creates another host. */
 export async function seedDemo(app: Context): Promise<Demo> {
   const { db, clock } = app
   const [listingBody, userBody] = await Promise.all([readFixture('listing'), readFixture('user')])
@@ -60,7 +60,7 @@ async function readFixture(name: string): Promise<Record<string, unknown>> {
   return Bun.file(new URL(`../../fixtures/demo/${name}.json`, import.meta.url)).json()
 }
 
-/** The greeting on standard output once the service is up; with the demo's key only at the very first start. */
+/** Returns the greeting printed once the service is up; it contains the demo's key only on the very first start. */
 export function welcome(address: string, demo: Demo | null): string {
   const lines = [`The partner interface is up at ${address} (documentation: ${address}/docs)`]
   if (demo)

@@ -5,15 +5,18 @@ import type { StopReason } from './shutdown.ts'
 
 const timeoutMilliseconds = 2000
 
-/** Where another process serves the port already, a proxy that heard "not ready" would leave out both. */
+/**
+ * True while this process shuts down. A replaced process does not count, because its successor serves the same port and
+ * a proxy that received "not ready" would stop using both.
+ */
 function isGoing(drain?: AbortSignal): boolean {
   return drain?.aborted === true && (drain.reason as StopReason) !== 'replaced'
 }
 
-/** A part that readiness depends on. */
+/** A check that readiness depends on. */
 interface Check {
   name: string
-  /** Without an essential part nothing is served; without any other the service continues, degraded. */
+  /** If an essential check fails, the service is not ready; if any other check fails, the service is degraded. */
   isEssential: boolean
   holds(): Promise<boolean>
 }
@@ -31,14 +34,14 @@ function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSign
   ]
 }
 
-/** No key is needed to ask, however often. */
+/** Time for which requests share one database ping, because anyone may send them without a key. */
 const sharedMilliseconds = 250
 
 /**
- * `/healthz`: the process is up. `/readyz`: 200 `ready`, 200 `degraded` when a part is down that the service can do
- * without, or 503 `not ready`; `failing` names the parts.
+ * Routes for health checks. `/healthz` responds 200 while the process is up. `/readyz` responds 200 `ready`, 200
+ * `degraded` if only a non-essential check fails, or 503 `not ready`. `failing` names the failed checks.
  *
- * @param drain aborted when the process begins to shut down, for a {@link StopReason}
+ * @param drain aborted with a {@link StopReason} when the process begins to shut down
  */
 export function healthRoutes(app: AppContext, drain?: AbortSignal) {
   const checks = checksOf(app, drain)

@@ -5,10 +5,10 @@ import { askMember, type Db } from '../platform/mongo/connection.ts'
 import { latestVersion, type Release, readSchemaState } from '../platform/mongo/schema-version.ts'
 
 /**
- * Checks what the service needs of its database: schema, indexes, healthy members, transactions that end soon, a clock that
- * agrees with ours.
+ * Checks that the database meets the service's requirements: schema, indexes, healthy members, a short transaction
+ * limit, and a clock that agrees with ours.
  *
- * @param url with which the database was opened: each member is asked by itself
+ * @param url address that the database was opened with, used to query each member directly
  */
 export async function inspectDatabase(db: Db, url: string, release: Release): Promise<Finding[]> {
   return [
@@ -47,11 +47,11 @@ interface Hello {
   setName?: string
   /** The members that hold data. */
   hosts?: string[]
-  /** `isdbgrid` of the router of a sharded cluster. */
+  /** `isdbgrid` if the server is the router of a sharded cluster. */
   msg?: string
 }
 
-/** The members of a replica set, or the shards of a cluster: a router knows of its shards only whether it uses them. */
+/** Inspects a replica set's members or a cluster's shards. A router reports only whether it uses a shard. */
 async function inspectMembers(db: Db): Promise<Finding> {
   const hello = (await admin(db, { isMaster: 1 })) as Hello
   if (hello.msg === 'isdbgrid') return shardFinding((await admin(db, { listShards: 1 })) as Shards)
@@ -60,10 +60,13 @@ async function inspectMembers(db: Db): Promise<Finding> {
   return memberFinding((await admin(db, { replSetGetStatus: 1 })) as Members)
 }
 
-/** A transaction that a killed process leaves open blocks retries for so long (decisions §11). */
+/** Maximum time for which a transaction left open by a killed process may block retries (decisions §11). */
 const maxTransactionSeconds = 3
 
-/** Members take turns as primary, so each of them must end abandoned transactions soon. A router does not tell. */
+/**
+ * Inspects the transaction limit of every member. Any member may become primary, so each must end abandoned
+ * transactions soon. A router does not list its members, so it yields no finding.
+ */
 async function inspectTransactions(db: Db, url: string): Promise<Finding[]> {
   const { hosts = [] } = (await admin(db, { isMaster: 1 })) as Hello
   const found = await Promise.all(
@@ -102,12 +105,12 @@ function memberFinding({ members }: Members): Finding {
   return { check: 'replica set', state: isHealthy ? 'ok' : 'failed', detail }
 }
 
-/** Response of a router to `listShards`; state 1 is a shard that has been added completely. */
+/** A router's response to `listShards`; state 1 means that the shard has been added completely. */
 export interface Shards {
   shards: { _id: string; host: string; state: number; draining?: boolean }[]
 }
 
-/** The finding of `db check` for a sharded cluster. */
+/** Returns the finding of `db check` for a sharded cluster. */
 export function shardFinding({ shards }: Shards): Finding {
   const isWell = shards.length > 0 && shards.every(({ state, draining }) => state === 1 && !draining)
   const detail = shards
@@ -130,14 +133,14 @@ async function inspectClock(db: Db): Promise<Finding> {
   return { check: 'clock', state, detail }
 }
 
-/** The result of one check that a command makes. */
+/** The result of one check. */
 export interface Finding {
   check: string
   state: 'ok' | 'warning' | 'failed'
   detail: string
 }
 
-/** A clock difference in words: `12.3 s behind the service`. */
+/** Describes a clock difference in words, such as `12.3 s behind the service`. */
 export function describeSkew(skewSeconds: number, other: string): string {
   return `${Math.abs(skewSeconds).toFixed(1)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} ${other}`
 }

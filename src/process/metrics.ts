@@ -11,7 +11,7 @@ import { withTimeoutOrNull } from '../platform/time-limits.ts'
 import { readLatestVersion } from '../versions/host-clock-store.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
-/** Counts of the process while it works; everything else is read at each scrape. */
+/** The counts that this process keeps; all other metrics are read at each scrape. */
 export class Metrics implements RequestMetrics {
   private readonly registry = new Registry()
   private readonly requests = new Histogram({
@@ -44,7 +44,7 @@ export class Metrics implements RequestMetrics {
   private readonly own = (): Promise<Counts> => this.registry.getMetricsAsJSON()
   private workers: Membership | undefined
 
-  /** @param held how many requests are held now */
+  /** @param held returns the number of requests that are currently held */
   constructor(held: () => number) {
     collectDefaultMetrics({ register: this.registry })
     new Gauge({
@@ -57,17 +57,17 @@ export class Metrics implements RequestMetrics {
     })
   }
 
-  /** From here on a scrape covers every worker of this process's supervisor. */
+  /** Makes scrapes cover every worker of this process's supervisor. */
   joinWorkers(): void {
     this.workers = joinExchange(this.own)
   }
 
-  /** Before this process ends: what it counted stays part of its supervisor's totals. */
+  /** Reports the final counts before this process ends, so that they remain in its supervisor's totals. */
   async leaveWorkers(): Promise<void> {
     await this.workers?.leave()
   }
 
-  /** The counts of this process, or of all workers. */
+  /** Returns the counts of all workers, or of this process if it has no supervisor. */
   async total(): Promise<Registry> {
     return AggregatorRegistry.aggregate((await this.workers?.gather()) ?? [await this.own()])
   }
@@ -89,11 +89,11 @@ export class Metrics implements RequestMetrics {
   }
 }
 
-/** The longest a scrape waits for a store. */
+/** Maximum time that a scrape waits for a store. */
 const readLimitMilliseconds = 1500
 
 /**
- * `/metrics` in the text form of Prometheus, for the holder of `METRICS_TOKEN` (sent as bearer token).
+ * Route `/metrics` in the Prometheus text format, for clients that send `METRICS_TOKEN` as a bearer token.
  * Without a configured token the route does not exist.
  */
 export function metricsRoutes(app: AppContext, metrics: Metrics) {
@@ -106,7 +106,7 @@ export function metricsRoutes(app: AppContext, metrics: Metrics) {
   })
 }
 
-/** Reads what is the same for all workers. */
+/** Returns a function that reads the metrics that are the same for all workers. */
 function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry> {
   const registry = new Registry()
   const registers = [registry]
@@ -163,7 +163,10 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
   }
 }
 
-/** NaN when it fails or takes too long: that is when the operator needs the other figures most. */
+/**
+ * Returns the seconds that `work` took, or NaN if it failed or took too long. A failure must not end the scrape,
+ * because an operator needs the other metrics most when a store is down.
+ */
 async function secondsOf(work: () => Promise<boolean>): Promise<number> {
   const start = performance.now()
   const isDone = await withTimeoutOrNull(work(), readLimitMilliseconds)

@@ -12,19 +12,19 @@ import { requireNoSecret, requireRightSecret } from '../platform/secrets/secret-
 import { sandboxDatabase } from '../sandbox/store.ts'
 import { release } from './release.ts'
 
-/** The database alone, as the administrators' commands need it. */
+/** An open database without the rest of the service, as the administrators' commands need it. */
 export interface OpenDatabase {
   db: Db
-  /** The address that it was opened with, password included. */
+  /** The address that the database was opened with, including the password. */
   url: string
-  /** Names of indexes that differ from their definition, as far as that was looked at. */
+  /** Names of indexes that differ from their definition; empty if migrations were skipped. */
   changedIndexes: string[]
   close(): Promise<void>
 }
 
-/** How a database is opened. */
+/** Options for opening a database. */
 export interface OpenOptions {
-  /** As it is, instead of brought up to this release, with all its collections and indexes. */
+  /** Opens the database as it is, without migrating it or creating its collections and indexes. */
   skipMigrations?: boolean
   /** Operations have no time limit, see {@link openMongo}. */
   noTimeouts?: boolean
@@ -33,7 +33,7 @@ export interface OpenOptions {
 /**
  * Opens the configured MongoDB, or the embedded one.
  *
- * @throws FutureSchemaError when only a later release can serve it
+ * @throws FutureSchemaError if only a later release can serve the database
  */
 export async function openDatabase(
   config: Config,
@@ -42,7 +42,7 @@ export async function openDatabase(
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
     const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
-    // An index may take longer to build than a request waits.
+    // Building an index may take longer than the time limit of ordinary operations.
     const unlimited = await openMongo(url, true)
     const changedIndexes = skipMigrations ? [] : await prepareDatabase(unlimited)
     if (!noTimeouts) await unlimited.close()
@@ -60,7 +60,7 @@ export async function openDatabase(
   }
 }
 
-/** Closes the database if it cannot be served. */
+/** Migrates live data and the sandbox, and returns the changed indexes' names. Closes the database on failure. */
 async function prepareDatabase(db: Db): Promise<string[]> {
   try {
     return [...(await migrate(db, release)), ...(await migrate(sandboxDatabase(db), release))]
@@ -71,9 +71,9 @@ async function prepareDatabase(db: Db): Promise<string[]> {
 }
 
 /**
- * Redis where it is configured, otherwise this process alone, with a warning.
+ * Opens a rate limiter on Redis. Without a configured Redis, it logs a warning and counts in this process alone.
  *
- * @throws Error when Redis refuses this service
+ * @throws Error if Redis refuses this service
  */
 export async function openRateLimiter(config: Config, log?: AppContext['log']): Promise<RateLimiter> {
   const namespace = databaseNameOf(config.mongodbUrl ?? '')
@@ -83,9 +83,9 @@ export async function openRateLimiter(config: Config, log?: AppContext['log']): 
 }
 
 /**
- * Encryption under `SECRET_KEY`, or under the development secret when it is not set.
+ * Opens encryption under `SECRET_KEY`, or under the development secret if `SECRET_KEY` is not set.
  *
- * @throws Error for a `SECRET_KEY` that the database is not used with, also for none
+ * @throws Error if the database is used with another `SECRET_KEY`, or if it is used with one and none is set
  */
 export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
   const { secretKey, otherSecretKeys } = config
@@ -93,7 +93,7 @@ export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
     await requireNoSecret(db)
     return new SecretBox(await developmentSecret(db))
   }
-  // A database that was used without a secret before has values under that of its development.
+  // A database that was first used without `SECRET_KEY` holds values under its development secret.
   const earlier = await storedDevelopmentSecret(db)
   const secrets = new SecretBox(secretKey, [...otherSecretKeys, ...(earlier === null ? [] : [earlier])])
   await requireRightSecret(db, secrets, () => hasKeysUnderOthers(db, secrets.ids))

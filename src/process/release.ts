@@ -35,7 +35,7 @@ import { userModel } from '../stays/users/model.ts'
 import { hostClockModel } from '../versions/model.ts'
 import { migrations } from './migrations.ts'
 
-/** All collections, so that they and their indexes exist before the first transaction. */
+/** Models of all collections, so that the collections and their indexes exist before the first transaction. */
 export const models = [
   auditModel,
   availabilityBlockModel,
@@ -79,7 +79,7 @@ export const models = [
 /** The collections and migrations of this release. */
 export const release: Release = { models, migrations }
 
-/** All topics of the outbox, as the features declare them. */
+/** Returns all outbox topics that the features declare. */
 export function outboxTopics(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Topics {
   return { ...userJobs(context), ...availabilityJobs(context) }
 }

@@ -9,19 +9,19 @@ const quietMilliseconds = 2000
 const graceMilliseconds = 15_000
 const lookEveryMilliseconds = 50
 
-/** How long a process may live after it was told to stop. */
+/** Maximum lifetime of a process after it was told to stop. */
 export const shutdownLimitMilliseconds = 18_500
 
 /** Why a process stops. */
 export type StopReason =
-  /** A signal asked it to. */
+  /** A signal told the process to stop, or its supervisor is gone. */
   | 'asked'
-  /** Another process serves its port from now on. */
+  /** A successor serves the port. */
   | 'replaced'
 
 /**
  * Resolves when this process must stop: on SIGTERM or SIGINT, when its supervisor reports that a successor is
- * listening, or when the supervisor itself is gone. From then on signals change nothing.
+ * listening, or when the supervisor itself is gone. Later signals have no effect.
  */
 export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
   const { promise, resolve } = Promise.withResolvers<StopReason>()
@@ -37,8 +37,8 @@ export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
 }
 
 /**
- * Stops a server without losing a request. Its responses must already carry `Connection: close`, so that every open
- * connection ends with a response, and no request meets a closed connection.
+ * Stops a server without losing a request. The server's responses must already carry `Connection: close`, so that every
+ * open connection ends with a response and no request is sent on a closed connection.
  */
 export async function drainServer(server: Server<unknown>, end: StopReason): Promise<void> {
   const graceEndsAt = Date.now() + graceMilliseconds
@@ -51,7 +51,10 @@ export async function drainServer(server: Server<unknown>, end: StopReason): Pro
   await server.stop(true)
 }
 
-/** Every response ends a connection: as long as the number of connections is falling, they are in use. */
+/**
+ * Waits until no connections are left, or until the rest are idle. Every response ends a connection, so connections are
+ * still in use while their number is changing.
+ */
 async function untilQuiet(listener: Listener | null, graceEndsAt: number): Promise<void> {
   let connections = Number.POSITIVE_INFINITY
   let quietAt = Date.now() + quietMilliseconds

@@ -4,23 +4,23 @@ import { CountsExchange, type FromWorker, sendTo } from './worker-metrics.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
 const restartPauseMilliseconds = 1000
-/** A worker that is still alive this long after it was told to stop is killed: its own limit is shorter. */
+/** A worker still alive this long after it was told to stop is killed. The worker's own limit is shorter. */
 const patienceMilliseconds = 19_000
 
 /** Environment variable that marks a process as a supervisor's worker. */
 export const workerVariable = 'PARTNER_WORKER'
 
 /**
- * Runs `count` worker processes on one port. A worker that dies is restarted; SIGHUP restarts all of them one after
- * the other, each stopped only once its successor is listening; SIGTERM and SIGINT stop them and then this process.
- * Returns the exit code.
+ * Runs `count` worker processes on one port and returns the exit code. A worker that dies is restarted. On SIGHUP, the
+ * workers are restarted one by one, each stopping only once its successor is listening. SIGTERM and SIGINT stop the
+ * workers and then this process.
  */
 export function supervise(count: number, log: Logger): Promise<number> {
   return new Supervisor(count, log).run()
 }
 
 class Supervisor {
-  /** The worker that serves each slot. */
+  /** The worker in each slot. */
   private readonly slots: Bun.Subprocess[] = []
   /** Every running worker: serving, starting, or finishing its requests. */
   private readonly living = new Set<Bun.Subprocess>()
@@ -36,7 +36,7 @@ class Supervisor {
     process.on('SIGTERM', () => this.stop())
     process.on('SIGINT', () => this.stop())
     const started = this.startAll()
-    // One at a time: a restart waits for the start, and for the restart before it.
+    // A restart waits for the start and for any earlier restart.
     let rolling: Promise<unknown> = started
     process.on('SIGHUP', () => {
       rolling = rolling.then(() => this.roll())
@@ -48,7 +48,7 @@ class Supervisor {
     return exitCode
   }
 
-  /** The first worker alone prepares database and demo; the others find them ready. */
+  /** Starts the workers one by one, because the first prepares the database and the demo for the others. */
   private async startAll(): Promise<number> {
     for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
       const { worker, listens } = this.launch(slot)
@@ -70,7 +70,7 @@ class Supervisor {
     }
   }
 
-  /** A successor that does not start leaves the slot to its predecessor. */
+  /** Replaces the workers one by one. If a successor does not start, its predecessor keeps the slot. */
   private async roll(): Promise<void> {
     for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
       const old = this.slots[slot]
@@ -88,7 +88,7 @@ class Supervisor {
     }
   }
 
-  /** Assigns a slot to a worker, and to a new one if that worker exits unexpectedly. */
+  /** Assigns a slot to a worker, and to a new worker if the first one exits unexpectedly. */
   private serve(slot: number, worker: Bun.Subprocess): void {
     this.slots[slot] = worker
     worker.exited.then(async (code) => {

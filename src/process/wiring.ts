@@ -22,35 +22,35 @@ import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
 import { models, outboxTopics } from './release.ts'
 
-/** A step of a certification is left to the next process beyond this. */
+/** Time that a certification step gets to finish; an unfinished step is left to the next process. */
 const stopMilliseconds = 5000
 
-/** The contexts that a service process runs on: live data and, beside it, the sandbox. */
+/** The contexts that a service process runs on: live data and the sandbox. */
 export interface OpenContext {
   live: AppContext
   sandbox: AppContext
   metrics: Metrics
-  /** The versions of the servers behind the service; null where one does not say. */
+  /** Returns the versions of the servers behind the service; null for a server that does not report one. */
   versions(): Promise<{ mongodb: string | null; redis: string | null }>
   close(): Promise<void>
 }
 
 /** Defaults of a service process that tests replace. */
 export interface Surroundings {
-  /** Dates what is written. */
+  /** The clock that dates stored data. */
   clock?: Clock | undefined
-  /** The clock of this machine, which is compared with the database's. */
+  /** This machine's clock, which is compared with the database's. */
   wall?: (() => number) | undefined
-  /** The database is never given up, see {@link openMongo}. */
+  /** Database operations have no time limit, see {@link openMongo}. */
   noTimeouts?: boolean
-  /** The times of certifications. */
+  /** The time limits of certifications. */
   certifying?: Bounds | undefined
 }
 
 /**
  * Opens everything a service process needs.
  *
- * @throws Error when the database cannot be reached
+ * @throws Error if the database cannot be reached
  */
 export async function compose(
   config: Config,
@@ -62,14 +62,14 @@ export async function compose(
   try {
     return await composeOn({ config, clock, log, rateLimiter, database }, wall, certifying)
   } catch (error) {
-    // A start that is refused, by a wrong secret for one, leaves no server of ours behind.
+    // A failed start, for example with a wrong secret, must not leave an embedded server running.
     await database.close()
     await rateLimiter.close()
     throw error
   }
 }
 
-/** Opened first, and closed last. */
+/** Resources that are opened first and closed last. */
 interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimiter'> {
   database: OpenDatabase
 }
@@ -80,7 +80,7 @@ async function composeOn(
   certifying: Bounds,
 ): Promise<OpenContext> {
   const { db, changedIndexes, close: closeDatabase } = database
-  // It may make this release slow, or let in what it takes for impossible.
+  // A differing index may slow this release down or admit data that the code assumes to be impossible.
   for (const index of changedIndexes)
     log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')
   const clockWatch = new ClockWatch(db, log, wall)
@@ -135,7 +135,7 @@ async function composeOn(
     async close() {
       clockWatch.close()
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
-      // Together: while the database does not respond, each waits for it as long as it may.
+      // These stop together because each waits up to its own time limit if the database does not respond.
       const sending = webhooks.stop().then(() => changes.close())
       await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])
       await rateLimiter.close()

@@ -1,16 +1,16 @@
 import { AggregatorRegistry, type MetricObject } from 'prom-client'
 
 /**
- * Several workers serve one port, so a scrape reaches any one of them: it asks the supervisor, which collects the
- * counts of all workers.
+ * Several workers serve one port, so a scrape reaches any one of them. That worker asks the supervisor, which collects
+ * the counts of all workers.
  */
 
 /** The counts of one worker, as its registry exports them. */
 export type Counts = MetricObject[]
 
-/** Message of a worker to its supervisor; a report for round 0 is its last. */
+/** Message from a worker to its supervisor; a report for round 0 is the worker's last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
-/** Message of a supervisor to a worker, which retires when its successor is listening. */
+/** Message from a supervisor to a worker; `retire` says that the worker's successor is listening. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
 
 /** A worker that messages can be sent to. */
@@ -21,9 +21,9 @@ interface Reachable {
 const patienceMilliseconds = 1000
 
 /**
- * The supervisor's part: asks all workers, and responds with what arrives within a second. A sum must never fall, or
- * it would look like a restart: for a worker that does not respond its last report is used, and for one that exited
- * its final counts.
+ * The supervisor's side of the exchange: asks all workers for their counts and waits up to a second. A sum must never
+ * fall, because a scraper would take that for a restart. The sum therefore includes the last report of a worker that
+ * does not respond and the final counts of a worker that has exited.
  */
 export class CountsExchange<Worker extends Reachable> {
   private readonly reports = new Map<Worker, Counts>()
@@ -31,7 +31,7 @@ export class CountsExchange<Worker extends Reachable> {
   private readonly rounds = new Map<number, (worker: Worker) => void>()
   private lastRound = 0
 
-  /** @param living returns the workers that are running now */
+  /** @param living returns the workers that are currently running */
   constructor(private readonly living: () => Worker[]) {}
 
   /** Handles messages about counts and ignores all others. */
@@ -45,7 +45,7 @@ export class CountsExchange<Worker extends Reachable> {
     this.rounds.get(message.reportOf)?.(from)
   }
 
-  /** Keeps what a worker counted during its life. */
+  /** Keeps the final counts of a worker that has exited. */
   async end(worker: Worker): Promise<void> {
     const last = this.reports.get(worker)
     this.reports.delete(worker)
@@ -75,11 +75,11 @@ export function sendTo(worker: Reachable, message: ToWorker): void {
   try {
     worker.send(message)
   } catch {
-    // It has just exited.
+    // The worker has just exited.
   }
 }
 
-/** A worker's part. */
+/** The worker's side of the exchange. */
 export interface Membership {
   /** Gathers the counts of all workers. */
   gather(): Promise<Counts[]>
@@ -87,14 +87,14 @@ export interface Membership {
   leave(): Promise<void>
 }
 
-/** Sends a message to this process's supervisor, if there is one running. */
+/** Sends a message to this process's supervisor, if one is running. */
 export function notifySupervisor(message: FromWorker): void {
   if (process.connected) process.send?.(message)
 }
 
 const noRound = 0
 
-/** Joins the exchange: from now on this worker reports when asked. */
+/** Joins the exchange, so that this worker reports its counts when asked. */
 export function joinExchange(own: () => Promise<Counts>): Membership {
   const waiting = new Map<number, (all: Counts[]) => void>()
   const report = async (round: number) => notifySupervisor({ reportOf: round, counts: await own() })

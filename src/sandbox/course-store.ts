@@ -2,13 +2,13 @@ import type { Fault, FaultName } from '../http/fault-rule.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type CourseFault, type Sandbox, sandboxModel } from './model.ts'
 
-/** Puts a certification into a sandbox. */
+/** Stores a certification's course in its sandbox. */
 export async function setCourse(db: Db, scope: number, certificationId: number): Promise<void> {
   const course = { certification_id: certificationId, faults: [], hint: null }
   await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: { course } })
 }
 
-/** Takes a certification out of the sandbox that it runs in, even if it does not know which one that is. */
+/** Removes a certification's course from its sandbox, even if the certification has not stored the scope yet. */
 export async function removeCourse(db: Db, { _id, key_id }: { _id: number; key_id: number }): Promise<void> {
   await sandboxModel(db).updateOne(
     { key_id, state: 'open', 'course.certification_id': _id },
@@ -16,7 +16,7 @@ export async function removeCourse(db: Db, { _id, key_id }: { _id: number; key_i
   )
 }
 
-/** Replaces the faults that a certification plays: of requests, one after the other, and one of hints. */
+/** Replaces a certification's faults: those for requests, which follow one another, and one for hints. */
 export async function setCourseFaults(
   db: Db,
   scope: number,
@@ -27,15 +27,15 @@ export async function setCourseFaults(
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', course: { $ne: null } }, { $set: change })
 }
 
-/** The faults that a certification plays, as they stand; null where the sandbox is gone, or is not certified. */
+/** Returns a sandbox's course with its faults, or null if the sandbox is gone or no certification runs in it. */
 export async function findCourse(db: Db, scope: number): Promise<Sandbox['course']> {
   const found = await sandboxModel(db).findOne({ _id: scope, state: 'open' }, { course: 1 }).lean()
   return found?.course ?? null
 }
 
 /**
- * The fault of a certification that a request meets: of those of its route, the first that is not over. When it is over is
- * settled by the first request that meets it, in whichever process.
+ * Returns the certification's fault that a request meets: the first fault of its route that is not over, or null. The
+ * first request to meet a fault, in any process, determines when the fault is over.
  *
  * @param now by the database's clock
  */
@@ -68,7 +68,7 @@ async function beginFault(
   return until
 }
 
-/** The fault that hints meet while a certification plays it, or null. */
+/** Returns the fault that a certification plays for hints, or null. */
 export async function hintFaultOf(db: Db, scope: number): Promise<Fault | null> {
   const hint = (await findCourse(db, scope))?.hint as FaultName | null | undefined
   return hint ? { fault: hint, retry_after_seconds: 1, delay_milliseconds: 0, isSecret: true } : null

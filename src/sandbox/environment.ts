@@ -16,7 +16,7 @@ import { findRules, replaceRules, takeHintRule, takeRequestRule } from './rules-
 import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
 import { inTurn } from './turns.ts'
 
-/** What certifications see of the requests to their sandboxes, and how long they let them be held. */
+/** How certifications observe the requests to their sandboxes, and for how long those requests may be held. */
 export interface Certifying {
   observe(db: Db, certificationId: number, seen: Observed): Promise<void>
   maxHoldSeconds: number
@@ -24,17 +24,17 @@ export interface Certifying {
 
 const sweepEveryMilliseconds = 60_000
 
-/** Refused requests must stay cheap however many there are, so those of a key share a look-up for this long. */
+/** Refused requests must stay cheap however many arrive, so a key's refused requests share a look-up for this long. */
 const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 
 /**
- * The sandbox is the same application in another environment: the same routes with the live context, except for the
- * database and what follows from it (decisions §13).
+ * Opens the sandbox, which is the same application with the same routes. Its context is the live one except for the
+ * database and everything that depends on it (decisions §13).
  *
  * @param models all collections
- * @param topicsOf the topics that an outbox handles
- * @param certifying what certifications see and hold
+ * @param topicsOf makes the topics that an outbox handles
+ * @param certifying how certifications observe and hold requests
  */
 export async function openSandboxEnvironment(
   live: AppContext,
@@ -47,7 +47,7 @@ export async function openSandboxEnvironment(
   const clocks = new SandboxClocks(db, live.clock)
   const { clock } = clocks
   await prepareSandbox(db)
-  // The tag manager is not told of sandbox users.
+  // Sandbox users are not reported to the tag manager.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
   const outbox = new OutboxWorker(db, topics, clock, log, () => live.clockWatch.isSound())
   outbox.start()

@@ -8,15 +8,15 @@ import { endSandboxes, type ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'> & { models: ScopedModel[] }
 
-/** A sandbox that is still not filled after this long belonged to a process that died. */
+/** A sandbox that is still filling after this long belonged to a process that died. */
 const maxFillMilliseconds = 600_000
-/** After this long another request fills one in its place. */
+/** Time after which another request may fill a sandbox instead of the one that is filling it. */
 const claimMilliseconds = 30_000
-/** How long a request waits for another one that fills the sandbox. */
+/** Longest time that a request waits for another request to fill the sandbox. */
 const maxWaitMilliseconds = 10_000
 const lookEveryMilliseconds = 50
 
-/** The sandbox of a key, if it has one. By a clock that is wrong nothing ends. */
+/** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as ended. */
 export function findSandbox(
   { db, clock, clockWatch }: Pick<Context, 'db' | 'clock' | 'clockWatch'>,
   keyId: number,
@@ -25,11 +25,12 @@ export function findSandbox(
 }
 
 /**
- * A key's sandbox; filled from `sandbox/data` on first use, an hour after its last write, and after it was cleared. An
- * old scope is out of reach from then on, and its documents are deleted. By a clock that is wrong nothing ends.
+ * Returns a key's sandbox, and fills it from `sandbox/data` on first use, an hour after its last write, and after it
+ * was cleared. From then on the old scope is out of reach, and its documents are deleted. While this process's clock is
+ * wrong, no sandbox counts as ended.
  *
- * @throws ClockSkewError where there is none, and the clock of this process is wrong; DomainError `conflict` with a retry
- * time when it has been filled too often
+ * @throws ClockSkewError if the key has no sandbox and this process's clock is wrong; DomainError `conflict` with a
+ * retry time if the sandbox has been filled too often or another request takes too long to fill it
  */
 export async function openSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
   const { db, clockWatch } = store
@@ -42,10 +43,10 @@ export async function openSandbox(store: Context, keyId: number): Promise<OpenSa
   return filling
 }
 
-/** The sandboxes that this process fills or waits for: however many requests ask for one, it is looked for once. */
+/** Sandboxes that this process is filling or waiting for, so that concurrent requests of a key share one attempt. */
 const fills = new Map<string, Promise<OpenSandbox>>()
 
-/** Fills a sandbox, or waits for the request that does. */
+/** Fills a key's sandbox, or waits for the request that is filling it. */
 async function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
   const { db, clock } = store
   const deadline = performance.now() + maxWaitMilliseconds
@@ -54,7 +55,7 @@ async function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
     if (await claimFill(db, keyId, now, new Date(now.getTime() + claimMilliseconds))) {
       let filledAt: Date | undefined
       try {
-        // Somebody may have filled it just before.
+        // Another request may have filled the sandbox just before the claim.
         const found = await findOpen(db, keyId, now)
         if (found) return found
         const seconds = await secondsUntilFill(db, keyId, now)
@@ -99,7 +100,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
     return sandbox
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    // It took so long that another request filled one.
+    // Filling took so long that another request has opened a sandbox for the key.
     await endSandboxes(store, { _id: scope }, clock())
     throw busy()
   }

@@ -3,11 +3,11 @@ import { isDuplicate } from '../platform/mongo/errors.ts'
 import type { ClockStart } from '../versions/host-clock-store.ts'
 import { sandboxKeyModel } from './model.ts'
 
-/** How often the sandbox of a key is filled at most, and in which time (decisions §13). */
+/** Maximum number of times that a key's sandbox is filled within `fillsMilliseconds` (decisions §13). */
 const maxFills = 60
 const fillsMilliseconds = 600_000
 
-/** Begins to fill a key's sandbox; false while another request does. */
+/** Claims the filling of a key's sandbox. Returns false while another request is filling it. */
 export async function claimFill(db: Db, keyId: number, now: Date, until: Date): Promise<boolean> {
   const free = { _id: keyId, $or: [{ filling_until: null }, { filling_until: { $lte: now } }] }
   try {
@@ -23,27 +23,27 @@ export async function claimFill(db: Db, keyId: number, now: Date, until: Date): 
   }
 }
 
-/** Ends it. @param filledAt when the sandbox was filled; undefined where it was not */
+/** Releases the claim on filling. @param filledAt when the sandbox was filled; undefined if it was not */
 export async function endFill(db: Db, keyId: number, filledAt?: Date): Promise<void> {
   const noted = filledAt ? { $push: { fills: { $each: [filledAt], $slice: -maxFills } } } : {}
   await sandboxKeyModel(db).updateOne({ _id: keyId }, { $set: { filling_until: null }, ...noted } as never)
 }
 
-/** The seconds until a key's sandbox may be filled again; 0 for now. */
+/** Returns the seconds until a key's sandbox may be filled again; 0 if it may be filled immediately. */
 export async function secondsUntilFill(db: Db, keyId: number, now: Date): Promise<number> {
   const { fills = [] } = (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
   const free = (fills.at(-maxFills)?.getTime() ?? 0) + fillsMilliseconds
   return Math.max(0, Math.ceil((free - now.getTime()) / 1000))
 }
 
-/** The last versions that earlier sandboxes of a key gave out: a fresh one goes on after them, as a poller expects. */
+/** Returns the last versions of a key's earlier sandboxes. A fresh one continues after them, as a poller expects. */
 export async function lastVersionsOf(db: Db, keyId: number): Promise<ClockStart> {
   const { last_version = 0, last_message_version = 0 } =
     (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
   return { last: last_version, messages_last: last_message_version }
 }
 
-/** Keeps the last versions of a sandbox that has ended. */
+/** Stores the last versions of an ended sandbox. */
 export async function keepVersions(
   db: Db,
   keyId: number,
@@ -57,7 +57,7 @@ export async function keepVersions(
   )
 }
 
-/** Removes what no later sandbox needs: versions that the clock has passed, and fills that count no more. */
+/** Deletes state that no later sandbox needs: versions that the clock has passed, and fillings that no longer count. */
 export async function sweepKeys(db: Db, now: Date): Promise<void> {
   const passed = { $lte: now.getTime() / 1000 }
   const recent = { $elemMatch: { $gt: new Date(now.getTime() - fillsMilliseconds) } }

@@ -13,7 +13,7 @@ const lifetimeMilliseconds = 3_600_000
 const maxDocuments = 5000
 const maxBytes = 64 * 1024 * 1024
 
-/** A sandbox as a request finds it. */
+/** The fields of an open sandbox that a request reads. */
 export type OpenSandbox = Pick<
   Sandbox,
   '_id' | 'documents' | 'bytes' | 'ahead_seconds' | 'rules' | 'rules_id' | 'course'
@@ -23,31 +23,31 @@ function endAfter(now: Date): Date {
   return new Date(now.getTime() + lifetimeMilliseconds)
 }
 
-/** The sandbox of a key that requests use, or null. @param now null where no clock tells whether it has ended */
+/** Returns a key's open sandbox, or null. @param now null if no sound clock can tell whether the sandbox has ended */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
   const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
   const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1, course: 1 }
   return sandboxModel(db).collection.findOne(filter, { projection }) as Promise<OpenSandbox | null>
 }
 
-/** Stores a sandbox before anything is put into it. */
+/** Stores a sandbox's record before any of its documents. */
 export async function insertFilling(db: Db, sandbox: Omit<Sandbox, 'state'>): Promise<void> {
   await sandboxModel(db).create([{ ...sandbox, state: 'filling' }])
 }
 
-/** Lets requests find a sandbox that has been filled. Fails with a duplicate-key error where the key has one already. */
+/** Opens a filled sandbox to requests. Fails with a duplicate-key error if the key already has an open one. */
 export async function openFilled(db: Db, scope: number, now: Date): Promise<void> {
   const opened = { state: 'open', due_at: endAfter(now) } as const
   await sandboxModel(db).updateOne({ _id: scope, state: 'filling' }, { $set: opened })
 }
 
-/** The most that a write can have put into a sandbox. */
+/** Upper bounds for the documents and bytes that a write has added to a sandbox. */
 export interface Growth {
   documents: number
   bytes: number
 }
 
-/** Notes a write that was carried out: the sandbox lives for an hour from now on, and holds more. */
+/** Notes a completed write, which lets the sandbox live for another hour and adds to its size. */
 export async function noteWrite(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
   scope: number,
@@ -59,22 +59,22 @@ export async function noteWrite(
   )
 }
 
-/** A sandbox that is kept open is written to once in so long, and not with each look at it. */
+/** Minimum time between two writes that keep a sandbox open, so that not every look causes a write. */
 const renewMilliseconds = 60_000
 
-/** Lets a sandbox live for an hour from now on, give or take a minute, although nothing is written to it. */
+/** Lets a sandbox live for another hour, accurate to a minute, even though nothing is written to it. */
 export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: number): Promise<void> {
   const due = endAfter(clock())
   const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
 }
 
-/** True while requests find a sandbox. */
+/** True while requests can find the sandbox. */
 export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Takes the turn of a sandbox; false while another has it. */
+/** Takes a sandbox's turn. Returns false while another owner has it. */
 export async function takeTurn(
   db: Db,
   scope: number,
@@ -82,7 +82,7 @@ export async function takeTurn(
   now: Date,
   until: Date,
 ): Promise<boolean> {
-  // One from before there were turns has none.
+  // A sandbox stored before turns existed has no `turn_until`.
   const free = { _id: scope, state: 'open', turn_until: { $not: { $gt: now } } } as const
   const { modifiedCount } = await sandboxModel(db).updateOne(free, {
     $set: { turn_until: until, turn_of: owner },
@@ -90,16 +90,16 @@ export async function takeTurn(
   return modifiedCount === 1
 }
 
-/** Ends a turn, and notes by how many documents the sandbox has grown at most. */
+/** Ends a turn, and adds the maximum number of documents that the sandbox may have gained. */
 export async function endTurn(db: Db, scope: number, owner: string, documents: number): Promise<void> {
   const ended = { $set: { turn_until: null, turn_of: null }, $inc: { documents } }
   await sandboxModel(db).updateOne({ _id: scope, turn_of: owner }, ended)
 }
 
 /**
- * Refuses to add so many documents to a sandbox that they may not fit.
+ * Checks that a number of additional documents fits into a sandbox.
  *
- * @throws DomainError `conflict`
+ * @throws DomainError `conflict` if they may not fit
  */
 export async function requireRoomFor(
   context: Pick<Context, 'db' | 'models'>,
@@ -110,9 +110,9 @@ export async function requireRoomFor(
 }
 
 /**
- * Refuses a write to a sandbox that is full. How many documents there are is counted only where there may be too many.
+ * Checks before a write that a sandbox is not full. The documents are counted only if there may be too many.
  *
- * @throws DomainError `conflict`
+ * @throws DomainError `conflict` if the sandbox is full
  */
 export async function requireRoom(
   { db, models }: Pick<Context, 'db' | 'models'>,
@@ -142,16 +142,16 @@ async function countDocuments(
 
 type Ahead = Pick<Sandbox, '_id' | 'ahead_seconds'>
 
-/** The open sandboxes of which the clock was moved. */
+/** Returns the open sandboxes whose clock was moved. */
 export function findAhead(db: Db): Promise<Ahead[]> {
   return sandboxModel(db)
     .find({ state: 'open', ahead_seconds: { $gt: 0 } }, { ahead_seconds: 1 })
     .lean()
 }
 
-/** Moves a sandbox's clock; null where it would be further ahead than `maximum` then, or the sandbox is gone. */
+/** Moves a sandbox's clock ahead. Returns null if it would exceed `maximum` seconds, or if the sandbox is gone. */
 export function moveAhead(db: Db, scope: number, seconds: number, maximum: number): Promise<Ahead | null> {
-  // One from before there were clocks has none.
+  // A sandbox stored before clocks existed has no `ahead_seconds`.
   const mayMove = { _id: scope, state: 'open', ahead_seconds: { $not: { $gt: maximum - seconds } } } as const
   return sandboxModel(db)
     .findOneAndUpdate(

@@ -13,47 +13,47 @@ import {
 } from '../platform/mongo/fields.ts'
 
 /**
- * A fault that a certification plays: it lasts a time from when it is first met, however many requests meet it, so that
- * nobody's own repetitions use it up (decisions §25).
+ * A fault that a certification plays. It lasts for a fixed time after the first request meets it, however many requests
+ * follow, so that a product's own repetitions do not use it up (decisions §25).
  */
 export interface CourseFault {
   id: string
   fault: FaultName
-  /** The route that meets it, with its method. */
+  /** The route that meets the fault, with its method. */
   route: string
   milliseconds: number
-  /** When it is over, by the database's clock; null until it is met. */
+  /** End of the fault by the database's clock; null until a request meets the fault. */
   until: Date | null
 }
 
 const fields = {
-  /** The scope: takes the place of a host id, and everything in this sandbox belongs to it. */
+  /** The scope, which takes the place of a host id in all documents of this sandbox. */
   _id: number,
   key_id: number,
-  /** `filling` until the data is in it, `open` while requests find it, `ended` until it is deleted. */
+  /** `filling` until all data is stored, `open` while requests can find the sandbox, `ended` until it is deleted. */
   state: word<'filling' | 'open' | 'ended'>(),
-  /** When it ends, or when filling it is given up; once it has ended, when it is swept for the last time. */
+  /** When the sandbox ends or its filling is given up; for an ended sandbox, the time of its last sweep. */
   due_at: moment,
-  /** How many documents it may hold, at most. */
+  /** Upper bound for the number of documents in the sandbox. */
   documents: number,
-  /** Bytes of the bodies that were written to it. */
+  /** Total size of the request bodies written to the sandbox, in bytes. */
   bytes: number,
-  /** How far its clock was moved ahead, in seconds. */
+  /** Seconds by which the sandbox's clock is ahead. */
   ahead_seconds: { ...number, default: 0 },
-  /** Until when a scenario has its turn, and which; null for none. */
+  /** End of the playing scenario's turn, and the id of the turn's owner; both null when no scenario is playing. */
   turn_until: momentOrNull,
   turn_of: textOrNull,
-  /** By which requests and hints meet faults. */
+  /** Rules that make requests and hints meet faults. */
   rules: list<FaultRule>(Object),
-  /** Differs for all rules that it ever had. */
+  /** Changes whenever the rules are replaced. */
   rules_id: textOrNull,
-  /** The certification that runs in it, and what it plays; null for none. */
+  /** The certification that runs in the sandbox, with its faults; null if none runs. */
   course: objectOrNull({ certification_id: number, faults: list<CourseFault>(Object), hint: textOrNull }),
 }
 
 /**
- * One sandbox. Its record is written before anything is put into it and deleted after everything in it, so that
- * nothing is left behind, whenever a process dies.
+ * One sandbox. Its record is written before any of its documents and deleted after all of them, so that nothing is left
+ * behind if a process dies.
  */
 export type Sandbox = Stored<typeof fields>
 
@@ -73,13 +73,15 @@ export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 const keyFields = {
   /** Id of the key. */
   _id: number,
-  /** Until when a process fills its sandbox: the others wait for it, so that it is filled once. Null for none. */
+  /**
+   * End of a process's claim to fill the sandbox; others wait, so that it is filled only once. Null without a claim.
+   */
   filling_until: momentOrNull,
-  /** When it was filled, the last 60 times. */
+  /** Times of the last 60 fillings. */
   fills: list<Date>(Date),
-  /** The last version that any of its sandboxes gave out, in seconds since 1970. */
+  /** The last version that any of the key's sandboxes gave out, in seconds since 1970. */
   last_version: { ...number, default: 0 },
-  /** The same of messages. */
+  /** The last message version that any of the key's sandboxes gave out, in seconds since 1970. */
   last_message_version: { ...number, default: 0 },
 }
 

@@ -12,7 +12,7 @@ import { Message, MessageCreate } from '../stays/messages/schema.ts'
 import { serializeMessage } from '../stays/messages/serialize.ts'
 
 /**
- * What the sandbox has beyond the routes of `/v1`: it can be cleared, and its guests can reply, so that a partner sees
+ * Sandbox routes beyond those of `/v1`. They clear the sandbox, and let its guests reply so that a partner sees
  * messages arrive (decisions §13 and §17).
  */
 export function sandboxRoutes(app: AppContext) {

@@ -2,38 +2,38 @@ import { type FaultRule, isHintFault } from '../http/fault-rule.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 
-/** The rules of a sandbox, and which they are: they may be replaced while they are looked at. */
+/** A sandbox's rules, with an id that shows whether they have been replaced since they were read. */
 export type Rules = Pick<Sandbox, '_id' | 'rules' | 'rules_id'>
 
-/** The rules of a sandbox that is open. */
+/** Returns the rules of an open sandbox, or null if the sandbox is not open. */
 export function findRules(db: Db, scope: number): Promise<Rules | null> {
   return sandboxModel(db).findOne({ _id: scope, state: 'open' }, { rules: 1, rules_id: 1 }).lean()
 }
 
-/** Puts rules in the place of those of before. */
+/** Replaces all rules of a sandbox. */
 export async function replaceRules(db: Db, scope: number, rules: FaultRule[]): Promise<void> {
   const change = { rules, rules_id: crypto.randomUUID() }
   await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: change })
 }
 
-/** Counts a request to a route, as `POST /sandbox/bookings`; returns the rule that it meets, or null. */
+/** Counts a request to a route, such as `POST /sandbox/bookings`. Returns the rule that the request meets, or null. */
 export function takeRequestRule(db: Db, found: Rules, route: string): Promise<FaultRule | null> {
   const isOf = (rule: FaultRule) => !isHintFault(rule.fault) && (rule.route === null || rule.route === route)
   return takeRule(db, found, isOf)
 }
 
-/** Counts the first try of a hint; returns the rule that it meets, or null. */
+/** Counts the first try of a hint. Returns the rule that the hint meets, or null. */
 export async function takeHintRule(db: Db, scope: number, event: string): Promise<FaultRule | null> {
   const isOf = (rule: FaultRule) => isHintFault(rule.fault) && (rule.event === null || rule.event === event)
   return takeRule(db, await findRules(db, scope), isOf)
 }
 
 /**
- * Counts something against the first rule that matches it and is not used up; exact, however many processes do so at
- * once.
+ * Counts a request or hint against the first matching rule that is not used up. The counts are exact even if many
+ * processes count concurrently.
  *
  * @param found the rules as they were read
- * @returns the rule, if it is met
+ * @returns the rule if its fault must be played, otherwise null
  */
 async function takeRule(
   db: Db,
@@ -53,7 +53,7 @@ async function takeRule(
       { $inc: { [left]: -1 } },
     )
     if (modifiedCount === 1) return counter === 'times' ? rule : null
-    // Others have used it up, or it was replaced.
+    // Other requests have used the rule up, or it was replaced.
     seen = await findRules(db, _id)
   }
   return null

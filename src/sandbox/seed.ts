@@ -28,7 +28,7 @@ interface UserData {
 interface ListingData {
   id: number
   status: ListingStatus
-  /** Id of its first room type; the others follow. */
+  /** Id of the listing's first room type. Its other room types get the following ids. */
   first_room_type_id: number
   first_room_id: number
   body: object
@@ -47,7 +47,7 @@ interface BookingData {
 }
 
 interface RatesData {
-  /** Of the job. */
+  /** Id of the rate job. */
   id: number
   data: RateItem[]
 }
@@ -56,7 +56,7 @@ interface RatesData {
  * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the ids of the
  * contract and dates relative to today.
  *
- * @param start where its versions start
+ * @param start the versions from which the sandbox's clock starts
  */
 export async function seedSandbox(
   store: Store,
@@ -76,7 +76,7 @@ export async function seedSandbox(
   for (const write of data.rates) await seedRates(store, scope, write)
 }
 
-/** Makes changes in one transaction: nobody else writes to a sandbox that is filling, and each commit costs. */
+/** Makes changes in one transaction, because each commit costs and nobody else writes to a sandbox that is filling. */
 function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<void> {
   return inTransaction(db, `sandbox/${scope}`, async (session) => {
     for (const { run } of works) await run(session)
@@ -110,7 +110,7 @@ async function seedRates(store: Store, scope: number, { id, data }: RatesData): 
   await carryOut(store.db, await prepareRates(context, scope, data))
 }
 
-/** Read once: a test suite clears its sandbox before each of its tests. */
+/** Read only once, because a test suite may clear its sandbox before each of its tests. */
 const data = {
   users: readData<UserData>('users'),
   listings: readData<ListingData>('listings'),

@@ -13,33 +13,33 @@ export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 
-/** A write in progress may commit this much later: a sandbox that has ended is swept once more after that time. */
+/** A write in progress may commit this much later, so an ended sandbox is swept once more after this time. */
 const maxRequestMilliseconds = 30_000
 
-/** Ids given out in the sandbox begin above those of the contract and the fixtures. */
+/** The first id that the sandbox assigns, above all ids of the contract and the fixtures. */
 const firstFreeId = 10_000
 
-/** The database of all sandboxes, beside the live one. */
+/** Returns the database of all sandboxes, which is separate from the live one. */
 export function sandboxDatabase(live: Db): Db {
   return live.useDb(`${live.name}_sandbox`, { useCache: true })
 }
 
-/** Prepares the sandbox database at start. */
+/** Prepares the sandbox database when the service starts. */
 export async function prepareSandbox(db: Db): Promise<void> {
   await raiseSequences(db, sequenceNames, firstFreeId)
 }
 
-/** Clears the sandbox of one key: its next request finds a fresh one. */
+/** Clears a key's sandbox. The key's next request finds a fresh one. */
 export async function clearSandbox({ db, clock, models }: Context, keyId: number): Promise<void> {
   await endSandboxes({ db, models }, { key_id: keyId, state: 'open' }, clock())
 }
 
-/** Clears the sandboxes of all keys; returns how many there were. */
+/** Clears the sandboxes of all keys, and returns their number. */
 export async function clearAllSandboxes({ db, clock, models }: Context): Promise<number> {
   return endSandboxes({ db, models }, { state: 'open' }, clock())
 }
 
-/** Deletes the sandboxes whose hour is over, and what late writes left in those that ended before. */
+/** Ends the sandboxes whose time is over, and deletes what late writes left in sandboxes that ended earlier. */
 export async function sweepSandboxes({ db, clock, models }: Context): Promise<void> {
   const now = clock()
   await endSandboxes({ db, models }, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)
@@ -52,7 +52,7 @@ export async function sweepSandboxes({ db, clock, models }: Context): Promise<vo
   await sweepKeys(db, now)
 }
 
-/** Puts sandboxes out of reach and empties them; returns how many. */
+/** Puts sandboxes out of reach and empties them. Returns the number that this call ended. */
 export async function endSandboxes(
   { db, models }: Pick<Context, 'db' | 'models'>,
   which: FilterQuery<Sandbox>,
@@ -71,7 +71,7 @@ export async function endSandboxes(
   return ended
 }
 
-/** How the documents of a scope are found in each collection, always by an index. */
+/** Returns the filter that finds a scope's documents in each collection, always by an index. */
 export function scopeFilters(
   db: Db,
   models: ScopedModel[],
@@ -84,7 +84,7 @@ export function scopeFilters(
   ]
 }
 
-/** The versions that it gave out are kept before its clock is deleted. */
+/** Deletes a scope's documents, after storing the last versions of its clock for the key's next sandbox. */
 async function deleteScope(
   { db, models }: Pick<Context, 'db' | 'models'>,
   { _id: scope, key_id }: Pick<Sandbox, '_id' | 'key_id'>,

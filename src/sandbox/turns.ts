@@ -6,17 +6,17 @@ import type { ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
 
-/** The turn of a process that died ends after this long: longer than any scenario takes. */
+/** Time after which a dead process's turn ends. No scenario takes this long. */
 const turnMilliseconds = 120_000
 const maxWaitMilliseconds = 30_000
 const lookEveryMilliseconds = 100
 
 /**
- * Runs `work` while nothing else does so for the same sandbox, in any process: two scenarios at once would each find the
- * same booking and the same unit.
+ * Runs `work` while no other process or request does so for the same sandbox, because two concurrent scenarios would
+ * find the same booking and the same unit.
  *
- * @param work told of a way to ask for room before it begins: throws DomainError `conflict` where there is none
- * @throws DomainError `conflict` when its turn does not come within 30 s, with a retry time, or the sandbox is cleared
+ * @param work receives `requireRoom`, which throws DomainError `conflict` if the sandbox has no room for the documents
+ * @throws DomainError `conflict` with a retry time if the turn does not come within 30 s, or if the sandbox is cleared
  */
 export async function inTurn<T>(
   store: Context,
@@ -40,7 +40,7 @@ export async function inTurn<T>(
       grown = documents
     })
   } catch (error) {
-    // What it needed is gone with the sandbox, whatever that was.
+    // If the sandbox was cleared, the error only reports data that went with it.
     throw (await isOpen(db, scope)) ? error : cleared()
   } finally {
     await endTurn(db, scope, owner, grown)

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** The clocks of these hosts. */
+/** Returns the clocks of these hosts, without hosts that have no clock. */
 export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]> {
   const found: HostClock[] = []
   for (let start = 0; start < hostIds.length; start += clocksPerQuery) {
@@ -13,29 +13,29 @@ export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]
 
 const clocksPerQuery = 1000
 
-/** A change of a host's clock: the counters that moved, that what is held is let go of, or its end. */
+/** A change to a host's clock: counters that moved, a release of the host's held requests, or the clock's deletion. */
 export type ClockChange =
   | { hostId: number; gone: false; isRelease: boolean; clock: Partial<Record<Counter, number>> }
   | { hostId: number; gone: true }
 
-/** Has all processes answer what they hold for a host, whether or not anything has changed. */
+/** Makes all processes answer the requests they hold for a host, whether or not anything has changed. */
 export async function releaseHeld(db: Db, hostId: number): Promise<void> {
   await hostClockModel(db).collection.updateOne({ _id: hostId } as never, { $inc: { released: 1 } })
 }
 
-/** The changes of all hosts' clocks, as they are acknowledged by a majority. */
+/** A stream of changes to all hosts' clocks, as a majority acknowledges them. */
 export interface ClockStream {
-  /** The next change if there is one already; opens the stream. */
+  /** Opens the stream and returns the next change if there already is one, otherwise null. */
   tryNext(): Promise<ClockChange | null>
   /** Waits for the next change. */
   next(): Promise<ClockChange>
   close(): Promise<void>
 }
 
-/** How long the server holds a question for more; less than the time in which any operation must be answered. */
+/** Time that the server waits for a change before responding; less than the time limit on any operation. */
 const streamWaitMilliseconds = 2000
 
-/** Watches the clocks of all hosts; a change that a driver can resume after is missed by nobody. */
+/** Watches the clocks of all hosts. No change is missed as long as the driver can resume the stream. */
 export function watchClocks(db: Db): ClockStream {
   const interesting = [{ $match: { operationType: { $in: ['update', 'replace', 'delete'] } } }]
   const stream = hostClockModel(db).collection.watch<HostClock, ClockEvent>(interesting, {

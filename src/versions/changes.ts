@@ -5,19 +5,20 @@ import { type ClockChange, type ClockStream, findClocks, watchClocks } from './c
 import type { Counter, HostClock } from './model.ts'
 
 const counters: Counter[] = ['last', 'messages_last']
-/** A broken stream is reopened soon, then after longer; each time the clocks are looked at. */
+/** Delay before a broken stream is first reopened; further attempts wait longer. Each attempt also reads the clocks. */
 const reopenSoonMilliseconds = 300
 const reopenEveryMilliseconds = 4000
 const closeMilliseconds = 2000
 
 /**
- * Tells when something of a host has changed: one change stream on the hosts' clocks, however many watch. It begins
- * with the first who watches or follows. What is told has been acknowledged by a majority, so a read that follows sees it.
+ * Reports changes to hosts' data from one change stream on the hosts' clocks, however many watchers there are. The
+ * stream opens with the first watcher or follower. A reported change has been acknowledged by a majority, so a read
+ * made after the report sees it.
  */
 export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
   private readonly followers = new Set<(hostId: number | 'any') => void>()
-  /** The clocks of watched hosts, as last heard of. */
+  /** The last known clocks of watched hosts, by host id. */
   private readonly known = new Map<number, Partial<HostClock>>()
   private stream: ClockStream | undefined
   private isLive = false
@@ -62,7 +63,7 @@ export class HostChanges implements Changes {
   async close(): Promise<void> {
     this.closed = true
     this.pause.resolve()
-    // A database that does not respond is not waited for: nothing is lost with a stream.
+    // The wait has a limit in case the database does not respond. Nothing is lost by abandoning the stream.
     const ended = Promise.all([this.stream?.close().catch(() => {}), this.running])
     await withTimeoutOrNull(ended, closeMilliseconds)
   }
@@ -71,7 +72,7 @@ export class HostChanges implements Changes {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
         this.stream = watchClocks(this.db)
-        // Opens the stream; what comes before it is live is found by looking.
+        // Opens the stream. The read of all watched clocks below finds changes made before the stream is live.
         const first = await this.stream.tryNext()
         this.isLive = true
         await this.look()
@@ -106,7 +107,7 @@ export class HostChanges implements Changes {
     for (const tell of this.followers) tell(hostId)
   }
 
-  /** Looks at the clocks of all watched hosts; one that nothing is known of may have moved. */
+  /** Reads the clocks of all watched hosts. A clock that was not known counts as moved. */
   private async look(): Promise<void> {
     const hosts = [...new Set([...this.watchers.keys()].map((name) => Number.parseInt(name, 10)))]
     const found = new Map((await findClocks(this.db, hosts)).map((clock) => [clock._id, clock]))
@@ -137,22 +138,22 @@ function nameOf(hostId: number, counter: Counter): string {
 }
 
 /**
- * The news for a watcher: something was written, the host is gone, as a sandbox that was cleared, or what is held for it is
- * to be answered now.
+ * An event for a watcher: the counter has moved, the host is gone (such as a cleared sandbox), or the host's held
+ * requests must be answered immediately.
  */
 export type Movement = 'moved' | 'gone' | 'released'
 
 /** Watches one counter of one host's clock. */
 export interface Watch {
-  /** Resolves with what has happened since it was last called, or since the watch began. */
+  /** Resolves with the first event since the previous call, or since the watch began. */
   next(): Promise<Movement>
   end(): void
 }
 
-/** Tells when something of a host has changed. */
+/** Reports changes to hosts' data. */
 export interface Changes {
-  /** Watches the bookings (`last`) or the messages of a host; whoever reads after this misses nothing. */
+  /** Watches a host's bookings (`last`) or messages. A caller that reads after calling this misses no change. */
   watch(hostId: number, counter: Counter): Watch
-  /** Tells of every host that moves, until `end`; `any` where one may have moved unheard. */
+  /** Calls `tell` with each host that changes, until `end`; with `any` if some host's change may have been missed. */
   follow(tell: (hostId: number | 'any') => void): { end(): void }
 }

@@ -4,25 +4,26 @@ import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
 /** The position of a change among all changes of its host. */
 export interface Tick {
-  /** The booking version: `max(now, last + 1 s)`, so no two changes of a host share one. */
+  /** The booking version, `max(now, last + 1 s)`, which no two changes of a host share. */
   version: Date
   sequence: number
-  /** The version of the message that goes with the change; only where one was asked for. */
+  /** Version of the message that accompanies the change; null unless requested. */
   messageVersion: Date | null
 }
 
-/** Queue of everything that advances a host's clock: writers of bookings, availability and messages. */
+/** Returns the name of the queue for all writers that advance a host's clock: bookings, availability and messages. */
 export function hostQueue(hostId: number): string {
   return `host/${hostId}`
 }
 
 /**
- * Gives a change its version, inside the change's own transaction. Two transactions of one host cannot both
- * advance the clock from the same state: the second starts over and advances it after the first. So the order of
- * versions is the order in which changes become visible, and a reader that has seen a version has seen
- * everything before it.
+ * Gives a change its version, inside the change's own transaction. Two transactions of one host cannot both advance the
+ * clock from the same state, because the second starts over and advances it after the first. The order of versions is
+ * therefore the order in which changes become visible, and a reader that has seen a version has seen everything before
+ * it.
  *
- * @param withMessage a message is written along with it, see {@link nextMessageVersion}
+ * @param withMessage whether the change also writes a message, which then gets a version, see
+ * {@link nextMessageVersion}
  */
 export async function advanceHostClock(
   db: Db,
@@ -38,15 +39,15 @@ export async function advanceHostClock(
 }
 
 /**
- * Gives a message its version, by the same rule and with a counter of its own, so that messages never push the versions
- * of bookings ahead.
+ * Gives a message its version by the same rule, but from a separate counter, so that messages never push booking
+ * versions ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
   const clock = await advance(db, session, hostId, { counters: ['messages_last'], sequence: 0, now })
   return versionOf(clock, 'messages_last')
 }
 
-/** Gives several messages their versions, in their order; the first of them. */
+/** Gives `count` messages consecutive versions, one second apart, and returns the first version. */
 export async function nextMessageVersions(
   db: Db,
   session: Session,
@@ -59,31 +60,31 @@ export async function nextMessageVersions(
   return first
 }
 
-/** Gives a change without a version its position among the host's changes, by the same rule. */
+/** Gives a change without a version its position in the host's sequence of changes. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
   if (!advanced) throw noClock()
   return advanced.sequence
 }
 
-/** The version of the host's latest visible change; 1970 where nothing has changed yet. */
+/** Returns the version of the host's latest visible change; 1970 if nothing has changed yet. */
 export async function readHostClock(db: Db, hostId: number, counter: Counter = 'last'): Promise<Date> {
   const clock = await findClock(db, hostId, { [counter]: 1 })
   return versionOf(clock ?? {}, counter)
 }
 
-/** False for a sandbox that was cleared. */
+/** Returns whether the host has a clock. A cleared sandbox has none. */
 export async function hasClock(db: Db, hostId: number): Promise<boolean> {
   return (await findClock(db, hostId, { _id: 1 })) !== null
 }
 
-/** The latest version of any host. */
+/** Returns the latest booking version of all hosts. */
 export async function readLatestVersion(db: Db): Promise<Date> {
   const latest = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: -1 }).lean()
   return versionOf(latest ?? {}, 'last')
 }
 
-/** Where a new clock starts: its versions come after these, in seconds since 1970. */
+/** Starting point of a new clock, in seconds since 1970. All its versions come after these. */
 export type ClockStart = Pick<HostClock, Counter>
 
 /** Starts the clock of a new host. */
@@ -96,10 +97,10 @@ export async function startHostClock(
 }
 
 /**
- * Moves the clocks of all hosts ahead, for what was lost in a restore.
+ * Moves all hosts' clocks ahead, past the versions that were lost in a restore.
  *
- * @param from where they go on at least, before they are moved
- * @returns how many there are, and what all of them are at least at
+ * @param from minimum time to which every clock is raised before it is moved ahead
+ * @returns the number of clocks, and the lowest booking version that any clock has afterwards
  */
 export async function moveClocksAhead(
   db: Db,
@@ -117,14 +118,14 @@ export async function moveClocksAhead(
 
 interface Advance {
   counters: Counter[]
-  /** How far the sequence moves. */
+  /** Amount by which the sequence is raised. */
   sequence: 0 | 1
   now: Date
 }
 
 /**
- * Moves counters to the present, or a second on where they are there already. Which of the two is part of the update's
- * filter, because the update itself cannot choose; what is likely is tried first.
+ * Moves counters to the present, or one second ahead if they have already reached it. Each case is a separate update
+ * whose filter checks the case, because an update itself cannot choose. The likeliest case is tried first.
  */
 async function advance(
   db: Db,
@@ -158,12 +159,12 @@ function fill<T>(counters: Counter[], value: T): Partial<Record<Counter, T>> {
   return Object.fromEntries(counters.map((counter) => [counter, value]))
 }
 
-/** Counters last seen ahead of the present, as happens in a burst: decides which update to try first. */
+/** Counters last seen ahead of the present, as happens in a burst. They decide which update is tried first. */
 const seenAhead = new Set<string>()
-/** These are hints only: beyond this number they are dropped. */
+/** Number of hints at which all of them are dropped, because a missing hint only costs an extra attempt. */
 const maxHints = 10_000
 
-/** Every choice of counters that may be ahead of the present. */
+/** Returns every subset of the counters that may be ahead of the present, likeliest first. */
 function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
   const choices = counters.reduce<Counter[][]>(
     (made, counter) => made.flatMap((choice) => [choice, [...choice, counter]]),
@@ -190,7 +191,7 @@ function versionOf(clock: Partial<HostClock>, counter: Counter): Date {
   return new Date((clock[counter] ?? 0) * 1000)
 }
 
-/** Every host has a clock; a sandbox that was cleared in the middle of a request has lost it. */
+/** Returns the error for a host without a clock, which is a sandbox that was cleared in the middle of a request. */
 function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared meanwhile; try again', [], 1)
 }

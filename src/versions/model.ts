@@ -4,20 +4,20 @@ import { type Field, number, type Stored, schemaOf } from '../platform/mongo/fie
 const fields = {
   /** Host id. */
   _id: number,
-  /** The last version of a booking, in whole seconds since 1970. */
+  /** The latest booking version, in whole seconds since 1970. */
   last: number,
-  /** The last version of a message. */
+  /** The latest message version, in whole seconds since 1970. */
   messages_last: number,
-  /** Number of changes of bookings and availability so far. */
+  /** Number of changes to bookings and availability so far, plus the number of guest erasures. */
   sequence: number,
-  /** How often all that is held for it was answered, see `releaseHeld()`. */
+  /** Number of times that all the host's held requests were released, see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,
 }
 
-/** The clock of one host, which orders its changes. */
+/** One host's clock, which orders the host's changes. */
 export type HostClock = Stored<typeof fields>
 
-/** The kinds of versions, by the field of the clock that holds the last one. */
+/** The kinds of versions, named by the clock's field that holds the latest version. */
 export type Counter = 'last' | 'messages_last'
 
 const schema = schemaOf(fields)

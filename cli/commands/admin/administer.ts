@@ -26,7 +26,7 @@ export async function withDatabase<T>(
   work: (administration: Administration) => Promise<T>,
   opening: OpenOptions = {},
 ): Promise<T> {
-  // Redis is only notified of changes, and few commands need the secret.
+  // Commands use Redis only to announce changes, and few of them need the secret.
   const config = readConfig(process.env, ['MONGODB_URL'])
   if (!config.mongodbUrl) requireData(config.dataDir)
   const database = await openDatabase(config, { noTimeouts: true, ...opening })
@@ -38,13 +38,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** @throws Error for a folder without a database: the command would make an empty one there, and not see the service's */
+/** @throws Error if the folder has no database, because the command would create an empty one and miss the service's */
 function requireData(dataDir: string): void {
   if (!existsSync(join(dataDir, 'mongodb')))
     throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
 }
 
-/** @throws Error when this machine would write wrong dates */
+/** @throws Error if this machine's clock would write wrong dates */
 function requireSoundClock(skewSeconds: number): void {
   if (Math.abs(skewSeconds) > maxSkewSeconds)
     throw new Error(
@@ -52,7 +52,7 @@ function requireSoundClock(skewSeconds: number): void {
     )
 }
 
-/** {@link withDatabase} for a command that changes something, and notes that itself. */
+/** Opens the database with {@link withDatabase} for a command that changes data and writes the audit entry itself. */
 export function withSoundClock<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
   return withDatabase(async (administration) => {
     requireSoundClock(await measureSkew(administration.db))
@@ -63,18 +63,18 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
 /** How the audit entry of a command is written. */
 export interface Recording {
   /**
-   * `wrap`: in one transaction that all writes of the action join; `caller`: by the action, which calls `record` in its
-   * transaction, or `together`; `upfront`: before an action of many transactions.
+   * `wrap`: in one transaction that all writes of the action join. `caller`: by the action, which calls `record` in its
+   * own transaction, or `together`. `upfront`: before an action that takes many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
-  /** Why, in the administrator's words. */
+  /** Reason of the action, in the administrator's words. */
   reason?: string | null
 }
 
-/** The longest reason, in characters. */
+/** Maximum length of a reason, in characters. */
 const maxReason = 1000
 
-/** Why something is taken away, for the audit log. */
+/** Option that takes the reason of an action for the audit log. */
 export const reasonArgument = {
   reason: { type: 'string', description: 'Why, for the audit log', valueHint: 'text' },
 } as const satisfies ArgsDef
@@ -96,9 +96,9 @@ export interface Act extends Administration {
 }
 
 /**
- * {@link withDatabase} for a command that changes something, of hosts and keys unless it says `caller`: no action is
- * without its audit entry, and no entry without its action (except `upfront`, where the action may then fail). `work`
- * may run more than once, and prints nothing.
+ * Runs a command's action and writes its audit entry. Without `administer`, an action could lack its entry, or an entry
+ * its action; only an `upfront` action may fail after its entry was written. Changes to hosts and keys use `wrap`, and
+ * an entry names a host only with `caller`. `work` may run more than once, so it must print nothing.
  */
 export async function administer<T>(
   action: string,

@@ -129,7 +129,7 @@ interface Chosen {
   'with-open-stays'?: boolean | undefined
 }
 
-/** The guests that are to be erased. */
+/** Returns the guests to erase. */
 async function chosen({ db, clock }: Administration, args: Chosen): Promise<StoredUser[]> {
   if (args['from-receipts'] !== undefined) return ofReceipts(db, await readReceipts(args['from-receipts']))
   if (args.user !== undefined) {
@@ -148,14 +148,14 @@ async function chosen({ db, clock }: Administration, args: Chosen): Promise<Stor
 }
 
 interface Erasing {
-  /** To which receipts are added. */
+  /** File to which receipts are added. */
   file: string | undefined
   mayHaveOpenStays: boolean
-  /** A guest who has booked since the guests were chosen is left out; otherwise the command fails. */
+  /** True to leave out a guest who has booked since the guests were chosen; otherwise the command fails. */
   leavesOut: boolean
 }
 
-/** Erases guests one after the other; each has its receipt, synced to the disk, before anything of it is overwritten. */
+/** Erases guests one by one; a guest's receipt is synced to disk before any of the guest's data is overwritten. */
 async function eraseAll(
   context: Administration & { isUnserved: boolean },
   guests: StoredUser[],
@@ -183,7 +183,11 @@ async function eraseAll(
   return receipts
 }
 
-/** The guests of receipts; those that there are not any more count as done. @throws Error for one that is somebody else */
+/**
+ * Returns the guests that receipts name; guests that no longer exist count as erased.
+ *
+ * @throws Error if a receipt's id belongs to a different guest
+ */
 async function ofReceipts(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
   const guests: StoredUser[] = []
   for (const { user_id, host_id, user_created_at } of receipts) {
@@ -197,7 +201,7 @@ async function ofReceipts(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
   return guests
 }
 
-/** @throws Error while processes of an earlier release may serve, which know no erased guests */
+/** @throws Error while processes of an earlier release, which know no erased guests, may still serve */
 async function requireFinished(db: Db): Promise<void> {
   const { version, oldest } = await readSchemaState(db, release)
   if (oldest < Math.max(version, latestVersion(release.migrations)))

@@ -4,7 +4,7 @@ import { rateLimitBounds } from '../../../src/core/config.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
 import { UsageError } from '../../errors.ts'
 
-/** Which key a command is about. */
+/** Argument that identifies the key of a command. */
 export const keyArgument = {
   key: {
     type: 'positional',
@@ -14,7 +14,7 @@ export const keyArgument = {
 } as const
 
 /**
- * Id or first characters of a key. A whole key is refused: arguments are visible in the process list.
+ * Reads the id or first characters of a key. A whole key is refused, because arguments are visible in the process list.
  *
  * @throws UsageError for anything longer than the part that is not secret
  */
@@ -42,7 +42,7 @@ export function readNewName(text: string): string {
   return name
 }
 
-/** @throws UsageError for anything but a date or an ISO time that is still to come */
+/** @throws UsageError for anything but a date or an ISO time in the future */
 export function readExpiry(text: string): Date {
   const moment = readMoment(text)
   if (moment.getTime() <= Date.now())
@@ -58,7 +58,7 @@ function readMoment(text: string): Date {
   }
 }
 
-/** @throws UsageError unless it is within the bounds of the service's own setting */
+/** @throws UsageError unless the limit is within the bounds of the service's own setting */
 export function readRateLimit(text: string): number {
   const { minimum, maximum } = rateLimitBounds
   const limit = /^\d{1,7}$/.test(text) ? Number(text) : 0

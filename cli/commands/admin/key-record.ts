@@ -4,7 +4,7 @@ import type { MintedKey } from '../../../src/access/keys/store.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { note, print, record } from '../../output.ts'
 
-/** Shows a key that was just minted; it is shown only once. */
+/** Shows a newly minted key, which is shown only once. */
 export function showMinted(
   args: { json?: boolean | undefined },
   { key, record: minted }: MintedKey,
@@ -23,7 +23,7 @@ export function showMinted(
   note('Save the key now: it is not shown again')
 }
 
-/** A key's record as the commands print it. */
+/** Returns a key's record as the commands print it. */
 export function toRecord(key: ApiKey) {
   return {
     id: key.id,
@@ -47,7 +47,7 @@ export function toRecord(key: ApiKey) {
   }
 }
 
-/** Shows the record of a key, never the key. */
+/** Shows a key's record, never the key itself. */
 export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): void {
   const shown = toRecord(key)
   print(args, shown, ({ permissions: granted, previous, addresses, ...rest }) =>

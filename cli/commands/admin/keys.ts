@@ -148,11 +148,11 @@ const update = command({
 interface Changing {
   description: string
   change: (act: Administration, key: string) => Promise<ApiKey>
-  /** What it takes away may have a reason; the webhooks of the key are turned off. */
+  /** True if the change ends the key: it takes a reason, and turns off the key's webhooks. */
   endsKey?: boolean
 }
 
-/** A command that changes one key, notifies the running processes and shows the key's record. */
+/** Defines a command that changes one key, notifies the running processes and shows the key's record. */
 function changing(name: string, { description, change, endsKey = false }: Changing) {
   return command({
     meta: { name, description },

@@ -15,7 +15,7 @@ function toRecord(webhook: Webhook) {
   return { ...serializeWebhook(webhook), host_id: webhook.host_id, ...toGap(webhook) }
 }
 
-/** From where on a partner reads the feeds, after the endpoint was off. */
+/** Returns the versions after which a partner reads the feeds to catch up after the endpoint was off. */
 function toGap({ last_outage: gap }: Webhook) {
   return {
     bookings_after: gap && toVersion(gap.bookings_after),
@@ -48,7 +48,7 @@ const list = command({
 })
 
 function toDeliveryRecord(delivery: WebhookDelivery) {
-  // Live deliveries meet no faults.
+  // Live deliveries have no faults.
   const { fault: _, ...shown } = serializeDelivery(delivery)
   return { ...shown, created_at: toTimestamp(delivery.created_at) }
 }
@@ -72,7 +72,7 @@ const deliveries = command({
   },
 })
 
-/** Turns an endpoint off or on. */
+/** Defines a command that turns an endpoint off or on. */
 function switching(name: 'disable' | 'enable', description: string) {
   return command({
     meta: { name, description },

@@ -154,7 +154,7 @@ const verify = command({
   },
 })
 
-/** The option `--profile` names what is certified here: a stored profile is named by the environment. */
+/** Returns the arguments without `--profile`, which here names the profiles to certify instead of a stored profile. */
 function withoutProfile() {
   const { profile: _, ...rest } = sandboxArgs
   return rest
@@ -172,7 +172,7 @@ async function idOf(client: PartnerClient, id: string | undefined): Promise<numb
 
 const judgeTries = 4
 
-/** The certification once the state was judged, or as it is after some seconds. */
+/** Returns the certification once the uploaded state was judged, or as it stands after some seconds. */
 async function judged(client: PartnerClient, id: number): Promise<CertificationView> {
   let found = await read(client, id)
   for (let tries = 0; tries < judgeTries && found.next?.action === 'upload_state'; tries += 1) {
@@ -190,8 +190,9 @@ async function read(client: PartnerClient, id: number): Promise<CertificationVie
 }
 
 /**
- * Notes each case as it is decided, and each thing to be done, until the certification has ended; null when it is stopped
- * before. Limits, failures and lost connections are waited out: a build server must not take them for a product that failed.
+ * Notes each case as it is decided, and each next step, until the certification has ended; returns null if stopped
+ * earlier. Waits out limits, failures and lost connections, because a build server must not take them for a product
+ * that failed.
  */
 async function follow(client: PartnerClient, named: string | undefined): Promise<CertificationView | null> {
   const stop = stopOnSignal()

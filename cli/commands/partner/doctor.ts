@@ -61,14 +61,14 @@ function checkClock(headers: Headers): CommandFinding {
   const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
   if (Number.isNaN(skewSeconds))
     return { check: 'clock', state: 'warning', detail: 'the response has no Date header' }
-  // The header has whole seconds, cut off, and was on its way: less than that tells nothing.
+  // The header is cut off to whole seconds and was in transit, so a smaller difference means nothing.
   if (Math.abs(skewSeconds) < headerSeconds)
     return { check: 'clock', state: 'ok', detail: `within ${headerSeconds} s of the service` }
   const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
   return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
 }
 
-/** How far this user's poll is behind the feed: pending changes, and the age of the oldest. */
+/** Reports how far this user's poll is behind the feed: the number of pending changes, and the oldest one's age. */
 async function checkFeed(client: PartnerClient, key: OwnKey): Promise<CommandFinding> {
   const scope = { root: client.root, account: accountOf(client, key), filters: {} }
   try {

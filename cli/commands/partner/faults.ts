@@ -40,7 +40,7 @@ function describe({ rules }: Faults): string {
 
 type Args = Parameters<typeof openSandboxClient>[0] & Parameters<typeof print>[0]
 
-/** Reads or changes the rules, and prints how they stand then. */
+/** Reads or changes the rules, then prints the current rules. */
 async function send(args: Args, method: string, sent: { body?: string } = {}): Promise<void> {
   const client = await openSandboxClient(args)
   print(args, (await client.send<Faults>(method, '/faults', { ...sent, expects: Rules })).data, describe)

@@ -12,7 +12,7 @@ export const key = command({
   },
 })
 
-/** A key as lines for a person. */
+/** Describes a key for a person. */
 function describe({ host, permissions, rate_limit, usage, ...key }: KeyView): string {
   const { limit, remaining, window_seconds } = rate_limit
   return record({

@@ -54,7 +54,7 @@ function parseDay(text: string): string {
   return text
 }
 
-/** The nights of the listing by room type id. */
+/** Reads the listing's nights, by room type id. */
 async function readNights(client: PartnerClient, listing_id: number, start_date: string, end_date: string) {
   const query = { listing_id, start_date, end_date }
   const path = `/integrations/${supportedProvider}/availability/nights`

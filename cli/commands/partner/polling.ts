@@ -48,7 +48,7 @@ type PollValues = Parameters<typeof openClient>[0] & {
 }
 
 /**
- * Polls a feed until it is stopped, or nothing new is left.
+ * Polls a feed until it is stopped or, with `--once`, until no changes are left.
  *
  * @throws UsageError for arguments that do not go together
  */
@@ -85,7 +85,7 @@ export async function runPoll<T extends Item>(
   }
 }
 
-/** The checkpoint of a poll in a file, which belongs to the account of the key. */
+/** Opens a poll's checkpoint in a file, which belongs to the key's account. */
 async function openFile<T extends Item>(
   client: PartnerClient,
   feed: Feed<T>,
@@ -102,14 +102,14 @@ async function openFile<T extends Item>(
   return openCheckpoint({ ...scope, path: args.state, since: args.since })
 }
 
-/** A consumer has one position in the whole feed: with a filter it would pass over what the filter hides. */
+/** Rejects options that conflict with a consumer: it has one position in the feed, so a filter would skip changes. */
 function requireWholeFeed({ since, state }: PollValues, filters: Filters): void {
   const others = { ...filters, since, state }
   const [other] = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   if (other) throw new UsageError(`Options --consumer and --${optionOf[other] ?? other} exclude each other`)
 }
 
-/** The options that filters come from, where they have another name. */
+/** Option names of filters, if they differ from the filters' own names. */
 const optionOf: Record<string, string> = {
   listing_id: 'listing',
   checkout_after: 'checkout-after',

@@ -22,7 +22,7 @@ async function showProfiles(args: { json?: boolean | undefined }): Promise<void>
 
 const name = { type: 'positional', required: true, description: 'Name of the profile' } as const
 
-/** A command that changes an existing profile, and shows the profiles afterwards. */
+/** Defines a command that changes an existing profile, and shows the profiles afterwards. */
 function changing(
   verb: string,
   description: string,

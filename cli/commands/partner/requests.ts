@@ -48,7 +48,7 @@ type SearchValues = Parameters<typeof openClient>[0] & {
   admin?: boolean | undefined
 }
 
-/** Opens the database for an administrator, else the service. */
+/** Calls `work` with the requests in the database for an administrator, otherwise with those of the service. */
 async function withSource<T>(args: SearchValues, work: (read: RequestSource) => Promise<T>): Promise<T> {
   const { host, key, admin } = args
   if (host === undefined && key === undefined && !admin) return work(partnerSource(await openClient(args)))
@@ -77,10 +77,10 @@ function momentOf(since: string): string {
   return new Date(Date.now() - parseDuration(since) * 1000).toISOString()
 }
 
-/** Requests are written up to so long after their response. */
+/** Longest time between a response and the moment its request is written. */
 const writtenMilliseconds = 2000
 
-/** A request that was made just now is looked for twice. */
+/** Looks for a request id twice, because the request may have been made just now. */
 async function readPatiently(read: RequestSource, search: RequestSearch, limit: number) {
   const found = await read(search, limit)
   if (found.length > 0 || search.requestId === undefined) return found

@@ -51,7 +51,7 @@ export const trigger = command({
     const parameters = {
       ...(listing === undefined ? {} : { listing_id: parseId(listing) }),
       ...(booking === undefined ? {} : { booking_id: parseId(booking) }),
-      // The service says what is wrong with the others.
+      // Other values are sent unchecked, because the service explains what is wrong with them.
       ...(count === undefined ? {} : { count: /^\d+$/.test(count) ? Number(count) : count }),
       ...(checkin === undefined ? {} : { checkin_at: checkin }),
     }

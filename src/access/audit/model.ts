@@ -3,25 +3,25 @@ import { moment, number, type Stored, schemaOf, text, textOrNull } from '../../p
 
 const fields = {
   at: moment,
-  /** The effective user of the operating system and the machine; for a partner, the key and its client address. */
+  /** The effective OS user; for a partner, the key. `machine` is the user's machine or the partner's client address. */
   user: text,
   machine: text,
-  /** The user who called the command through `sudo`, as that says; null for none. */
+  /** The user who called the command through `sudo`, as `sudo` reports it; null if `sudo` was not used. */
   sudo_user: textOrNull,
-  /** The account of the database connection; null for none, as on the embedded server. */
+  /** The account of the database connection; null if it has none, as on the embedded server. */
   database_user: textOrNull,
   /** The command, for example `keys revoke`. */
   action: text,
   target: text,
-  /** Why, in somebody's words; null for none, and where the guest was erased. */
+  /** The reason as free text; null if none was given or the guest was erased. */
   reason: textOrNull,
 }
 const hostFields = { host_id: number, ...fields }
 
-/** One administrative action, or a partner's move of a booking: who did what, to what, and when. */
+/** One administrative action, or a partner's move of a booking, with its actor, target and time. */
 export type AuditEntry = Stored<typeof fields>
 
-/** One that concerns what a host has: where a host is on one shard, so is the entry. */
+/** An entry about a host's data, stored by host so that it is on the same shard as that data. */
 export type HostAuditEntry = Stored<typeof hostFields>
 
 const schema = schemaOf(fields)

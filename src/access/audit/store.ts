@@ -4,26 +4,26 @@ import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
-/** Whoever did something: a user of a command, a key, or the service. */
+/** The actor of an action: the user of a command, a key, or the service. */
 export type Actor = Pick<AuditEntry, 'user' | 'machine'> &
   Partial<Pick<AuditEntry, 'sudo_user' | 'database_user'>>
 
-/** An action to be noted. */
+/** An action to be recorded. */
 export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
-  /** In somebody's words: kept apart, because it may be about a person. */
+  /** Free text, kept in a field of its own because it may be about a person. */
   reason?: string | null
-  /** Whose data it concerns; null for hosts and keys themselves, and for what concerns several hosts. */
+  /** The host whose data it concerns; null for actions on hosts and keys themselves, or on several hosts' data. */
   host_id: number | null
-  /** Who did it, if not the user of this command. */
+  /** The actor, if it is not the user of this command. */
   actor?: Actor
 }
 
-/** A booking as the audit log names it. */
+/** Returns the audit log's name for a booking. */
 export function bookingTarget(id: number): string {
   return `booking ${id}`
 }
 
-/** The entries about some targets of a host, oldest first. */
+/** Returns the entries about some targets of a host, oldest first. */
 export function findActionsOn(db: Db, hostId: number, targets: string[]): Promise<HostAuditEntry[]> {
   return hostAuditModel(db)
     .find({ host_id: hostId, target: { $in: targets } })
@@ -31,23 +31,23 @@ export function findActionsOn(db: Db, hostId: number, targets: string[]): Promis
     .lean()
 }
 
-/** Erases the reasons of what was done to some targets of a host. */
+/** Erases the reasons of all actions on some targets of a host. */
 export async function eraseReasons(db: Db, hostId: number, targets: string[]): Promise<void> {
   const filter = { host_id: hostId, target: { $in: targets }, reason: { $ne: null } }
   await hostAuditModel(db).updateMany(filter, { $set: { reason: null } })
 }
 
-/** A partner, as the audit log names who did something. */
+/** Returns the audit log's actor for a partner. */
 export function partnerActor({ keyId, address }: { keyId: number; address: string }) {
   return { user: `key ${keyId}`, machine: address }
 }
 
-/** The service itself, as the audit log names who did something. */
+/** Returns the audit log's actor for the service itself. */
 export function serviceActor() {
   return { user: 'service', machine: hostname() }
 }
 
-/** Adds an entry to the audit log, in the transaction of the action itself where it has one. */
+/** Adds an entry to the audit log, in the action's own transaction if it has one. */
 export async function recordAction(
   db: Db,
   { host_id, actor, reason = null, ...action }: Action,
@@ -58,10 +58,10 @@ export async function recordAction(
   else await hostAuditModel(db).create([{ host_id, ...entry }], { session })
 }
 
-/** The accounts of the connections of this process: a command on many guests asks once. */
+/** The account of each database connection, cached so that a command on many guests queries it only once. */
 const accounts = new WeakMap<Db, Promise<string | null>>()
 
-/** The user of a command. Variables such as `USER` say nothing: anybody can set them. */
+/** Returns the user of a command. Variables such as `USER` prove nothing, because anybody can set them. */
 async function commandActor(db: Db): Promise<Required<Actor>> {
   const account = accounts.get(db) ?? accountOf(db)
   accounts.set(db, account)
@@ -79,22 +79,22 @@ async function accountOf(db: Db): Promise<string | null> {
   return account ? `${account.user}@${account.db}` : null
 }
 
-/** An entry with the id by which a list goes on after it. */
+/** An entry with its id, after which the next page of a list continues. */
 export type ListedAction = AuditEntry & { id: string }
 
-/** Which entries of the audit log. */
+/** Criteria for entries of the audit log. */
 export interface AuditQuestion {
-  /** Only those older than the entry with this id. */
+  /** Only entries older than the entry with this id. */
   after?: string | undefined
-  /** From this moment on, and before that one. */
+  /** Only entries at or after `since` and before `until`. */
   since?: Date | undefined
   until?: Date | undefined
 }
 
 /**
- * The latest entries of the audit log, newest first.
+ * Returns the latest entries of the audit log, newest first.
  *
- * @throws DomainError `not_found` for an `after` that there is not
+ * @throws DomainError `not_found` if no entry has the id `after`
  */
 export async function listActions(
   db: Db,
@@ -105,7 +105,7 @@ export async function listActions(
   const at = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) }
   const filter = {
     ...(Object.keys(at).length > 0 ? { at } : {}),
-    // In the order of the list: those of one moment by their ids.
+    // This follows the list's order, in which entries of the same moment are ordered by id.
     ...(last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}),
   }
   const newest = (model: typeof auditModel) =>
@@ -131,7 +131,7 @@ async function findAction(db: Db, id: string): Promise<StoredAction> {
   return found
 }
 
-/** The name of the effective user; a container may run under a user id without a name. */
+/** Returns the effective user's name, or its id, because a container may run under a user id without a name. */
 function effectiveUser(): string {
   const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stderr: 'ignore' })
   const name = exitCode === 0 ? stdout.toString().trim() : ''

@@ -7,7 +7,7 @@ const fields = {
   email: text,
   created_at: moment,
   last_login_at: momentOrNull,
-  /** While it is suspended all its keys read as inactive; null otherwise. */
+  /** When the host was suspended; null if it is not. All keys of a suspended host count as inactive. */
   suspended_at: momentOrNull,
 }
 

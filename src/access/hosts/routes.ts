@@ -5,7 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { named, responseObject, shown } from '../../http/schema/fields.ts'
 
-/** The host profile check (contract, `GET /v1/me`). */
+/** Route of the host profile check (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {
   return new Elysia({ tags: ['Host'] }).use(guard(app)).get(
     '/me',

@@ -9,7 +9,7 @@ import { type Host, hostModel } from './model.ts'
 /**
  * Creates a host account.
  *
- * @throws DomainError `validation` when another host has this e-mail address
+ * @throws DomainError `validation` if another host has this e-mail address
  */
 export async function createHost(
   db: Db,
@@ -36,9 +36,9 @@ function refuseTakenAddress(error: unknown): never {
 }
 
 /**
- * Changes the name or the address of a host.
+ * Changes a host's name or e-mail address.
  *
- * @throws DomainError `not_found`; `validation` when another host has this e-mail address
+ * @throws DomainError `not_found`; `validation` if another host has this e-mail address
  */
 export async function updateHost(
   db: Db,
@@ -58,9 +58,9 @@ export async function updateHost(
 }
 
 /**
- * Suspends a host, or resumes it; one that is suspended already keeps its date.
+ * Suspends or resumes a host. A host that is already suspended keeps its date.
  *
- * @param at when it is suspended; null resumes it
+ * @param at time of the suspension; null resumes the host
  * @throws DomainError `not_found`
  */
 export async function setHostSuspended(db: Db, idOrEmail: string | number, at: Date | null): Promise<Host> {
@@ -70,7 +70,7 @@ export async function setHostSuspended(db: Db, idOrEmail: string | number, at: D
   return findHost(db, id)
 }
 
-/** The first hosts with an id above `after`, by id. */
+/** Returns the first hosts with an id above `after`, ordered by id. */
 export async function listHosts(db: Db, { after, limit }: { after: number; limit: number }): Promise<Host[]> {
   return hostModel(db)
     .find({ id: { $gt: after } })
@@ -80,7 +80,7 @@ export async function listHosts(db: Db, { after, limit }: { after: number; limit
 }
 
 /**
- * The host with this id, or with this e-mail address.
+ * Returns the host with this id or e-mail address.
  *
  * @throws DomainError `not_found`
  */

@@ -8,27 +8,27 @@ import type { ApiKey, KeySecret } from './model.ts'
 import { hashApiKey, isWellFormedApiKey } from './secret.ts'
 import { findKeyByHash, findKeyById } from './store.ts'
 
-/** A key's record as this process last read it. */
+/** A key's record as last read by this process. */
 interface CachedKey {
   key: ApiKey
   secret: KeySecret
   host: Host
   readAt: number
-  /** The version of the key as announced before its record was read. */
+  /** The key's version that was announced before its record was read; null if none was known. */
   version: string | null
 }
 
-/** How long a record is trusted although its key may have changed unannounced, by a command without Redis. */
+/** Maximum age of a trusted record. A command without Redis may change a key without announcing it. */
 const staleAfterMilliseconds = 5000
 const maxCachedKeys = 10_000
 
-/** A key that was not looked up may be by then. */
+/** Delay before a throttled look-up is retried. */
 const lookUpPauseMilliseconds = 1000
 
-/** Requests per minute for looking at the key itself (decisions §18). */
+/** Requests per minute to the routes about the key itself (decisions §18). */
 const insightLimit = 60
 
-/** Authorizes requests by their key: one round trip to the rate limiter, no database read when the key is cached. */
+/** Authorizes requests by their key, with one round trip to the rate limiter and no database read for a cached key. */
 export class KeyAuthorizer implements Authorizer {
   private readonly cached = new Map<string, CachedKey>()
   private readonly lookUps = new Map<string, Promise<CachedKey>>()
@@ -68,13 +68,13 @@ export class KeyAuthorizer implements Authorizer {
     return { ...state, limit, window: 'default' }
   }
 
-  /** Requests of one key that come at once look it up once: however many they are, they are no sign of guessing. */
+  /** Concurrent requests with one key share a look-up. However many there are, they are no sign of guessing. */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
     const current = this.lookUps.get(hash)
     if (current) return current
     const lookUp = mayLookUp()
       .then((may) => {
-        // Nobody knows whether it is wrong, and a client that is told so gives up.
+        // The key may be valid, and a 401 would make the client give up.
         if (!may) throw rateLimited(lookUpPauseMilliseconds)
         return this.read(hash, now, null)
       })
@@ -100,7 +100,7 @@ export class KeyAuthorizer implements Authorizer {
   }
 }
 
-/** A key as it is stored now, and what is left of its main rate limit; uses none of it. */
+/** Returns a key's stored record and the rest of its main rate limit, without counting a request. */
 export async function inspectKey(
   { liveDb, rateLimiter, config }: Pick<AppContext, 'liveDb' | 'rateLimiter' | 'config'>,
   keyId: number,
@@ -111,7 +111,7 @@ export async function inspectKey(
   return { key, limit, remaining, windowSeconds: minuteMilliseconds / 1000 }
 }
 
-/** The name under which a key's requests are counted and its changes announced. */
+/** Returns the name under which a key's requests are counted and its changes are announced. */
 export function rateLimitName(keyId: number): string {
   return `key:${keyId}`
 }
@@ -121,8 +121,9 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
 }
 
 /**
- * Without announcements nothing cached is trusted for long enough to let a request in: its record is read. One that is
- * refused anyway reads nothing, so that a flood of them does not reach the database.
+ * Returns true if a cached record is recent enough to decide a request. Without announcements, no cached record may let
+ * a request in, so the record is read again. A fresh record may still refuse a request, so that a flood of refused
+ * requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
   const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds

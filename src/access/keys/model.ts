@@ -15,13 +15,13 @@ import {
 
 const secretFields = {
   hash: text,
-  /** The first 12 characters. */
+  /** The secret's first 12 characters. */
   prefix: text,
   /** End of the rotation's overlap; null for the current secret. */
   expires_at: momentOrNull,
 }
 
-/** One secret of a key; during the overlap of a rotation a key has two. */
+/** One secret of a key. A rotated key keeps its previous secrets, each with the end of its overlap. */
 export type KeySecret = Stored<typeof secretFields>
 
 const fields = {

@@ -9,23 +9,26 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const { prefix, randomLength, checksumLength } = apiKeyForm
 const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
-/** How many characters of a key are stored to identify it. */
+/** Number of leading characters of a key that are stored to identify it. */
 export const shownLength = 12
 
-/** A new key from the system's random number generator. */
+/** Creates a key with the system's random number generator. */
 export function createApiKey(): string {
   const random = Array.from({ length: randomLength }, () => digits[randomInt(digits.length)]).join('')
   return prefix + random + checksum(random)
 }
 
-/** True when the checksum matches; whether such a key was ever minted is another question. */
+/** Returns true if a key has the right form and checksum, even if it was never minted. */
 export function isWellFormedApiKey(key: string): boolean {
   if (!form.test(key)) return false
   const random = key.slice(prefix.length, -checksumLength)
   return key.endsWith(checksum(random))
 }
 
-/** SHA-256 as hex, the only form in which a key is stored: a key has too many random bits to be guessed from it. */
+/**
+ * Returns a key's SHA-256 as hex, the only form in which a key is stored. A key has too many random bits to be guessed
+ * from its hash.
+ */
 export function hashApiKey(key: string): string {
   return createHash('sha256').update(key).digest('hex')
 }

@@ -5,7 +5,7 @@ import type { ApiKey } from './model.ts'
 import type { KeyView } from './schema.ts'
 import { keyStatus } from './status.ts'
 
-/** A key as it sees itself (decisions §18). */
+/** Serializes a key for its holder (decisions §18). */
 export function serializeKey(
   { key, limit, remaining, windowSeconds }: Awaited<ReturnType<typeof inspectKey>>,
   host: Pick<Host, 'name' | 'email'>,
@@ -24,7 +24,7 @@ export function serializeKey(
   }
 }
 
-/** The latest end of a rotation's overlap that is still running. */
+/** Returns the latest end of the overlaps that are still running, or null. */
 function latestOverlap({ secrets }: ApiKey, now: Date): Date | null {
   const running = secrets.flatMap(({ expires_at }) => (expires_at && expires_at > now ? [expires_at] : []))
   return running.sort((one, other) => other.getTime() - one.getTime())[0] ?? null

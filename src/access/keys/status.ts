@@ -3,7 +3,7 @@ import type { ApiKey } from './model.ts'
 export const keyStatuses = ['active', 'inactive', 'expired', 'revoked'] as const
 export type KeyStatus = (typeof keyStatuses)[number]
 
-/** The current status of a key. */
+/** Returns a key's current status. */
 export function keyStatus({ active, revoked_at, expires_at }: ApiKey, now: Date): KeyStatus {
   if (revoked_at) return 'revoked'
   if (expires_at && expires_at <= now) return 'expired'

@@ -16,7 +16,7 @@ export interface NewKey {
   rateLimit?: number | null
 }
 
-/** A key's record together with the key itself, which can be shown only now. */
+/** A key's record together with the key itself, which cannot be shown again later. */
 export interface MintedKey {
   key: string
   record: ApiKey
@@ -53,7 +53,7 @@ function toSecret(key: string) {
   return { hash: hashApiKey(key), prefix: key.slice(0, shownLength), expires_at: null }
 }
 
-/** The first keys with an id above `after`, by id. */
+/** Returns the first keys with an id above `after`, ordered by id. */
 export async function listKeys(
   db: Db,
   { after, limit }: { after: number; limit: number },
@@ -65,27 +65,27 @@ export async function listKeys(
     .lean()
 }
 
-/** The key with this secret, if any. */
+/** Returns the key that has a secret with this hash, or null. */
 export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
   return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
 }
 
-/** The key with this id, as it is stored now. */
+/** Returns the stored key with this id, which must exist. */
 export async function findKeyById(db: Db, id: number): Promise<ApiKey> {
   return keyModel(db).findOne({ id }).lean().orFail()
 }
 
-/** The key with this id, or null. */
+/** Returns the key with this id, or null. */
 export function findKeyIfAny(db: Db, id: number): Promise<ApiKey | null> {
   return keyModel(db).findOne({ id }).lean()
 }
 
-/** All keys of a host. */
+/** Returns all keys of a host. */
 export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
   return keyModel(db).find({ host_id: hostId }).lean()
 }
 
-/** Ends the overlaps of all rotations: only the latest secret of each key is left. Returns how many keys had one. */
+/** Ends all running overlaps, so that only each key's latest secret works. Returns how many keys had an overlap. */
 export async function endOverlaps(db: Db, now: Date): Promise<number> {
   const lasting = { expires_at: { $gt: now } }
   const { modifiedCount } = await keyModel(db).updateMany(
@@ -96,13 +96,13 @@ export async function endOverlaps(db: Db, now: Date): Promise<number> {
   return modifiedCount
 }
 
-/** The keys that expired after one moment and up to another. */
+/** Returns the ids of the keys that expired after `after` and not later than `until`. */
 export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promise<number[]> {
   const expired = { expires_at: { $gt: after, $lte: until } }
   return (await keyModel(db).find(expired, { id: 1 }).lean()).map(({ id }) => id)
 }
 
-/** Which of these keys have not ended: neither revoked nor expired. */
+/** Returns which of these ids belong to keys that are neither revoked nor expired. */
 export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await keyModel(db)
     .find({ id: { $in: ids } })
@@ -113,9 +113,9 @@ export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Pro
 }
 
 /**
- * The key with this id, or with these first 12 characters.
+ * Returns the key with this id or these first 12 characters.
  *
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found`; `conflict` if several keys start with these characters
  */
 export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
   const text = idOrPrefix.trim()
@@ -127,8 +127,8 @@ export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
 }
 
 /**
- * Gives a key a new secret; the old one keeps working for `overlapSeconds`. Limit, sandbox, usage and idempotency
- * belong to the key, so that a retry across the rotation remains a retry.
+ * Gives a key a new secret; the previous secret keeps working for `overlapSeconds`. Limit, sandbox, usage and
+ * idempotency belong to the key, so a retry across the rotation remains a retry.
  *
  * @throws DomainError `not_found`; `conflict` for a revoked key
  */
@@ -147,7 +147,7 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // Only if no concurrent rotation was faster: its secret must not be lost.
+    // This fails if a concurrent rotation finished first, because that rotation's secret must not be lost.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
@@ -167,13 +167,13 @@ export async function setKeyActive(db: Db, idOrPrefix: string, active: boolean):
   return change(db, found.id, { active })
 }
 
-/** Revokes a key for good. Revoking it again changes nothing. */
+/** Revokes a key permanently. Revoking it again changes nothing. */
 export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promise<ApiKey> {
   const found = await findKey(db, idOrPrefix)
   return found.revoked_at ? found : change(db, found.id, { active: false, revoked_at: clock() })
 }
 
-/** What an administrator can change of a key; absent fields stay. */
+/** The fields of a key that an administrator can change; absent fields stay as they are. */
 export type KeyChange = Partial<Pick<ApiKey, 'name' | 'permissions' | 'rate_limit' | 'expires_at'>>
 
 /**
@@ -191,17 +191,17 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
   return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
 }
 
-/** The use of a key that one process counted since its last flush. */
+/** A key's use as counted by one process since its last flush. */
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
-  /** Addresses with the time of their last request. */
+  /** Client addresses, each with the time of its last request. */
   addresses: Map<string, Date>
 }
 
 const keptAddresses = 20
 
-/** Adds the usage of several keys: two database writes for each, however many requests there were. */
+/** Adds the usage of several keys, with two database writes per key regardless of the number of requests. */
 export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise<void> {
   const operations = [...usage].flatMap(([id, seen]) => {
     const addresses = [...seen.addresses].map(([address, last_used_at]) => ({ address, last_used_at }))
@@ -225,9 +225,9 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
 }
 
 /**
- * The moment of an expiry: a date alone means the end of that UTC day, and a time without a zone is UTC.
+ * Parses an expiry. A date alone means the end of that UTC day, and a time without a zone is UTC.
  *
- * @throws DomainError `validation` for anything that is neither a date nor a time
+ * @throws DomainError `validation` if the text is neither a date nor a time
  */
 export function parseExpiry(text: string): Date {
   const moment = parseMoment(isCalendarDate(text) ? `${text}T23:59:59.999Z` : text)

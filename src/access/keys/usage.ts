@@ -26,7 +26,7 @@ export class UsageTracker {
     this.seen.set(keyId, usage)
   }
 
-  /** Writes what was counted; what cannot be written is kept for the next attempt. */
+  /** Writes the counts; if the write fails, the counts are kept for the next attempt. */
   async flush(): Promise<void> {
     const usage = this.seen
     this.seen = new Map()

@@ -6,12 +6,12 @@ const fields = {
   provider: text,
   secret_id: text,
   sealed: text,
-  /** Keyed hash of the key: two accounts may not store the same one. */
+  /** Keyed hash of the provider key, unique because two accounts may not store the same key. */
   fingerprint: text,
   updated_at: moment,
 }
 
-/** The key of a host at an integration provider, encrypted. */
+/** A host's encrypted key at an integration provider. */
 export type ProviderKey = Stored<typeof fields>
 
 const schema = schemaOf(fields)

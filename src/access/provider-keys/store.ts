@@ -7,14 +7,15 @@ import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { type ProviderKey, providerKeyModel } from './model.ts'
 import type { Outcome } from './schema.ts'
 
-/** A concurrent request was faster: look again. */
+/** Outcome of an attempt that must be repeated because a concurrent request finished first. */
 const retry = Symbol('retry')
 
 /**
- * Stores the host's key at a provider. Of identical concurrent requests one stores it and the others find it unchanged.
+ * Stores the host's key at a provider. If identical requests are concurrent, one stores the key and the others find it
+ * unchanged.
  *
- * @param realm where the key must be unique: undefined among all accounts, else within this sandbox
- * @throws DomainError `conflict` when another account has it
+ * @param realm the sandbox in which the key must be unique; if undefined, it must be unique among all accounts
+ * @throws DomainError `conflict` if another account uses the key
  */
 export async function storeProviderKey(
   app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
@@ -59,12 +60,12 @@ async function tryToStore(
       await providerKeyModel(db).create([{ ...owner, ...values }])
       return 'created'
     }
-    // Only in place of the key that was read: an identical request may have been faster.
+    // This replaces only the key that was read, because an identical request may have finished first.
     const seen = { ...owner, fingerprint: own.fingerprint }
     const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
     return modifiedCount === 1 ? 'updated' : retry
   } catch (error) {
-    // Stored by this host or by another account: the next look-up shows which.
+    // This host or another account has stored the key; the next look-up shows which.
     if (isDuplicate(error)) return retry
     throw error
   }
@@ -74,12 +75,12 @@ function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 
-/** True when keys are stored under other secrets than these. */
+/** Returns true if any provider key is stored under a secret other than these. */
 export async function hasKeysUnderOthers(db: Db, secretIds: string[]): Promise<boolean> {
   return (await providerKeyModel(db).exists({ secret_id: { $nin: secretIds } })) !== null
 }
 
-/** Re-encrypts every stored key that is not under the current secret; returns how many there were. */
+/** Re-encrypts every stored key that is not under the current secret; returns the number of re-encrypted keys. */
 export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
   let count = 0
   for await (const stored of providerKeyModel(db).find().lean().cursor()) {
@@ -90,7 +91,7 @@ export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: Secre
       fingerprint: secrets.fingerprint(key),
       updated_at: clock(),
     }
-    // Only what was read: a key stored meanwhile is already under the current secret.
+    // This replaces only the key that was read, because a key stored meanwhile is already under the current secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
       { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },
       { $set: values },

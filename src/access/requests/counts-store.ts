@@ -4,14 +4,14 @@ import { addToMinute, type KindCounts, type MinuteCounts, minuteMilliseconds } f
 import { requestCountsModel } from './model.ts'
 
 const hourMilliseconds = 60 * minuteMilliseconds
-/** How far back a key sees its counts. */
+/** Time for which a key's counts are available. */
 export const countedMilliseconds = 24 * hourMilliseconds
 
 /**
- * Adds what one journal counted for several keys: one write for each key and hour. The same batch again changes
+ * Adds one journal's counts for several keys, with one write per key and hour. Adding the same batch again changes
  * nothing.
  *
- * @param journal names its documents, which nobody else writes to
+ * @param journal the journal's name, which is part of its documents' ids, so that no other process writes to them
  */
 export async function addCounts(
   db: Db,
@@ -49,7 +49,7 @@ function increments(sinceHour: number, counts: KindCounts): [string, number][] {
   ])
 }
 
-/** The counts of one key by minute, from the minute of a moment on. */
+/** Returns one key's counts by minute and process, from the beginning of the hour that contains `since`. */
 export async function findCounts(
   db: Db,
   owner: { host_id: number; key_id: number },
@@ -67,7 +67,7 @@ export async function findCounts(
   )
 }
 
-/** The counts of a key over all processes, by minute, from the minute of `since` or from a day ago. */
+/** Returns a key's counts by minute, summed over all processes, from the minute of `since` but at most a day back. */
 export async function readCounts(
   db: Db,
   owner: { host_id: number; key_id: number },

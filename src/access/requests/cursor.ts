@@ -1,6 +1,6 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 
-/** After which entry a page continues, as an opaque string that only its key can use. */
+/** Writes the entry after which a page continues as an opaque cursor that only its key can use. */
 export function writeCursor(keyId: number, entryId: string): string {
   return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
 }
@@ -13,16 +13,16 @@ function partsOf(cursor: string): { key: number; id: string } | null {
   return id === undefined ? null : { key: Number(key), id }
 }
 
-/** The problem of a query whose cursor is none, whosever it would be: reported together with all others (decisions §1). */
+/** Returns the problem of a cursor that is malformed for any key, to be reported with all others (decisions §1). */
 export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
   if (cursor === undefined || partsOf(cursor)) return []
   return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]
 }
 
 /**
- * The id of the entry after which a page continues.
+ * Returns the id of the entry after which a page continues.
  *
- * @throws DomainError `validation` for anything that is not a cursor of this key
+ * @throws DomainError `validation` if the text is not a cursor of this key
  */
 export function readCursor(keyId: number, cursor: string): string {
   const parts = partsOf(cursor)

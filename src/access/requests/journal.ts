@@ -7,16 +7,19 @@ import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'
 import type { StoredRequest } from './model.ts'
 import { insertRequests, keptEntries, toStoredRequest, trimSeries } from './store.ts'
 
-/** With the time of the write, an entry is visible within 2 s (decisions §18). */
+/** Interval between writes; including the time of the write, an entry is visible within 2 s (decisions §18). */
 const flushEveryMilliseconds = 1500
-/** How many entries a process keeps until they are written (decisions §18). */
+/** Maximum number of unwritten entries that a process keeps (decisions §18). */
 export const maxUnwritten = 10_000
-/** Of one key: a key that is refused fast leaves room for the others; what is beyond is counted and not listed. */
+/**
+ * Maximum number of unwritten failures of one key, so that a key whose requests fail rapidly leaves room for other
+ * keys. Further requests are counted but not listed.
+ */
 export const maxUnwrittenOfKey = 1200
 
 type Key = { id: number; hostId: number }
 
-/** The requests and counts noted of one key. */
+/** The recorded requests and counts of one key. */
 interface Noted {
   key: Key
   failures: StoredRequest[]
@@ -24,32 +27,35 @@ interface Noted {
   counts: MinuteCounts
 }
 
-/** Requests and counts that are written together. A batch stays the same until it is: the database knows what it has already. */
+/**
+ * Requests and counts that are written together. A batch does not change until it is written, so that the database
+ * recognizes the parts that a failed attempt has already stored.
+ */
 interface Batch {
   number: number
   counted: { key: Key; counts: MinuteCounts }[]
   requests: StoredRequest[]
 }
 
-/** A series is trimmed when one process has added so many entries to it, and when it adds its first. */
+/** A process trims a series each time it has added this many entries, and when it first adds an entry. */
 const trimEvery = 50
-/** So many series one process keeps in mind. */
+/** Maximum number of series that one process tracks. */
 const maxSeries = 10_000
 
-/** Collects the requests of each key in memory and writes them every 1.5 s, beside the requests that come. */
+/** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for the write. */
 export class RequestJournal implements Journal {
   private noted = new Map<number, Noted>()
-  /** How many entries are kept, whether or not they are being written. */
+  /** Number of entries in memory, including entries that are being written. */
   private size = 0
   private readonly name = crypto.randomUUID()
   private batch: Batch | undefined
   private batches = 0
-  /** Entries added since a series was trimmed, by its name. */
+  /** Number of entries added since a series was last trimmed, by the series' name. */
   private readonly untrimmed = new Map<string, number>()
   private writing: Promise<void> | undefined
   private readonly flusher: ReturnType<typeof setInterval>
 
-  /** @param onDropped told how many entries there was no room for */
+  /** @param onDropped receives the number of entries for which there was no room */
   constructor(
     private readonly db: Db,
     private readonly log: Logger,
@@ -65,9 +71,9 @@ export class RequestJournal implements Journal {
     if (isListed) this.list(noted, entry)
   }
 
-  /** Writes what was noted so far; what cannot be written is kept for the next attempt. */
+  /** Writes everything recorded so far; if the write fails, the batch is kept for the next attempt. */
   async flush(): Promise<void> {
-    // What came after the current write began is for the next one.
+    // Entries recorded after the current write began belong to the next write.
     await this.writing
     this.writing ??= this.write().finally(() => {
       this.writing = undefined
@@ -97,12 +103,12 @@ export class RequestJournal implements Journal {
     const request = toStoredRequest(key, entry)
     const series = request.failed ? failures : others
     series.push(request)
-    // What would be trimmed at once need not be written.
+    // Entries that would be trimmed immediately need not be written.
     if (others.length >= keptEntries.others * 1.1)
       this.size -= others.splice(0, others.length - keptEntries.others).length
   }
 
-  /** First what could not be written before, then what came since. */
+  /** Writes the batch of a failed attempt first, then the entries recorded since. */
   private async write(): Promise<void> {
     const isLate = this.batch !== undefined
     this.batch ??= this.takeBatch()
@@ -134,7 +140,7 @@ export class RequestJournal implements Journal {
     await this.trim(requests)
   }
 
-  /** Series that are not trimmed now are so the next time. */
+  /** Trims the written series that are due. A failure is only logged, because a later write trims the series again. */
   private async trim(written: StoredRequest[]): Promise<void> {
     for (const [name, added] of Map.groupBy(written, ({ key_id, failed }) => `${key_id}:${failed}`)) {
       const untrimmed = (this.untrimmed.get(name) ?? trimEvery) + added.length

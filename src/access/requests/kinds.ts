@@ -1,10 +1,10 @@
-/** The status of a request that a fault of the sandbox has left without a response (decisions §22). */
+/** The status recorded for a request that a sandbox fault left without a response (decisions §22). */
 export const unansweredStatus = 0
 
-/** Kinds of response, as they are counted: by status, with what the rate limit refused apart. */
+/** Kinds of response as they are counted: by status, with requests over the rate limit counted separately. */
 export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed' | 'unanswered'
 
-/** The kind of a response with this status. */
+/** Returns the kind of a response with this status. */
 export function kindOf(status: number): ResponseKind {
   if (status === unansweredStatus) return 'unanswered'
   if (status < 400) return 'succeeded'
@@ -12,10 +12,10 @@ export function kindOf(status: number): ResponseKind {
   return status < 500 ? 'refused' : 'failed'
 }
 
-/** Requests of one key in one minute, by kind. */
+/** Number of requests with one key in one minute, by kind. */
 export type KindCounts = Partial<Record<ResponseKind, number>>
 
-/** The counts of one key by minute, as milliseconds since 1970. */
+/** One key's counts by the start of the minute, in milliseconds since 1970. */
 export type MinuteCounts = Map<number, KindCounts>
 
 export const minuteMilliseconds = 60_000

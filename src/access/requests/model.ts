@@ -13,7 +13,7 @@ import {
 import type { KindCounts } from './kinds.ts'
 
 const requestFields = {
-  /** Made when the request was noted, so that it is stored once however often that is tried; sorts by arrival. */
+  /** Assigned when the request was recorded, so that repeated writes store it only once; sorts by arrival. */
   _id: text,
   host_id: number,
   key_id: number,
@@ -32,7 +32,7 @@ const requestFields = {
   expires_at: moment,
 }
 
-/** A request of a key. */
+/** A request made with a key. */
 export type StoredRequest = Stored<typeof requestFields>
 
 const request = schemaOf(requestFields)
@@ -43,19 +43,19 @@ request.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'request_expiry'
 export const requestModel = modelOf<StoredRequest>('requests', request)
 
 const countsFields = {
-  /** Of key, hour and journal, so that no two processes write to one. */
+  /** Consists of key, hour and journal, so that no two processes write to the same document. */
   _id: text,
   host_id: number,
   key_id: number,
   hour: moment,
-  /** By the number of the minute, from 0 to 59. */
+  /** Counts by the minute's number, from 0 to 59. */
   minutes: mixed<Record<string, KindCounts>>(),
-  /** Number of the last batch that was added. */
+  /** Number of the last batch added to this document. */
   batch: number,
   expires_at: moment,
 }
 
-/** How many requests of one key one process counted, by minute of an hour. */
+/** One process's request counts for one key, by minute of an hour. */
 export type RequestCounts = Stored<typeof countsFields>
 
 const counts = schemaOf(countsFields)

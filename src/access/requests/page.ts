@@ -3,14 +3,14 @@ import { readCursor, writeCursor } from './cursor.ts'
 import type { RequestQuestion } from './question.ts'
 import { findRequests, type LoggedRequest } from './store.ts'
 
-/** One page of the requests of a key, newest first. */
+/** One page of a key's requests, newest first. */
 export interface RequestPage {
   rows: LoggedRequest[]
   pagination: { per_page: number; next_cursor: string | null }
 }
 
 /**
- * The page of a key's requests after a cursor.
+ * Reads the page of a key's requests after a cursor.
  *
  * @throws DomainError `validation` for a cursor of another key
  */

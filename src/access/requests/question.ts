@@ -1,21 +1,21 @@
 import { unansweredStatus } from './kinds.ts'
 
-/** Which requests are looked for; what is left out does not limit. */
+/** Criteria for requests; an absent field matches every request. */
 export interface RequestQuestion {
   host_id?: number
   key_id?: number
-  /** Each a status, all of a hundred as `4xx`, or `unanswered`. */
+  /** Single statuses, classes such as `4xx`, or `unanswered`. */
   statuses?: string[] | undefined
   request_id?: string | undefined
   since?: Date | undefined
-  /** Only what comes after the entry with this id, from new to old. */
+  /** Only requests older than the entry with this id. */
   after?: string | undefined
 }
 
 /**
- * The database's filter for a question. Failures and the others are two ranges of one index.
+ * Returns the database filter for a question. Failures and other requests are two ranges of one index.
  *
- * @param weekAgo failures are over from then on
+ * @param weekAgo start of the retention period of failures; earlier failures do not match
  */
 export function requestFilter(question: RequestQuestion, weekAgo: Date) {
   const { statuses, request_id, since, after, ...owner } = question
@@ -36,13 +36,13 @@ export function requestFilter(question: RequestQuestion, weekAgo: Date) {
   }
 }
 
-/** The statuses that `422`, `4xx` or `unanswered` stands for. */
+/** Returns the range of statuses that `422`, `4xx` or `unanswered` stands for. */
 function rangeOf(status: string): { $gte: number; $lte: number } {
   if (status === 'unanswered') return { $gte: unansweredStatus, $lte: unansweredStatus }
   return { $gte: Number(status.replace('xx', '00')), $lte: Number(status.replace('xx', '99')) }
 }
 
-/** No id of a request that arrived at this moment is lower: ids are UUIDs of version 7, which begin with the time. */
+/** Returns a lower bound for the ids of requests that arrived at `at`. A version 7 UUID begins with the time. */
 function lowestId(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0')
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`

@@ -19,7 +19,7 @@ import {
 } from './schema.ts'
 import type { LoggedRequest } from './store.ts'
 
-/** The requests of a key (decisions §18). */
+/** Routes that list and count a key's requests (decisions §18). */
 export function requestRoutes(app: AppContext) {
   const access: Access = { permission: 'any', window: 'insight', opensSandbox: false, looksAtKey: true }
   const { liveDb, clock } = app
@@ -76,7 +76,7 @@ function momentOf(since: string | undefined): Date | undefined {
   return (since !== undefined && parseMoment(since)) || undefined
 }
 
-/** A logged request; whose it is stands in no response. */
+/** Serializes a logged request; the response omits the ids of its host and key. */
 export function serializeRequest({
   id,
   request_id,
@@ -89,7 +89,7 @@ export function serializeRequest({
   return { id, request_id, at: toTimestamp(at), ...entry, fault }
 }
 
-/** The counts of one minute. */
+/** Serializes the counts of one minute. */
 export function serializeCount(
   minute: Date,
   { succeeded = 0, refused = 0, limited = 0, failed = 0, unanswered = 0 }: KindCounts,

@@ -52,7 +52,7 @@ const RequestError = responseObject(
   'The error of the response',
 )
 
-/** A request as its key sees it (decisions §18). */
+/** A logged request as shown to the key's holder (decisions §18). */
 export const RequestView = named(
   'Request',
   responseObject({
@@ -74,7 +74,7 @@ export const RequestView = named(
 )
 export type RequestView = Static<typeof RequestView>
 
-/** Page metadata of a list that is read by cursor. */
+/** Page metadata of a cursor-paginated list. */
 export const CursorPagination = named(
   'CursorPagination',
   responseObject({
@@ -83,7 +83,7 @@ export const CursorPagination = named(
   }),
 )
 
-/** The requests of one minute (decisions §18). */
+/** The request counts of one minute (decisions §18). */
 export const RequestCount = named(
   'RequestCount',
   responseObject({

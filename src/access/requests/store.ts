@@ -6,21 +6,21 @@ import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 import { type RequestQuestion, requestFilter } from './question.ts'
 
-/** How many entries of a key stay when it is trimmed: at most 10,000 failures, and 1,100 of the others (decisions §18). */
+/** Entries that trimming keeps per key, which limits a key to 10,000 failures and 1,100 others (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
 const dayMilliseconds = 86_400_000
-/** How long failures are kept. */
+/** Retention period of failures. */
 export const failureMilliseconds = 7 * dayMilliseconds
-/** Entries of keys that are no longer used are not kept for ever. */
+/** Retention period of all other entries, so that entries of unused keys are not kept forever. */
 const otherMilliseconds = 90 * dayMilliseconds
 
-/** Entries written at once, so that other requests are served in between. */
+/** Entries per database write, so that other requests are served between writes. */
 const entriesAtOnce = 500
 
-/** The requests of one key, failures or the others. */
+/** Identifies one of a key's two series of requests: failures or all others. */
 export type RequestSeries = Pick<StoredRequest, 'host_id' | 'key_id' | 'failed'>
 
-/** An entry as it is stored. */
+/** Converts an entry to its stored form. */
 export function toStoredRequest(key: { id: number; hostId: number }, entry: RequestEntry): StoredRequest {
   const failed = kindOf(entry.status) !== 'succeeded'
   const kept = failed ? failureMilliseconds : otherMilliseconds
@@ -31,7 +31,7 @@ export function toStoredRequest(key: { id: number; hostId: number }, entry: Requ
   }
 }
 
-/** Stores entries; those that are stored already change nothing. */
+/** Stores entries, skipping entries that are already stored. */
 export async function insertRequests(db: Db, requests: StoredRequest[]): Promise<void> {
   const { collection } = requestModel(db)
   for (let start = 0; start < requests.length; start += entriesAtOnce) {
@@ -40,13 +40,13 @@ export async function insertRequests(db: Db, requests: StoredRequest[]): Promise
   }
 }
 
-/** Removes the oldest entries of a series beyond those that are kept. */
+/** Removes a series' oldest entries beyond the number to keep. */
 export async function trimSeries(db: Db, { host_id, key_id, failed }: RequestSeries): Promise<void> {
   const count = failed ? keptEntries.failures : keptEntries.others
   await keepNewest(requestModel(db), { host_id, key_id, failed }, count)
 }
 
-/** An entry with its opaque id, and whose it is. */
+/** An entry with its opaque id and the ids of its host and key. */
 export interface LoggedRequest extends RequestEntry {
   id: string
   host_id: number
@@ -54,9 +54,9 @@ export interface LoggedRequest extends RequestEntry {
 }
 
 /**
- * The newest requests first, by arrival and id.
+ * Returns the matching requests, newest first, ordered by arrival and id.
  *
- * @param now failures of a week ago are over, also where the database has not removed them yet
+ * @param now current time; failures older than a week are left out even if the database has not removed them yet
  */
 export async function findRequests(
   db: Db,

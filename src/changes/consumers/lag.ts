@@ -8,13 +8,13 @@ import { type ConsumedFeed, consumedFeeds } from './schema.ts'
 import { consumerBatches } from './store.ts'
 import { wholeFeeds } from './whole-feeds.ts'
 
-/** A consumer, and the version of the oldest change it has not acknowledged; null where there is none. */
+/** A consumer, and the version of the oldest change that it has not acknowledged; null if there is none. */
 export interface Lagging {
   consumer: Consumer
   oldestPending: Date | null
 }
 
-/** The consumers of all hosts whose key has not ended, the one with the oldest pending change first. */
+/** Returns all consumers whose key is neither revoked nor expired, sorted by oldest pending change, oldest first. */
 export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
   const all: Lagging[] = []
   for await (const { current, behind } of unexpiredConsumers(db, now)) {
@@ -25,12 +25,12 @@ export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
   return all.sort((one, other) => (age(one) === age(other) ? 0 : age(one) - age(other)))
 }
 
-/** By feed, how many seconds the change that has waited longest for its consumer is old; never below 0. */
+/** Returns the age in seconds of each feed's oldest change that a consumer has not acknowledged; never below 0. */
 export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFeed, number>> {
   const oldest: Partial<Record<ConsumedFeed, number>> = {}
   for await (const { behind } of unexpiredConsumers(db, now)) {
     for (const consumer of behind) {
-      // What is pending came after what was acknowledged: nothing older is to be found here.
+      // Pending changes are newer than the acknowledged version, so this consumer cannot have an older one.
       if ((consumer.acknowledged?.getTime() ?? 0) >= (oldest[consumer.feed] ?? Number.POSITIVE_INFINITY))
         continue
       const pending = (await oldestPendingOf(db, consumer))?.getTime() ?? Number.POSITIVE_INFINITY
@@ -41,7 +41,7 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
   return Object.fromEntries(consumedFeeds.map((feed) => [feed, lagOf(feed)])) as Record<ConsumedFeed, number>
 }
 
-/** Batches of consumers that have acknowledged everything, and of those that have not; the latter by their position. */
+/** Yields batches of consumers that are up to date, and of consumers that are behind, sorted by their position. */
 async function* unexpiredConsumers(db: Db, now: Date) {
   for await (const batch of consumerBatches(db)) {
     const keys = await findUnexpiredKeyIds(db, [...new Set(batch.map(({ key_id }) => key_id))], now)
@@ -56,7 +56,7 @@ async function* unexpiredConsumers(db: Db, now: Date) {
   }
 }
 
-/** The clock of a feed moves with its changes only. */
+/** Compares the position with the feed's clock, which moves only when the feed changes. */
 function isBehind({ feed, acknowledged }: Consumer, clock: HostClock | undefined): boolean {
   const last = clock?.[wholeFeeds[feed].counter] ?? 0
   return last * 1000 > (acknowledged?.getTime() ?? 0)

@@ -4,19 +4,19 @@ import type { ConsumedFeed } from './schema.ts'
 
 const fields = {
   host_id: number,
-  /** The key it belongs to or, in the sandbox, the key's current sandbox. */
+  /** The key that the consumer belongs to or, in the sandbox, the key's current sandbox. */
   scope: number,
   key_id: number,
   feed: word<ConsumedFeed>(),
   name: text,
-  /** Keeps their number: each consumer of a key and feed has one of so many slots. */
+  /** Limits the number of consumers, because each occupies one of a fixed number of slots per key and feed. */
   slot: number,
-  /** The version of the last change that was handled; null before the first. */
+  /** Version of the last change that was handled; null before the first acknowledgement. */
   acknowledged: momentOrNull,
   acknowledged_at: momentOrNull,
 }
 
-/** A named position in a feed, kept for a poller without a disk. */
+/** A named position in a feed, stored for a poller without a disk. */
 export type Consumer = Stored<typeof fields>
 
 const schema = schemaOf(fields)

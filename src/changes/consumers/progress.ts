@@ -2,20 +2,20 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import type { Consumer } from './model.ts'
 import { wholeFeeds } from './whole-feeds.ts'
 
-/** How far a consumer is behind. */
+/** A consumer's lag. */
 export interface Progress {
-  /** Changes after what it acknowledged; exact up to 10,000. */
+  /** Number of changes after the acknowledged version; 10,000 for that many or more. */
   pending: number
-  /** The version of the oldest of them; null where there is none. */
+  /** Version of the oldest pending change; null if there is none. */
   oldestPending: Date | null
 }
 
-/** Beyond this nobody counts on. */
+/** Pending changes are counted only up to this number. */
 const countedPending = 10_000
 
 type Position = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
 
-/** How far a consumer is behind, in the whole feed of its host. */
+/** Returns how far a consumer is behind in its host's whole feed. */
 export async function progressOf(db: Db, position: Position): Promise<Progress> {
   const { host_id, feed, acknowledged } = position
   const oldestPending = await oldestPendingOf(db, position)
@@ -26,8 +26,8 @@ export async function progressOf(db: Db, position: Position): Promise<Progress> 
 }
 
 /**
- * How far the consumers of one key and feed are behind. Each counts only what lies before the position of the next one, so
- * that all of them together count no more than one.
+ * Returns how far the consumers of one key and feed are behind. Each change is counted once, between the positions of
+ * two consumers, so counting for all consumers costs no more than counting for the slowest.
  */
 export async function progressOfAll(db: Db, consumers: Position[]): Promise<Progress[]> {
   const positionOf = ({ acknowledged }: Position) => acknowledged?.getTime() ?? 0
@@ -46,7 +46,7 @@ export async function progressOfAll(db: Db, consumers: Position[]): Promise<Prog
   return consumers.map((consumer) => found.get(positionOf(consumer)) as Progress)
 }
 
-/** The version of the oldest change that a consumer has not acknowledged; null where there is none. */
+/** Returns the version of the oldest change that a consumer has not acknowledged; null if there is none. */
 export async function oldestPendingOf(
   db: Db,
   { host_id, feed, acknowledged }: Position,

@@ -13,7 +13,7 @@ import { type ConsumedFeed, ConsumerView, ConsumerWrite } from './schema.ts'
 import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
 
-/** Named positions in the feeds, for pollers without a disk (decisions §19). */
+/** Routes for named positions in the feeds, for pollers without a disk (decisions §19). */
 export function consumerRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' })
     .use(routesOf(app, 'bookings'))
@@ -85,7 +85,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
     )
 }
 
-/** A consumer with how far it is behind. */
+/** Returns a consumer's response, including how far it is behind. */
 export function serializeConsumer(
   { name, acknowledged, acknowledged_at }: Consumer,
   { pending, oldestPending }: Progress,

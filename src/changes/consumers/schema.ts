@@ -31,6 +31,6 @@ export const ConsumerView = named(
 )
 export type ConsumerView = Static<typeof ConsumerView>
 
-/** The feeds that a consumer can have its position in. */
+/** The feeds that consumers can follow. */
 export const consumedFeeds = ['bookings', 'messages'] as const
 export type ConsumedFeed = (typeof consumedFeeds)[number]

@@ -5,24 +5,24 @@ import { isDuplicate } from '../../platform/mongo/errors.ts'
 import { type Consumer, consumerModel } from './model.ts'
 import type { ConsumedFeed } from './schema.ts'
 
-/** Whose consumers of which feed. */
+/** The host, scope and feed that a set of consumers belongs to. */
 export interface Owner {
   host_id: number
   scope: number
   feed: ConsumedFeed
 }
 
-/** The caller's consumers of a feed. */
+/** Returns the owner that identifies the caller's consumers of a feed. */
 export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, feed: ConsumedFeed): Owner {
   return { host_id: hostId, scope, feed }
 }
 
-/** The consumers of one owner, by name; there are at most as many as there are slots. */
+/** Returns an owner's consumers, sorted by name; there are at most as many as slots. */
 export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }
 
-/** The consumer of this name, or null. */
+/** Returns the consumer with this name, or null. */
 export function findConsumerIfAny(db: Db, owner: Owner, name: string): Promise<Consumer | null> {
   return consumerModel(db)
     .findOne({ ...owner, name }, { _id: 0 })
@@ -30,7 +30,7 @@ export function findConsumerIfAny(db: Db, owner: Owner, name: string): Promise<C
 }
 
 /**
- * The consumer of this name.
+ * Returns the consumer with this name.
  *
  * @throws DomainError `not_found`
  */
@@ -40,7 +40,7 @@ export async function findConsumer(db: Db, owner: Owner, name: string): Promise<
   return consumer
 }
 
-/** Stores a new consumer; false where its name or its slot has been taken meanwhile. */
+/** Stores a new consumer. Returns false if its name or slot has been taken meanwhile. */
 export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolean> {
   try {
     await consumerModel(db).create(consumer)
@@ -51,7 +51,7 @@ export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolea
   }
 }
 
-/** Moves a consumer to a version, forward only unless `mayGoBack`; one that is further already stays. */
+/** Moves a consumer to a version. Unless `mayGoBack` is true, a consumer that is already further stays there. */
 export async function moveConsumer(
   db: Db,
   owner: Owner,
@@ -66,7 +66,7 @@ export async function moveConsumer(
 }
 
 /**
- * Removes a consumer.
+ * Deletes a consumer.
  *
  * @throws DomainError `not_found`
  */
@@ -75,7 +75,7 @@ export async function deleteConsumer(db: Db, owner: Owner, name: string): Promis
   if (deletedCount === 0) throw notFound('Consumer')
 }
 
-/** The consumers of all hosts, in batches. */
+/** Yields the consumers of all hosts in batches. */
 export async function* consumerBatches(db: Db): AsyncGenerator<Consumer[]> {
   let batch: Consumer[] = []
   for await (const consumer of consumerModel(db).find({}, { _id: 0 }).lean().cursor()) {

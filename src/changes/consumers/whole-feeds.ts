@@ -4,9 +4,9 @@ import { messageFeed } from '../sources/messages.ts'
 import type { FeedSource } from '../sources/source.ts'
 import type { ConsumedFeed } from './schema.ts'
 
-/** A feed of a host without any filter: what a consumer has its position in. */
+/** A host's feed without any filter, as consumers follow it. */
 export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {
-  /** The version of the first change after a version; null where there is none. */
+  /** Returns the version of the first change after a version; null if there is none. */
   oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>
 }
 

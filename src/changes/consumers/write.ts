@@ -19,13 +19,13 @@ import {
 } from './store.ts'
 import { wholeFeeds } from './whole-feeds.ts'
 
-/** How many consumers a key may have in each feed. */
+/** Maximum number of consumers per key and feed. */
 const consumersPerKey = 20
 const maxName = 64
 
 /**
- * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It never goes back
- * unless it is told to, so that an acknowledgement that is late, or repeated, does no harm.
+ * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). It moves back only
+ * if `seek` is true, so a late or repeated acknowledgement does no harm.
  *
  * @throws DomainError `validation` at `name` or `acknowledged`
  */
@@ -52,7 +52,7 @@ export async function putConsumer(
   }
 }
 
-/** Problems with the name of a consumer, reported together with those of its body. */
+/** Returns the problems with a consumer's name, which are reported together with the body's problems. */
 export function nameProblems({ params: { name = '' } }: Pick<ToCheck, 'params'>): Problem[] {
   if (name.length > maxName)
     return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]
@@ -61,7 +61,7 @@ export function nameProblems({ params: { name = '' } }: Pick<ToCheck, 'params'>)
   return [{ path: 'name', code: 'invalid', message }]
 }
 
-/** A version that the host has not given out yet would skip what comes. */
+/** Rejects a version that the host has not given out yet, because the consumer would skip the changes up to it. */
 async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
   if (version === null) return
   if (version > (await readHostClock(db, hostId, wholeFeeds[feed].counter)))

@@ -6,18 +6,18 @@ import type { DigestQuery, DigestView } from './schema.ts'
 
 const maxBookings = 10_000
 
-/** Digests of hosts' bookings (decisions §23). */
+/** Answers digest queries about hosts' bookings (decisions §23). */
 export class Digests {
   private readonly holder: BookingHolder
-  /** Of all bookings by month, kept as long as nothing changes: a poller asks again and again. */
+  /** Monthly digests of all bookings, cached until a booking changes because pollers repeat the query. */
   private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
 
-  /** @param patienceMilliseconds how long one request waits for another one of the same host */
+  /** @param patienceMilliseconds how long a request waits for another request of the same host */
   constructor(db: Db, patienceMilliseconds: number) {
     this.holder = new BookingHolder(db, patienceMilliseconds)
   }
 
-  /** What is asked of a host's bookings, all of it at one moment. */
+  /** Returns the requested digest, computed from a single state of the host's bookings. */
   async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
     const now = await this.holder.read(hostId)
     const version = now.version && toVersion(now.version)

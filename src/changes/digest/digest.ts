@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { StatusWord } from '../../stays/bookings/status.ts'
 
-/** What the digest says of a booking; each side has it. */
+/** The fields of a booking that the digest covers, which the host and the partner both have. */
 export interface DigestedBooking {
   booking_id: number
   status: StatusWord
@@ -10,36 +10,40 @@ export interface DigestedBooking {
   checkout_at: string
 }
 
-/** How many bookings there are, and the hash of what they are (decisions §23). */
+/** The number of bookings and their hash (decisions §23). */
 export interface Summary {
   count: number
-  /** SHA-256 in lower-case hex of a line for each booking, by id. */
+  /** SHA-256 in lower-case hex over one line per booking, sorted by id. */
   sha256: string
 }
 
-/** A summary with that of each month or day of `checkin_at` in which there are bookings, in order. */
+/** A summary of all bookings, and a summary for each month or day of `checkin_at` with bookings, in order. */
 export interface Digest extends Summary {
   parts: ({ key: string } & Summary)[]
 }
 
 const keyLength = { month: 'YYYY-MM'.length, day: 'YYYY-MM-DD'.length } as const
-/** How far apart the parts of a digest are. */
+/** Granularity of a digest's parts. */
 export type Level = keyof typeof keyLength
 
-/** The month or day that a stay begins in. */
+/** Returns the month or day in which a stay begins. */
 export function keyOf({ checkin_at }: Pick<DigestedBooking, 'checkin_at'>, level: Level): string {
   return checkin_at.slice(0, keyLength[level])
 }
 
-/** The order of a digest. */
+/** Compares bookings by id, the order in which a digest hashes them. */
 export function byId(one: DigestedBooking, other: DigestedBooking): number {
   return one.booking_id - other.booking_id
 }
 
-/** Bookings summed up at once, so that other requests are served in between. */
+/** Number of bookings hashed in one go; other requests are served in between. */
 const atOnce = 2500
 
-/** @param bookings by id */
+/**
+ * Computes the digest of bookings.
+ *
+ * @param bookings sorted by id
+ */
 export async function digestOf(bookings: readonly DigestedBooking[], level: Level): Promise<Digest> {
   const whole = new Sum()
   const parts = new Map<string, Sum>()

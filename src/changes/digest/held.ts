@@ -6,28 +6,28 @@ import { toStatusWord } from '../../stays/bookings/status.ts'
 import { findChanges } from '../../stays/bookings/store.ts'
 import { byId, type DigestedBooking } from './digest.ts'
 
-/** A booking that is held. */
+/** A booking in the cache. */
 export interface HeldBooking extends DigestedBooking {
   listing_id: number
-  /** In milliseconds: as dates, they would weigh as much as all the rest. */
+  /** In milliseconds since 1970, because a `Date` would use as much memory as all other fields together. */
   version: number
 }
 
-/** The bookings of a host at one moment, by id. */
+/** A host's bookings at one moment, sorted by id. */
 export interface HostBookings {
-  /** The newest of all; null without bookings. */
+  /** Newest version of all bookings; null without bookings. */
   version: Date | null
   bookings: readonly HeldBooking[]
 }
 
 const readAtOnce = 2500
-/** In all; a host with more is read anew each time. */
+/** Maximum number of cached bookings over all hosts; a host with more is read from scratch each time. */
 const maxHeld = 2_000_000
 const heldMilliseconds = 10 * 60_000
 
 /**
- * The bookings of hosts as this process read them last, so that an answer reads only what is newer. Without it, a host of
- * 100,000 bookings that change would not be answered within 1 s (decisions §23).
+ * Caches hosts' bookings as this process last read them, so that an answer reads only newer changes. Without the cache,
+ * a digest of 100,000 changing bookings would take longer than 1 s (decisions §23).
  */
 export class BookingHolder {
   private readonly hosts = new LRUCache<number, HostBookings>({
@@ -40,8 +40,8 @@ export class BookingHolder {
   private readonly turns: Turns
 
   /**
-   * @param patienceMilliseconds how long a reader waits for another one of the same host: both at once would read, and
-   *   hold, all of it twice
+   * @param patienceMilliseconds how long a reader waits for another reader of the same host; two concurrent readers
+   *   would read all bookings twice and hold them in memory twice
    */
   constructor(
     private readonly db: Db,
@@ -50,7 +50,7 @@ export class BookingHolder {
     this.turns = new Turns(patienceMilliseconds, busy)
   }
 
-  /** The bookings of a host now; the same object as long as nothing changes. */
+  /** Returns a host's current bookings; the same object as long as nothing changes. */
   read(hostId: number): Promise<HostBookings> {
     return this.turns.take(String(hostId), async () => {
       const held = this.hosts.get(hostId) ?? { version: null, bookings: [] }
@@ -61,8 +61,8 @@ export class BookingHolder {
   }
 
   /**
-   * One state: changes become visible in the order of their versions, and what has moved meanwhile is met again later
-   * (see `feed/page.ts`).
+   * Reads all changes since `held`. The result is one consistent state, because changes become visible in the order of
+   * their versions, and a booking that changes while being read appears again later (see `feed/page.ts`).
    */
   private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
     const newer = new Map<number, HeldBooking>()
@@ -86,7 +86,7 @@ export class BookingHolder {
   }
 }
 
-/** One string for all bookings of a day. */
+/** Returns one shared string for all bookings with the same day, to save memory. */
 function shared(days: Map<string, string>, day: string): string {
   const known = days.get(day)
   if (known === undefined) days.set(day, day)

@@ -10,18 +10,18 @@ import { Turns } from '../../platform/turns.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 
-/** How long a request waits for another one of its key, and then of its host. */
+/** How long a request waits for another request of its key, and then for one of its host. */
 const patienceMilliseconds = 15_000
-/** Bun closes a connection without traffic unless it is told how long this one may be quiet. */
+/** Idle timeout of a digest request, raised because Bun closes connections without traffic. */
 const quietSeconds = 60
 
 const occupied = () =>
   new DomainError('conflict', 'Another digest is being read with this key; try again', [], 1)
 
-/** Whether a partner's bookings are the host's, in one request (decisions §23). */
+/** Route with which a partner compares its bookings with the host's in one request (decisions §23). */
 export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
-  // However often a partner asks, it takes the time of the others once.
+  // Each key computes one digest at a time, so a partner that asks often does not crowd out the others.
   const turns = new Turns(patienceMilliseconds, occupied)
   return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
     '/bookings/digest',

@@ -11,7 +11,7 @@ import {
 } from '../../http/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
-/** Query of the digest: which of the bookings, and how far apart (decisions §23). */
+/** Query of the digest: the bookings to include and the granularity of its parts (decisions §23). */
 export const DigestQuery = requestObject(
   {
     listing_id: idInQuery('Only bookings of this listing', '2001'),
@@ -45,7 +45,7 @@ const summary = {
   ),
 }
 
-/** What a partner compares its own bookings with. */
+/** The digest that a partner compares with its own bookings. */
 export const DigestView = named(
   'BookingDigest',
   responseObject({

@@ -5,14 +5,14 @@ import type { ChangeFilter } from '../../stays/bookings/store.ts'
 import type { FeedQuestion } from '../sources/source.ts'
 import { type PositionQuery, positionOf } from './position.ts'
 
-/** The query of the booking feed, apart from the page. */
+/** The booking feed's query without its paging parameters. */
 export interface BookingFeedQuery extends PositionQuery {
   checkout_after?: string
   listing_id?: string
 }
 
 /**
- * A query as a question about a host's bookings.
+ * Converts a query to a question about a host's bookings.
  *
  * @throws DomainError `not_found` for a listing that is not the host's, or a consumer that the key does not have
  */

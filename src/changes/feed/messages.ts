@@ -6,14 +6,14 @@ import type { MessageFilter } from '../../stays/messages/store.ts'
 import type { FeedQuestion } from '../sources/source.ts'
 import { type PositionQuery, positionOf } from './position.ts'
 
-/** The query of the message feed, apart from the page. */
+/** The message feed's query without its paging parameters. */
 export interface MessageFeedQuery extends PositionQuery {
   booking_id?: string
   sender?: StoredMessage['sender']
 }
 
 /**
- * A query as a question about a host's messages.
+ * Converts a query to a question about a host's messages.
  *
  * @throws DomainError `not_found` for a booking that is not the host's, or a consumer that the key does not have
  */

@@ -2,16 +2,16 @@ import { modelOf } from '../../platform/mongo/collections.ts'
 import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  /** Page and version, so that the same end is stored once. */
+  /** Made of page and version, so that the same end is stored only once. */
   _id: text,
   host_id: number,
-  /** Which page of which query of which key. */
+  /** Name of the page: a hash of the key and its query, and the page number. */
   page: text,
   version: moment,
   expires_at: moment,
 }
 
-/** Where a page of the feed ended. */
+/** The version at which a page of the feed ended. */
 export type PageEnd = Stored<typeof fields>
 
 const schema = schemaOf(fields)

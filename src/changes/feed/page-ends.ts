@@ -2,8 +2,8 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 
 /**
- * The end of each page as this process last found or made it stored, so that a page that is read again and again is not
- * looked up each time. Only for that: where a page begins is always read, because another process may know better.
+ * The page ends that this process last found or stored, so that a page that is read repeatedly is not looked up each
+ * time. A page's start is always read from the database, because another process may have stored an earlier end.
  */
 const lastStored = new WeakMap<Db, Map<string, KnownEnd>>()
 const maxRemembered = 10_000
@@ -15,11 +15,11 @@ function lastStoredOf(db: Db): Map<string, KnownEnd> {
   return ends
 }
 
-/** Where the pages of one query of one key ended, as far as one request needs to know it. */
+/** The page ends of one key's query that one request needs. */
 export class PageEnds {
   private known: KnownEnd[] | undefined
 
-  /** @param name of the query and its key; called when there is more than one page */
+  /** @param name returns the name of the query and its key; called only if there is more than one page */
   constructor(
     private readonly db: Db,
     private readonly hostId: number,
@@ -27,14 +27,14 @@ export class PageEnds {
     private readonly now: Date,
   ) {}
 
-  /** The earliest end of the page before: where readers share it, a row may come twice but none is skipped. */
+  /** Returns the previous page's earliest end. If readers share a page, rows may repeat but none is skipped. */
   async before(page: number): Promise<Date | undefined> {
     const [previous, own] = [this.nameOf(page - 1), this.nameOf(page)]
     this.known = await findPageEnds(this.db, this.hostId, [previous, own], this.now)
     return this.known.find((end) => end.page === previous)?.version
   }
 
-  /** Stores where a page ended, unless it is already stored for long enough. */
+  /** Stores the version at which a page ended, unless it is already stored for long enough. */
   async keep(page: number, version: Date): Promise<void> {
     const own = this.nameOf(page)
     const isThis = (end: KnownEnd) =>

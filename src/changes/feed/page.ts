@@ -12,17 +12,17 @@ import { expectTotal, lastReadClock, totalOf } from './total.ts'
 /**
  * Why no change can be lost (decisions §9).
  *
- * 1. Every change of a booking, and every message, takes in its own transaction the next version of its host's clock
- *    (`versions/host-clock-store.ts`): unique per host, and in the order in which changes become visible. A reader
- *    that has seen version `v` can see everything up to `v`; what it cannot see yet will have a greater version. So
- *    "after `v`" never skips a change, whatever commits meanwhile.
- * 2. A changed booking only ever moves to the end. A reader that continues after the last row it was given
- *    (by cursor, or by the stored end of the page before) meets every row either where it was or, moved,
- *    later on. Counting rows from the start instead would skip as many rows as moved away before it.
- * 3. A page that is not the last says so, because the query looks one row further; `last_page` never ends
- *    before the rows do.
+ * 1. Every booking change and every message takes the next version of its host's clock in its own transaction
+ *    (`versions/host-clock-store.ts`). Versions are unique per host and follow the order in which changes become
+ *    visible. A reader that has seen version `v` can see every change up to `v`, and changes that are not visible yet
+ *    will have greater versions. So "after `v`" never skips a change, whatever commits meanwhile.
+ * 2. A changed booking only ever moves to the end. A reader that continues after the last row it received (by cursor,
+ *    or by the previous page's stored end) finds every row either in its old place or, if it moved, later on. Counting
+ *    rows from the start instead would skip one row for every row that moved away before that position.
+ * 3. A page that is not the last says so, because the query fetches one extra row. `last_page` is never smaller than
+ *    the last page with rows.
  *
- * Reads have read concern majority and go to the primary, so a version once shown is never rolled back.
+ * Reads use read concern majority on the primary, so a version that was shown is never rolled back.
  */
 
 type Context = Pick<AppContext, 'db' | 'clock'>
@@ -30,14 +30,12 @@ type Context = Pick<AppContext, 'db' | 'clock'>
 /** One page of a feed: rows, and `meta.pagination` with the cursor of the next page. */
 export interface FeedPage<Row> {
   rows: Row[]
-  /** Where it began, for a certification. */
+  /** The page's start, recorded for a certification. */
   span: NonNullable<Delivered['page']>
   pagination: Pagination & { next_cursor: string | null }
 }
 
-/**
- * One page of what is new or changed of a host, by version. A cursor has been checked with the query.
- */
+/** Reads one page of a host's new and changed rows, by version. The cursor must already have been validated. */
 export async function readFeedPage<Row, Filter extends { host_id: number }>(
   { db, clock }: Context,
   source: FeedSource<Row, Filter>,
@@ -54,7 +52,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
     : await startOf(ends, page, updatedAfter, (skip) => fromEnd(db, source, filter, updatedAfter, skip))
-  // One row more than asked for tells whether there is a next page.
+  // One extra row reveals whether there is a next page.
   const found = await source.find(db, filter, version, { skip, limit: page.perPage + 1 })
   const rows = found.slice(0, page.perPage)
   const last = rows.at(-1)
@@ -80,7 +78,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   }
 }
 
-/** A page begins after a version; without a stored end of the page before it, by counting rows. */
+/** Returns the version after which a page begins and, if the previous page's end is unknown, the rows to skip. */
 async function startOf(
   ends: PageEnds,
   page: PageRequest,
@@ -94,8 +92,9 @@ async function startOf(
 }
 
 /**
- * The version of the last of the rows that a page skips, where it is nearer to the end: whoever jumps to the last page
- * does not wait for all others. Rows that move away meanwhile make it earlier: a row may come twice, none is skipped.
+ * Returns the version of the last row that a page skips if that row is nearer to the end of the feed than to its start,
+ * so that a jump to the last page is fast. Otherwise returns null. Rows that move away meanwhile make the version
+ * earlier, so rows may repeat but none is skipped.
  */
 async function fromEnd<Filter extends { host_id: number }>(
   db: Db,
@@ -109,12 +108,12 @@ async function fromEnd<Filter extends { host_id: number }>(
   return source.versionFromEnd(db, filter, { after, until: new Date(version) }, total - skip)
 }
 
-/** The name under which page ends are stored: one for each key and query. */
+/** Returns the name under which the page ends of a key's query are stored. */
 function pagesName(question: unknown[]): string {
   return `walk:${createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
 }
 
-/** A page with rows and nothing after it is the last one; for an empty page the total decides. */
+/** Returns the last page's number. A page with rows and none after it is the last; an empty page uses the total. */
 function lastPageOf({ current_page, last_page }: Pagination, rows: number, hasMore: boolean): number {
   if (hasMore) return Math.max(current_page + 1, last_page)
   return rows > 0 ? current_page : last_page

@@ -6,14 +6,14 @@ import type { ConsumedFeed } from '../consumers/schema.ts'
 import { findConsumer, ownerOf } from '../consumers/store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
-/** Where a query of a feed continues. */
+/** Query parameters that say where a feed query continues. */
 export interface PositionQuery {
   updated_after?: string
   consumer?: string
   cursor?: string
 }
 
-/** What may stand in a query beside its position. */
+/** Query parameters that may accompany a position. */
 interface BesidePosition {
   page?: number
   listing_id?: unknown
@@ -25,7 +25,7 @@ interface BesidePosition {
 const filters = ['listing_id', 'checkout_after', 'booking_id', 'sender'] as const
 
 /**
- * The version after which a query continues: the one sent, or what its consumer has acknowledged.
+ * Returns the version after which a query continues: `updated_after`, or the version its consumer has acknowledged.
  *
  * @throws DomainError `not_found` for a consumer that the key does not have
  */
@@ -41,9 +41,10 @@ export async function positionOf(
 }
 
 /**
- * What is wrong with where a query of a feed begins (decisions §19). It names its position once. Pages are not counted from
- * a position that moves: after an acknowledgement, page 2 would leave out what page 1 has become. And a consumer follows a
- * whole feed: whatever a filter hides would be acknowledged unseen, or stay pending for ever.
+ * Returns a check for the problems with a feed query's position (decisions §19). A query must name its position only
+ * once. A consumer cannot be combined with a later page, because after an acknowledgement page 2 would skip the rows
+ * that have moved to page 1. A consumer cannot be combined with a filter either, because changes that the filter hides
+ * would be acknowledged unseen or stay pending forever.
  */
 export function positionProblems(
   feed: FeedName,
@@ -80,21 +81,21 @@ function onePosition({
 /** Name of a feed. */
 export type FeedName = FeedSource<unknown, { host_id: number }>['name']
 
-/** Where a cursor continues: after a version. The page number is only for `current_page`. */
+/** The version after which a cursor continues. The page number is used only for `current_page`. */
 export interface CursorPosition {
   version: Date
   page: number
 }
 
-/** So that a cursor of one feed is refused by the other, where it would skip rows. */
+/** Prefixes that make each feed refuse the other feed's cursors, which would skip rows. */
 const marks: Record<FeedName, string> = { bookings: '', messages: 'm' }
 
-/** A position in a feed as an opaque string. */
+/** Encodes a position in a feed as an opaque string. */
 export function writeCursor(feed: FeedName, { version, page }: CursorPosition): string {
   return Buffer.from(`${marks[feed]}${version.getTime() / 1000}.${page}`).toString('base64url')
 }
 
-/** The position that a cursor stands for; null for anything that is not a cursor of this feed. */
+/** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
 export function readCursor(feed: FeedName, cursor: string): CursorPosition | null {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [, mark, seconds, page] = /^(m?)(\d{1,12})\.(\d{1,15})$/.exec(text) ?? []

@@ -28,7 +28,7 @@ import { defaultPerPage, readOrAwaitPage } from './wait.ts'
 
 const paging = pageQuery(defaultPerPage, 100)
 
-/** The feeds of bookings (contract, Endpoints; decisions §9) and of messages (decisions §17). */
+/** Routes of the booking feed (contract, Endpoints; decisions §9) and the message feed (decisions §17). */
 export function feedRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' })
     .use(guard(app))
@@ -70,7 +70,7 @@ export function feedRoutes(app: AppContext) {
     )
 }
 
-/** A booking as an item of the feed. */
+/** Converts a booking to an item of the feed. */
 export function serializeFeedItem(booking: BookingChange): FeedItem {
   return {
     booking_id: booking.id,

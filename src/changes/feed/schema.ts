@@ -4,7 +4,7 @@ import { dateInQuery, idInQuery, named, responseObject, shown, text } from '../.
 import { bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
 
-/** Where to continue in a feed. */
+/** Query parameters for the position in a feed. */
 const position = {
   updated_after: Type.Optional(
     text(255, {
@@ -31,7 +31,7 @@ const position = {
   ),
 }
 
-/** Waiting for what comes (decisions §16). */
+/** Query parameter for waiting until there is something to show (decisions §16). */
 const waiting = {
   wait: Type.Optional(
     Type.Integer({
@@ -44,7 +44,7 @@ const waiting = {
   ),
 }
 
-/** Query of the booking feed, apart from the page (contract, Booking feed). */
+/** Query of the booking feed without its paging parameters (contract, Booking feed). */
 export const feedFilters = {
   ...position,
   ...waiting,
@@ -52,7 +52,7 @@ export const feedFilters = {
   listing_id: idInQuery('Only bookings of this listing', '2001'),
 }
 
-/** Query of the message feed, apart from the page (decisions §17). */
+/** Query of the message feed without its paging parameters (decisions §17). */
 export const messageFilters = {
   ...position,
   ...waiting,
@@ -67,7 +67,7 @@ export const messageFilters = {
 
 const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, status_word, version } = bookingFields
 
-/** One item of the feed. */
+/** One item of the booking feed. */
 export const FeedItem = named(
   'BookingChange',
   responseObject({
@@ -96,7 +96,7 @@ export const MessageFeedPage = responseObject(
   'The messages of this page',
 )
 
-/** Page metadata of a feed: with the cursor of the next page. */
+/** Pagination of a feed, with the next page's cursor. */
 export const FeedPagination = named(
   'FeedPagination',
   responseObject({

@@ -2,15 +2,15 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { isDuplicate } from '../../platform/mongo/errors.ts'
 import { type PageEnd, pageEndModel } from './model.ts'
 
-/** How long the end of a page is kept at least: a reader may pause that long between two pages (decisions §9). */
+/** Minimum lifetime of a page end; a reader may pause this long between two pages (decisions §9). */
 const keptMilliseconds = 24 * 3_600_000
-/** It is stored for longer, so that a page that is read again and again is not written each time. */
+/** Stored lifetime of a page end; longer, so that a page that is read repeatedly is not written each time. */
 const storedMilliseconds = keptMilliseconds + 3_600_000
 
 /** The part of a page end that a reader needs. */
 export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
 
-/** The ends of some pages of a host that are still stored, the earliest of a page first. */
+/** Returns the unexpired ends of some of a host's pages, the earliest end of each page first. */
 export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date): Promise<KnownEnd[]> {
   return pageEndModel(db)
     .collection.find({ host_id, page: { $in: pages }, expires_at: { $gt: now } })
@@ -19,14 +19,14 @@ export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date
     .toArray()
 }
 
-/** True when an end need not be stored again to be kept for its time from now on. */
+/** Returns true if an end is already stored for at least its minimum lifetime from now. */
 export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
   return expires_at.getTime() - now.getTime() >= keptMilliseconds
 }
 
 /**
- * Stores the end of a page. In the database and not in Redis, because a reader whose page end is lost half-way would
- * have to continue by counting rows, and could lose some.
+ * Stores the end of a page. It is stored in the database and not in Redis, because a reader whose page end is lost
+ * halfway would have to continue by counting rows and could lose some.
  */
 export async function savePageEnd(
   db: Db,
@@ -44,7 +44,7 @@ export async function savePageEnd(
       { upsert: true },
     )
   } catch (error) {
-    // Two readers ended a page at the same row at the same time: it is stored.
+    // A duplicate means that another reader stored the same end at the same time.
     if (!isDuplicate(error)) throw error
   }
   return { page, version, expires_at }

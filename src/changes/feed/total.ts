@@ -2,10 +2,10 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
-/** How many rows a feed query matches, at a state of the host's clock. */
+/** The number of rows that a feed query matches at one state of the host's clock. */
 export interface Total {
   total: number
-  /** The host's clock when it was counted. */
+  /** The host's clock, in milliseconds, when the rows were counted. */
   version: number
 }
 
@@ -13,7 +13,7 @@ const maxCachedTotals = 1000
 
 interface Cache {
   totals: Map<string, Total>
-  /** The clock of each host as it was last read, by feed and host. */
+  /** Each host's clock as last read, in milliseconds, keyed by feed and host. */
   clocks: Map<string, number>
 }
 
@@ -28,7 +28,7 @@ function cacheOf(db: Db): Cache {
 type Host = { host_id: number }
 type Source<Filter extends Host> = Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count'>
 
-/** The host's clock as this process last read it: unless it has moved since, nothing has changed since. */
+/** Returns the host's clock as this process last read it. Nothing has changed unless the clock has moved since. */
 export function lastReadClock(db: Db, { name }: Source<never>, hostId: number): number | undefined {
   return cacheOf(db).clocks.get(`${name}/${hostId}`)
 }
@@ -38,7 +38,8 @@ function keyOf(feed: string, filter: Host, after: Date | null): string {
 }
 
 /**
- * How many rows a feed query matches. Counted once per state of the host's clock, so that it is exact in every process.
+ * Returns the number of rows that a feed query matches. Rows are counted once per state of the host's clock, so the
+ * total is exact in every process.
  */
 export async function totalOf<Filter extends Host>(
   db: Db,
@@ -58,9 +59,9 @@ export async function totalOf<Filter extends Host>(
 }
 
 /**
- * Keeps what a page tells of the next question: after its last row there are as many rows less as it has rows. So
- * a reader that passes the last version of each page does not have everything counted for each of them. True only if
- * nothing changed between the reading of the page and the count, see {@link lastReadClock}.
+ * Caches the total of the query that continues after a page's last row, which is the page's total minus its rows. So a
+ * reader that passes the last version of each page does not cause a count for every page. The result is correct only if
+ * nothing changed between reading the page and counting, see {@link lastReadClock}.
  */
 export function expectTotal<Filter extends Host>(
   db: Db,

@@ -8,10 +8,10 @@ import { hasClock } from '../../versions/host-clock-store.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
 
-/** The part of a request that holding it needs. */
+/** The part of a request that is needed to hold it. */
 export interface HoldableRequest {
   request: Request
-  /** Bun closes a connection without traffic unless it is told how long this one may be quiet, in seconds. */
+  /** Sets a request's idle timeout in seconds, because Bun otherwise closes connections without traffic. */
   server: { timeout(request: Request, seconds: number): void } | null
   query: { page?: number; per_page?: number; wait?: number; consumer?: string }
   caller: Caller
@@ -21,15 +21,15 @@ export interface HoldableRequest {
 
 export const defaultPerPage = 50
 
-/** Beyond the longest wait, so that the connection is open when the answer is sent. */
+/** Longer than the longest wait, so that the connection is still open when the answer is sent. */
 const quietSeconds = 60
 
 /**
- * A page of a feed; an empty one is held until something is there or the time is over (decisions §16). While it is
- * held, nothing is asked of the database until something of the host moves.
+ * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the time is over
+ * (decisions §16). While it waits, a held request queries the database only when the host's clock moves.
  *
- * @param ask makes the question anew for each look: a consumer may have been moved back, or deleted, meanwhile
- * @throws DomainError `auth` when the key has become unusable meanwhile
+ * @param ask rebuilds the question before each read, because a consumer may have been moved back or deleted meanwhile
+ * @throws DomainError `auth` if the key has become unusable meanwhile
  */
 export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
@@ -49,7 +49,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const slot = await app.heldRequests.take(context.caller.keyId)
   if (!slot) return first
   const { request, server, set } = context
-  // From here on a client that hangs up frees its slot at once, whatever is still being asked.
+  // From here on, a client that hangs up frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
   server?.timeout(request, quietSeconds)
   const heldSince = performance.now()
@@ -69,7 +69,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   }
 }
 
-/** The end of the quiet: a movement, the time, or that nobody waits any more, client or process. */
+/** Event that ends a wait: a movement of the host's clock, the deadline, or an abort by the client or process. */
 type HeldEvent = Movement | 'late' | 'abandoned'
 
 async function readUntil<Row>(
@@ -81,7 +81,7 @@ async function readUntil<Row>(
     if (found.rows.length > 0) return found
     const event = await next()
     if (event === 'late') return read()
-    // A sandbox that was cleared has nothing more to say.
+    // A cleared sandbox has nothing more to show.
     if (event !== 'moved') return found
   }
 }

@@ -7,7 +7,7 @@ import {
 } from '../../stays/bookings/store.ts'
 import type { FeedSource } from './source.ts'
 
-/** The bookings of a host, each in its latest state. */
+/** A host's bookings, each in its latest state. */
 export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
   name: 'bookings',
   counter: 'last',

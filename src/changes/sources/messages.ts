@@ -7,7 +7,7 @@ import {
 } from '../../stays/messages/store.ts'
 import type { FeedSource } from './source.ts'
 
-/** The messages of all bookings of a host. */
+/** The messages of all of a host's bookings. */
 export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
   name: 'messages',
   counter: 'messages_last',

@@ -4,7 +4,7 @@ import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 import { replaceSecrets } from './store.ts'
 
-/** The endpoints of all hosts, or of one, by host and id. */
+/** Returns the endpoints of all hosts or of one host, sorted by host and id. */
 export function listWebhooksOfAll(db: Db, hostId: number | undefined, limit: number): Promise<Webhook[]> {
   return webhookModel(db)
     .find(hostId === undefined ? {} : { host_id: hostId }, { _id: 0 })
@@ -14,7 +14,7 @@ export function listWebhooksOfAll(db: Db, hostId: number | undefined, limit: num
 }
 
 /**
- * An endpoint by its id alone: for administrators, who are not limited to a host.
+ * Returns an endpoint by its id alone, for administrators, who are not limited to one host.
  *
  * @throws DomainError `not_found`
  */
@@ -24,14 +24,14 @@ export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook>
   return webhook
 }
 
-/** Figures for operators. */
+/** Webhook figures for operators. */
 export interface WebhookState {
   off: number
-  /** Age of the oldest hint that was not delivered yet; 0 when there is none. */
+  /** Age in seconds of the oldest waiting hint; 0 if there is none. */
   oldestSeconds: number
 }
 
-/** How many endpoints are off, and how long the oldest hint has waited. */
+/** Returns how many endpoints are off, and how long the oldest hint has been waiting. */
 export async function webhookState(db: Db, now: Date): Promise<WebhookState> {
   const [off, oldest] = await Promise.all([
     webhookModel(db).countDocuments({ enabled: false }),
@@ -40,14 +40,14 @@ export async function webhookState(db: Db, now: Date): Promise<WebhookState> {
   return { off, oldestSeconds: oldest ? (now.getTime() - oldest.created_at.getTime()) / 1000 : 0 }
 }
 
-/** Re-encrypts the secrets of all endpoints that are not under the current one; returns how many endpoints there were. */
+/** Re-encrypts webhook secrets not encrypted under the current secret; returns the number of changed endpoints. */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
   for await (const webhook of webhookModel(db).find().lean().cursor()) {
     const { secrets } = webhook
     if (secrets.every((secret) => box.isCurrent(secret))) continue
     const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
-    // Secrets that were rotated meanwhile are under the current one.
+    // Webhook secrets that were rotated meanwhile are already encrypted under the current secret.
     if (await replaceSecrets(db, webhook, sealed)) count += 1
   }
   return count

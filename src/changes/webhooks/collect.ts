@@ -8,30 +8,30 @@ import { type Hint, hintOf, type WebhookEvent } from './hint.ts'
 import { addHints, isBackedUp, type News } from './hints-store.ts'
 import type { Webhook } from './model.ts'
 
-/** Changes that become hints in one transaction. */
+/** Maximum number of changes per feed that become hints in one transaction. */
 const batchSize = 100
 
 /** The result of collecting. */
 export interface Collected {
-  /** The endpoints for which there are new hints. */
+  /** The endpoints that got new hints. */
   hinted: Webhook[]
-  /** When there may be more to collect: at once, or later where too many hints wait. */
+  /** When to collect again: now, later because too many hints are waiting, or null if nothing is left. */
   more: 'now' | 'later' | null
 }
 
 /**
- * Makes hints of what is new in the feeds of a host, for all its endpoints: what is not visible there yet is not hinted,
- * and nothing is missed, because each endpoint's position is kept. A booking that has changed several times meanwhile has
- * one hint.
+ * Makes hints from the new rows in a host's feeds, for all its endpoints. Changes that the feeds do not show yet are
+ * not hinted, and no change is missed, because each endpoint's position is stored. A booking that has changed several
+ * times in the meantime gets one hint.
  *
- * @param webhooks the endpoints of the host that are on
+ * @param webhooks the host's endpoints that are on
  */
 export async function collectHints(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   host_id: number,
   webhooks: Webhook[],
 ): Promise<Collected> {
-  // Where nothing waits, nothing has to be counted.
+  // An endpoint without a due time has no waiting hints to count.
   const backedUp = await Promise.all(webhooks.map(async (one) => one.due_at !== null && isBackedUp(db, one)))
   const open = webhooks.filter((_, index) => !backedUp[index])
   const [changes, messages] = await Promise.all([
@@ -54,7 +54,7 @@ export async function collectHints(
   return { hinted: news.map(({ webhook }) => webhook), more }
 }
 
-/** What comes after the position of that endpoint which is furthest behind. */
+/** Reads the rows after the position of the endpoint that is furthest behind. */
 async function readSince<T>(
   webhooks: Webhook[],
   event: WebhookEvent,

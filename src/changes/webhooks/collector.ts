@@ -3,16 +3,16 @@ import type { EndpointContext } from './endpoint.ts'
 import { findHostsBehind, findOfHosts } from './hints-store.ts'
 import type { Webhook } from './model.ts'
 
-/** Changes that come together are hinted together. */
+/** Minimum interval between rounds, so that changes made close together are hinted together. */
 const paceMilliseconds = 200
-/** Where too many hints wait, when some of them may have been sent. */
+/** Delay before a host with too many waiting hints is collected again. */
 const laterMilliseconds = 5000
-/** Hosts that are collected at once. */
+/** Maximum number of hosts collected concurrently. */
 const maxHosts = 100
 
 /**
- * Makes hints of what has moved, host by host. One round after another, but none waits for a host of an earlier one: the
- * transaction of a process that died may hold it for seconds.
+ * Makes hints for hosts whose feeds have moved, host by host. Rounds start one after the other, but no round waits for
+ * a host from an earlier round, because a dead process's transaction may block that host for seconds.
  */
 export class HintCollector {
   private readonly moved = new Set<number>()
@@ -21,8 +21,8 @@ export class HintCollector {
   private running: Promise<void> | undefined
 
   /**
-   * @param mayWork false as soon as another process does this
-   * @param onHints told of each endpoint for which there are new hints
+   * @param mayWork returns false once this process may no longer collect hints
+   * @param onHints called with each endpoint that got new hints
    */
   constructor(
     private readonly app: EndpointContext,
@@ -30,21 +30,21 @@ export class HintCollector {
     private readonly onHints: (webhook: Webhook) => void,
   ) {}
 
-  /** A host has moved; `any` where one may have moved unheard. */
+  /** Notes that a host's feeds have moved; `any` means that a change event may have been missed for some host. */
   notice(hostId: number | 'any'): void {
     if (hostId === 'any') this.mayBeBehind = true
     else this.moved.add(hostId)
     this.resume()
   }
 
-  /** Goes on with what was noticed and is left: `mayWork` may have been false for a moment, when a lease came late. */
+  /** Continues with the remaining hosts, since `mayWork` may have been false briefly after a late lease renewal. */
   resume(): void {
     this.running ??= this.run().finally(() => {
       this.running = undefined
     })
   }
 
-  /** Resolves when nothing is being collected; call it when no more may begin. */
+  /** Resolves once no host is being collected. Call it only after `mayWork` has become false. */
   async ended(): Promise<void> {
     await Promise.all([this.running, ...this.collecting.values()])
   }
@@ -53,7 +53,7 @@ export class HintCollector {
     while (this.mayWork() && (this.mayBeBehind || this.moved.size > 0)) {
       const pace = Bun.sleep(paceMilliseconds)
       await this.collectMoved().catch((error) => {
-        // Which hosts it had begun with is not known.
+        // It is unknown which hosts the failed round had already taken.
         this.mayBeBehind = true
         return this.pauseAfter(error)
       })
@@ -75,7 +75,7 @@ export class HintCollector {
     const free = [...this.moved].filter((hostId) => !this.collecting.has(hostId))
     const hosts = free.slice(0, maxHosts - this.collecting.size)
     if (hosts.length === 0) return
-    // Before anything is read: what moves meanwhile is noticed again.
+    // Removed before anything is read, so that a host that moves meanwhile is noticed again.
     for (const hostId of hosts) this.moved.delete(hostId)
     const webhooks = Map.groupBy(await findOfHosts(db, hosts), ({ host_id }) => host_id)
     for (const [hostId, ofHost] of webhooks) this.collecting.set(hostId, this.collect(hostId, ofHost))

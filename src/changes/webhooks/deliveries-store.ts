@@ -6,19 +6,19 @@ import { type WebhookEvent, webhookEvents } from './hint.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
-/** How many deliveries a partner sees of an endpoint (decisions §21). */
+/** Number of an endpoint's deliveries that a partner sees (decisions §21). */
 export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
-/** Filter for one endpoint's deliveries. */
+/** Returns the filter for one endpoint's deliveries. */
 export const ofWebhook = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
 
-/** The id of a delivery, and its `webhook-id`: stays through retries and resends. */
+/** Returns a delivery's id, which is also its `webhook-id` and stays the same through retries and resends. */
 export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
   return `msg_${_id.toHexString()}`
 }
 
-/** A delivery that was not tried yet. */
+/** Returns a delivery that has not been attempted yet. */
 export function newDelivery(
   webhook: WebhookId,
   payload: WebhookDelivery['payload'],
@@ -46,7 +46,7 @@ export function newDelivery(
   }
 }
 
-/** The oldest versions that hints wait for; null where none waits. */
+/** Returns the oldest version among the waiting hints of each event; null if none is waiting. */
 export async function oldestWaiting(
   db: Db,
   webhook: WebhookId,
@@ -59,7 +59,10 @@ export async function oldestWaiting(
   return { 'booking.changed': of('booking.changed'), 'message.created': of('message.created') }
 }
 
-/** Gives up what waits since before a moment, of some events: what was tried stays in the log. */
+/**
+ * Gives up waiting hints of some events that were created up to a moment. Hints that were attempted stay in the log as
+ * `failed`; the others are deleted.
+ */
 export async function dropWaiting(
   db: Db,
   webhook: WebhookId,
@@ -77,7 +80,7 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
   await webhookDeliveryModel(db).create(delivery)
 }
 
-/** The deliveries of an endpoint that are being tried, by whichever process; not those given up for lost. */
+/** Returns an endpoint's deliveries that any process is attempting, except attempts given up for lost. */
 export function findInFlight(
   db: Db,
   webhook: WebhookId,
@@ -87,10 +90,10 @@ export function findInFlight(
   return webhookDeliveryModel(db).find(trying, { booking_id: 1 }).lean()
 }
 
-/** A delivery with a next try. */
+/** A delivery with a next attempt. */
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
-/** The deliveries whose next try is the first, none of a booking that is being tried, nor one that is kept no longer. */
+/** Returns the unexpired deliveries with the earliest next attempts, except those of bookings in `busy`. */
 export function findWaiting(
   db: Db,
   webhook: WebhookId,
@@ -106,8 +109,9 @@ export function findWaiting(
 }
 
 /**
- * Begins a try of each of some deliveries of an endpoint: if this process dies, they are due again at `lostAt`. Returns
- * those that were begun; not one that has changed since it was found, or that another process has begun.
+ * Begins one attempt of each given delivery of an endpoint. If this process dies, the deliveries are due again at
+ * `lostAt`. Returns the deliveries whose attempts have begun. Deliveries that have changed since they were found, or
+ * that another process is attempting, are left out.
  */
 export async function beginTries(
   db: Db,
@@ -129,7 +133,7 @@ export async function beginTries(
     .lean<WaitingDelivery[]>()
 }
 
-/** What became of a try. */
+/** The outcome of an attempt. */
 export type Outcome = Pick<
   WebhookDelivery,
   | '_id'
@@ -144,8 +148,8 @@ export type Outcome = Pick<
   Partial<Pick<WebhookDelivery, 'fault' | 'course_fault' | 'extra_status'>>
 
 /**
- * Stores what became of tries: of one that failed, when the next is, unless the delivery was given up meanwhile; of one that
- * was taken, that it was, in any case.
+ * Stores the outcomes of attempts. A successful attempt always marks its delivery as delivered. A failed attempt sets
+ * the delivery's status and next attempt unless the delivery was given up meanwhile.
  */
 export async function endTries(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const writes = outcomes.flatMap(({ _id, host_id, status, next_attempt_at, ...seen }) => {
@@ -160,7 +164,7 @@ export async function endTries(db: Db, outcomes: readonly Outcome[]): Promise<vo
   await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
 
-/** The hints of changes of a host's bookings from a moment on, to whichever endpoint, oldest first. */
+/** Returns the hints about changes of a host's bookings since a moment, for all endpoints, oldest first. */
 export function findBookingHints(db: Db, hostId: number, since: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
     .find({ host_id: hostId, event: 'booking.changed', created_at: { $gte: since } })
@@ -168,7 +172,7 @@ export function findBookingHints(db: Db, hostId: number, since: Date): Promise<W
     .lean()
 }
 
-/** The latest deliveries of an endpoint, newest first. */
+/** Returns an endpoint's latest deliveries, newest first. */
 export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
     .find({ ...ofWebhook(webhook), expires_at: { $gt: now } })
@@ -177,7 +181,7 @@ export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<W
     .lean()
 }
 
-/** Removes what is not shown any more, as far as it does not wait. */
+/** Deletes an endpoint's finished deliveries except the newest ones, which are shown. */
 export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
   const ended = { ...ofWebhook(webhook), status: { $ne: 'waiting' } }
   await keepNewest(webhookDeliveryModel(db), ended, shownDeliveries)
@@ -186,8 +190,8 @@ export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> 
 /**
  * Makes a delivery due again, under the same `webhook-id`.
  *
- * @throws DomainError `not_found`, also for anything that is not an id; `conflict` while it is being tried, and for an
- * endpoint that is off
+ * @throws DomainError `not_found`, even for text that is not an id; `conflict` while the delivery is being attempted,
+ * and if the endpoint is off
  */
 export async function resendDelivery(
   db: Db,

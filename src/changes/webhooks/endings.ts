@@ -3,15 +3,19 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { endTries, type Outcome } from './deliveries-store.ts'
 import { type Left, leaveDue } from './due-store.ts'
 
-/** What ends within so long is stored together: one by one, the database would be busier with hints than with bookings. */
+/**
+ * Attempts that end within this time are stored together, because storing them one by one would keep the database
+ * busier with hints than with bookings.
+ */
 const togetherMilliseconds = 10
 
-/** Stores what became of tries, and how endpoints were left, of all endpoints together. */
+/** Stores attempts' outcomes and releases endpoints, in batches over all endpoints. */
 export interface Endings {
   endTry(outcome: Outcome): Promise<void>
   leave(left: Left): Promise<void>
 }
 
+/** Returns the writer that batches outcomes and releases for a database. */
 export function endingsOf(db: Db): Endings {
   const tries = together((outcomes: readonly Outcome[]) => endTries(db, outcomes))
   const left = together((endpoints: readonly Left[]) => leaveDue(db, endpoints))

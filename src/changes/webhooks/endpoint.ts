@@ -14,43 +14,43 @@ import { hasUsableKey } from './owner.ts'
 import type { WebhookId } from './store.ts'
 import { hasFailedTooLong, type TryContext, tryDelivery, turnOff } from './try-delivery.ts'
 
-/** The context of what is sent to an endpoint. */
+/** The context for sending hints to an endpoint. */
 export type EndpointContext = TryContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
 
-/** Tries at once (decisions §21). */
+/** Maximum number of concurrent attempts (decisions §21). */
 const maxInFlight = 10
-/** Tries a second (decisions §21): a backlog does not become a flood. */
+/** Maximum number of attempts per second, so that a backlog does not become a flood (decisions §21). */
 const maxPerSecond = 20
-/** One by one, each would have to be looked for. */
+/** Number of attempts that begin together once the rate is exhausted, which saves a query for each attempt. */
 const begunTogether = 5
-/** A try of a process that died is made again after this long: longer than any try takes, and within 30 s. */
+/** Time after which a dead process's attempt is repeated; longer than any attempt takes, and within 30 s. */
 export const lostMilliseconds = 20_000
-/** What is due sooner is waited for, what is due later is found by looking. */
+/** Hints that are due within this time are waited for; hints that are due later are found by polling. */
 const restMilliseconds = 2000
-/** The log of deliveries is cut to what is shown after one try of so many. */
+/** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
 const trimEveryTries = 50
 
-/** Sends what is due at one endpoint until nothing is: ten at once, at most one of each booking. */
+/** Sends an endpoint's hints until none is due, ten concurrently, at most one of them for each booking. */
 export class Endpoint {
-  /** The bookings of the tries in flight, by delivery. */
+  /** Booking ids of the attempts in flight, keyed by delivery id. */
   private readonly inFlight = new Map<string, number | null>()
-  /** Those of the process that held the lease before. */
+  /** Booking ids of the attempts that the previous lease holder has in flight. */
   private inherited: (number | null)[] = []
-  /** When the last tries began, oldest first. */
+  /** Start times of the attempts within the last second, oldest first. */
   private begunAt: number[] = []
   private moved = Promise.withResolvers<void>()
-  /** The last try that ended has failed. */
+  /** True if the last attempt that ended has failed. */
   private hasFailed = false
-  /** Others wait for a try to end: for room, or because they are of the same booking. */
+  /** True if hints may be waiting for an attempt to end, for room or because they concern the same booking. */
   private hasHeldBack = false
-  /** Something is due, or was changed, since it was looked at. */
+  /** True if something has become due or was changed since the endpoint was last looked at. */
   mustLook = false
-  /** Resolves when nothing is due soon and nothing in flight. */
+  /** Resolves once nothing is due soon and nothing is in flight. */
   readonly ended: Promise<void>
 
   /**
-   * @param mayWork false as soon as no try may begin any more
-   * @param mayInherit true while another process may have tries in flight
+   * @param mayWork returns false once no more attempts may begin
+   * @param mayInherit returns true while another process may have attempts in flight
    */
   constructor(
     private readonly app: EndpointContext,
@@ -80,7 +80,7 @@ export class Endpoint {
     await this.endings.leave({ ...this.id, taken, due_at }).catch(() => {})
   }
 
-  /** Waits until something moves or is due; false when there is nothing to wait for. */
+  /** Waits until an attempt ends or something is due. Returns false if there is nothing to wait for. */
   private async rest(next: Date | null): Promise<boolean> {
     while (this.mayWork()) {
       const untilDue = next === null ? Number.POSITIVE_INFINITY : next.getTime() - this.realAt(0).getTime()
@@ -104,10 +104,10 @@ export class Endpoint {
   }
 
   /**
-   * Begins the tries that are due.
+   * Begins the attempts that are due.
    *
-   * @param until when the endpoint is due again if this process dies
-   * @returns when something is due next; null for nothing
+   * @param until time at which the endpoint is due again if this process dies
+   * @returns the time at which something is due next; null if nothing is
    */
   private async beginDue(until: Date): Promise<Date | null> {
     const { db } = this.app
@@ -150,15 +150,15 @@ export class Endpoint {
       })
       .then((isDelivered) => {
         this.inFlight.delete(name)
-        // It is due again, and the endpoint may be failing now, or off.
+        // A failed delivery is rescheduled, and the endpoint may have begun to fail or been turned off.
         if (!isDelivered || (this.hasHeldBack && this.room() > 0)) this.mustLook = true
         this.moved.resolve()
       })
   }
 
-  /** True for a hint that was delivered. */
+  /** Attempts a delivery once. Returns true if it was delivered. */
   private async try(webhook: Webhook, delivery: WaitingDelivery): Promise<boolean> {
-    // Asked once the response is there: other tries end meanwhile.
+    // Evaluated when the response arrives, because other attempts may end in the meantime.
     const mayBeFailing = () => webhook.failing_since !== null || this.hasFailed
     const isDelivered = await tryDelivery(this.app, this.endings, webhook, delivery, mayBeFailing)
     this.hasFailed = !isDelivered
@@ -167,7 +167,7 @@ export class Endpoint {
     return isDelivered
   }
 
-  /** How many tries may begin now. */
+  /** Returns the number of attempts that may begin now. */
   private room(): number {
     const secondAgo = performance.now() - 1000
     this.begunAt = this.begunAt.filter((at) => at > secondAgo)
@@ -175,19 +175,22 @@ export class Endpoint {
     return Math.max(0, Math.min(maxInFlight - inFlight, maxPerSecond - this.begunAt.length))
   }
 
-  /** Milliseconds until some may begin, or until it is looked at anyway: the end of a try is told at once. */
+  /**
+   * Returns the milliseconds until the rate allows more attempts, or until the next poll if only the number in flight
+   * limits them, because the end of an attempt triggers a look by itself.
+   */
   private untilRoom(): number {
     const oldest = this.begunAt[begunTogether - 1]
     if (oldest === undefined || this.begunAt.length < maxPerSecond) return restMilliseconds
     return Math.max(1, oldest + 1000 - performance.now())
   }
 
-  /** At most one hint of each booking is in flight. */
+  /** Returns the bookings with a hint in flight, since each booking has at most one in flight. */
   private busyBookings(): number[] {
     return [...this.inFlight.values(), ...this.inherited].filter((booking) => booking !== null)
   }
 
-  /** Tries of the process that held the lease before count like own ones. */
+  /** Loads the previous lease holder's attempts in flight, which count like this process's own. */
   private async readInherited(webhook: Webhook): Promise<void> {
     if (!this.mayInherit()) {
       this.inherited = []
@@ -198,18 +201,18 @@ export class Endpoint {
     this.inherited = others.map(({ booking_id }) => booking_id)
   }
 
-  /** By the clock of the endpoint's host: what deliveries say. */
+  /** Returns the time `milliseconds` from now by the host's clock, which dates deliveries. */
   private at(milliseconds: number): Date {
     return new Date(this.app.clock(this.id.host_id).getTime() + milliseconds)
   }
 
-  /** By the clock of processes: when the endpoint is looked at. */
+  /** Returns the time `milliseconds` from now by the process's clock, which decides when endpoints are due. */
   private realAt(milliseconds: number): Date {
     return new Date(this.app.clock().getTime() + milliseconds)
   }
 }
 
-/** At most one hint of each booking is in flight. */
+/** Keeps each booking's first delivery, since each booking has at most one in flight, and all tests. */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   const bookings = new Set<number>()
   return deliveries.filter(({ booking_id }) => {

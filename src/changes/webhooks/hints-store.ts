@@ -7,29 +7,29 @@ import type { Hint } from './hint.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
-/** How many hints wait for one endpoint at most. */
+/** Maximum number of waiting hints per endpoint. */
 const maxWaiting = 10_000
 
-/** What is new for one endpoint. */
+/** New hints for one endpoint. */
 export interface News {
   webhook: Webhook
   hints: Hint[]
-  /** The versions up to which that is all. */
+  /** The versions up to which `hints` is complete. */
   seen: Pick<Webhook, 'bookings_seen' | 'messages_seen'>
 }
 
-/** When endpoints are looked at next, and the date of their hints: the clock of a sandbox may be ahead. */
+/** The time when endpoints are due and the time that dates their hints; a sandbox's clock may be ahead. */
 export interface HintTimes {
   due: Date
   dated: Date
 }
 
 /**
- * Adds the hints of one host's endpoints, and moves the positions up to which they were made, in one transaction: a
- * process that dies leaves both or none. A change of a booking replaces the hint of an earlier one that was not tried
- * yet; messages never merge.
+ * Adds hints for one host's endpoints and moves the endpoints' positions in one transaction, so that a process that
+ * dies leaves both changes or neither. A booking's new change replaces the hint of an earlier change that was not
+ * attempted yet. Hints of messages are never merged.
  *
- * @throws DomainError `conflict` where a position has moved: another process has made hints
+ * @throws DomainError `conflict` if a position has moved because another process has made hints
  */
 export async function addHints(
   db: Db,
@@ -59,7 +59,7 @@ function nameOf(webhookId: number, { booking_id }: Pick<Hint['data'], 'booking_i
   return `${webhookId}/${booking_id}`
 }
 
-/** Puts changes in the place of those that were not tried yet; returns the names of these. */
+/** Replaces hints of booking changes that were not attempted yet. Returns the names of the replaced hints. */
 async function replaceUntried(db: Db, session: Session, host_id: number, news: News[]): Promise<Set<string>> {
   const changes = new Map(
     news.flatMap(({ webhook, hints }) =>
@@ -90,13 +90,13 @@ async function replaceUntried(db: Db, session: Session, host_id: number, news: N
   return new Set(replaced.map((one) => nameOf(one.webhook_id, one)))
 }
 
-/** True where so many hints wait that no more are made: what comes next waits in the feeds. */
+/** Returns true if so many hints are waiting that no more are made; further changes wait in the feeds. */
 export async function isBackedUp(db: Db, webhook: WebhookId): Promise<boolean> {
   const waiting = { ...ofWebhook(webhook), status: 'waiting' } as const
   return (await webhookDeliveryModel(db).countDocuments(waiting, { limit: maxWaiting })) >= maxWaiting
 }
 
-/** The endpoints of some hosts that are on. */
+/** Returns the endpoints of some hosts that are on. */
 export function findOfHosts(db: Db, hostIds: number[]): Promise<Webhook[]> {
   return webhookModel(db)
     .collection.find<Webhook>({ host_id: { $in: hostIds }, enabled: true }, { projection: { _id: 0 } })
@@ -105,7 +105,7 @@ export function findOfHosts(db: Db, hostIds: number[]): Promise<Webhook[]> {
 
 const endpointsPerLook = 1000
 
-/** The hosts of which something is newer than what was hinted. */
+/** Returns the hosts with changes newer than the position of one of their endpoints. */
 export async function findHostsBehind(db: Db): Promise<number[]> {
   const behind = new Set<number>()
   const cursor = webhookModel(db)

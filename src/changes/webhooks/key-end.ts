@@ -7,17 +7,17 @@ import { switchWebhook } from './switch.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
 
-/** Up to when the keys that expired were looked at, by database. */
+/** Time up to which expired keys have been processed, by database. */
 const looked = new WeakMap<Db, Date>()
-/** Clocks of processes differ by at most a minute. */
+/** Overlap of successive looks, because the clocks of processes differ by at most a minute. */
 const marginMilliseconds = 120_000
-/** However often something moves, the keys are looked at no more often. */
+/** Minimum interval between two looks for expired keys. */
 const lookEveryMilliseconds = 2000
 
 /**
- * Turns off the endpoints of keys that have expired: within 5 s of a key's end its endpoint is off, also one to which
- * there is nothing to send (decisions §21). A command that ends a key turns off its endpoints itself; in the sandbox
- * nobody but the key sees them, and nothing is sent.
+ * Turns off the endpoints of expired keys (decisions §21). An endpoint is off within 5 s of its key's end, even if
+ * there is nothing to send to it. A command that ends a key turns off the key's endpoints itself. The sandbox is left
+ * out, because only the key itself sees its endpoints there, and nothing is sent.
  */
 export async function turnOffEnded(app: Context): Promise<void> {
   if (app.environment.name !== 'live') return

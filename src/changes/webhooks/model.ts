@@ -24,43 +24,46 @@ import type { DisabledReason } from './reasons.ts'
 const secretFields = { secret_id: text, sealed: text, ends_at: momentOrNull }
 const gapFields = { bookings_after: moment, messages_after: moment }
 
-/** One secret of an endpoint, encrypted; after a rotation the one of before signs too, until it ends. */
+/** An endpoint's encrypted secret; after a rotation the previous secret also signs, until its `ends_at`. */
 export type WebhookSecret = Stored<typeof secretFields>
 
-/** The versions of the feeds after which hints may be missing. */
+/** The feeds' versions after which hints may be missing. */
 export type HintGap = Stored<typeof gapFields>
 
 const fields = {
   host_id: number,
   id: number,
-  /** Keeps their number: each endpoint of a host has one of five slots. */
+  /** Limits the number of endpoints: each endpoint of a host occupies one of five slots. */
   slot: number,
   url: text,
   events: list<WebhookEvent>(String),
   enabled: flag,
   disabled_at: momentOrNull,
   disabled_reason: wordOrNull<DisabledReason>(),
-  /** Id of the key that made it. */
+  /** Id of the key that created the endpoint or took it over. */
   created_by: number,
   created_at: moment,
-  /** Latest first, at most two. */
+  /** Latest secret first, at most two. */
   secrets: listOf(secretFields),
-  /** The versions up to which hints were made of bookings and of messages. */
+  /** The versions up to which hints were made for bookings and for messages. */
   bookings_seen: moment,
   messages_seen: moment,
-  /** The first failure after the last success. */
+  /** Time of the first failure since the last success; null if there was none. */
   failing_since: momentOrNull,
-  /** From where on hints may be missing: while it fails, or is off. */
+  /** Versions after which hints may be missing; set while the endpoint is failing or off. */
   undelivered_since: objectOrNull(gapFields),
-  /** The undelivered versions of the last time when it was off. */
+  /** The value of `undelivered_since` when the endpoint was last turned on again. */
   last_outage: objectOrNull(gapFields),
-  /** Until when a test may be on its way: one at a time. */
+  /** Time until which a test may be in progress; only one test runs at a time. */
   testing_until: moment,
-  /** When it is to be looked at: something is due, or was changed. While it is sent to, when to look if that process dies. Null for never. */
+  /**
+   * Next time to look at the endpoint, because something is due or was changed; null for never. While a process is
+   * sending to the endpoint, the time to look if that process dies.
+   */
   due_at: momentOrNull,
 }
 
-/** An endpoint that hints are sent to. */
+/** An endpoint that receives hints. */
 export type Webhook = Stored<typeof fields>
 
 const schema = schemaOf(fields)
@@ -75,32 +78,32 @@ const deliveryFields = {
   host_id: number,
   webhook_id: number,
   event: word<WebhookEvent | 'webhook.test'>(),
-  /** The body that is sent, as an object. */
+  /** The body to send, as an object. */
   payload: mixed<Hint | { type: 'webhook.test'; timestamp: string; data: Record<string, never> }>(),
-  /** Of the change; null for a test. */
+  /** Booking that the hint concerns; null for a test. */
   booking_id: numberOrNull,
   status: word<'waiting' | 'delivered' | 'failed'>(),
   attempts: number,
-  /** A try is being made, or its process has died. */
+  /** True while an attempt is in progress, or if the process that made it has died. */
   in_flight: flag,
   response_status: numberOrNull,
   milliseconds: numberOrNull,
   error: wordOrNull<PostFailure>(),
-  /** What went wrong with the connection, as far as it is known. */
+  /** What went wrong with the connection, if known. */
   error_detail: wordOrNull<ConnectionDetail>(),
-  /** The fault of the sandbox that its first try met. */
+  /** Sandbox fault that was injected into the first attempt. */
   fault: wordOrNull<FaultName>(),
-  /** The same of one that a certification played, which is shown to nobody. */
+  /** Fault that a certification injected into the first attempt; never shown. */
   course_fault: wordOrNull<FaultName>(),
-  /** What the post got that such a fault made beside the true one; null where there was none. */
+  /** Response status of a fault's additional post; null if there was no such response. */
   extra_status: numberOrNull,
-  /** While a try is made, when it is given up for lost. */
+  /** Time of the next attempt, or the time at which an attempt in progress is given up for lost. */
   next_attempt_at: momentOrNull,
   created_at: moment,
   expires_at: moment,
 }
 
-/** A hint to one endpoint, and what became of it. Its `webhook-id` is made from its `_id`. */
+/** A hint to one endpoint, and its outcome. Its `webhook-id` is derived from `_id`. */
 export type WebhookDelivery = Stored<typeof deliveryFields> & { _id: Types.ObjectId }
 
 const delivery = schemaOf<typeof deliveryFields, WebhookDelivery>(deliveryFields)

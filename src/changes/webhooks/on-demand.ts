@@ -14,14 +14,14 @@ type Context = Pick<
   'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'webhooks' | 'rateLimiter' | 'environment'
 >
 
-/** Longer than any try: after it a test whose process has died is no longer waited for. */
+/** Time after which a test is presumed lost with its process; longer than any attempt. */
 const maxTestMilliseconds = 20_000
 
 /**
- * Sends a `webhook.test` now, once, also to an endpoint that is off; returns what became of it.
+ * Sends one `webhook.test` immediately, even to an endpoint that is off, and returns the delivery with its outcome.
  *
- * @throws DomainError `not_found`; `forbidden` for one of another usable key; `conflict` while another test is on its
- * way, for an endpoint whose key has ended, and while sandboxes send too much to its origin
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` while another
+ * test is in progress, if the endpoint's key has ended, and while sandboxes send too much to its origin
  */
 export async function testWebhook(
   app: Context,
@@ -62,7 +62,8 @@ export async function testWebhook(
 /**
  * Makes a delivery due again, under the same `webhook-id`.
  *
- * @throws DomainError `not_found`; `forbidden` for one of another usable key; `conflict` for an endpoint that is off
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` if the
+ * endpoint is off, while the delivery is being attempted, and while sandboxes send too much to its origin
  */
 export async function resend(
   app: Context,

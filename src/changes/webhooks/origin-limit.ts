@@ -2,25 +2,25 @@ import { DomainError } from '../../core/errors.ts'
 import type { AppContext, Environment } from '../../http/context.ts'
 
 /**
- * Tries a second from all sandboxes together to one origin (decisions §21). Without it a key could use scenarios and the
- * clock of its sandbox to flood a server that is not its own.
+ * Maximum number of attempts per second from all sandboxes together to one origin (decisions §21). Without this limit,
+ * a key could use its sandbox's scenarios and clock to flood a server that it does not own.
  */
 const maxPerSecond = 10
 const windowMilliseconds = 1000
-/** How long somebody who asked for a single try waits for its turn. */
+/** Longest wait for the turn of a single attempt. */
 const maxWaitMilliseconds = 5000
 
 export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pick<Environment, 'name'> }
 
 const windowOf = (url: string) => `hints:${new URL(url).origin}`
 
-/** How many tries may begin, and after how many milliseconds the next one may. */
+/** The number of attempts that may begin, and the milliseconds until the next attempt may begin. */
 export interface Turns {
   count: number
   waitMilliseconds: number
 }
 
-/** Takes turns for tries that are due at an endpoint; live ones have no limit here. */
+/** Takes turns for an endpoint's due attempts; live attempts have no limit here. */
 export async function takeTurns(
   { rateLimiter, environment }: OriginContext,
   url: string,
@@ -38,7 +38,7 @@ export async function takeTurns(
   return { count: wanted, waitMilliseconds: 0 }
 }
 
-/** Waits for the turn of one try; false if it does not come within five seconds. */
+/** Waits for one attempt's turn. Returns false if the turn does not come within five seconds. */
 export async function awaitTurn(app: OriginContext, url: string): Promise<boolean> {
   const deadline = performance.now() + maxWaitMilliseconds
   for (;;) {
@@ -50,9 +50,9 @@ export async function awaitTurn(app: OriginContext, url: string): Promise<boolea
 }
 
 /**
- * Waits for the turn of a try that somebody asked for.
+ * Waits for the turn of an attempt that a request asked for.
  *
- * @throws DomainError `conflict` with a retry time if it does not come within five seconds
+ * @throws DomainError `conflict` with a retry time if the turn does not come within five seconds
  */
 export async function requireTurn(app: OriginContext, url: string): Promise<void> {
   if (await awaitTurn(app, url)) return

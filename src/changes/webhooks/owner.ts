@@ -14,12 +14,12 @@ import { findWebhook } from './store.ts'
 
 type Keys = Pick<AppContext, 'liveDb' | 'clock'>
 
-/** True for a key that may see what hints are about. */
+/** Returns true if the key is active and may read bookings. */
 function isUsable(key: ApiKey | null, now: Date): boolean {
   return key !== null && keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
 }
 
-/** True while the key that an endpoint belongs to may see what hints are about: otherwise nothing is sent (decisions §21). */
+/** Returns true if the endpoint's key is usable and its host not suspended; else nothing is sent (decisions §21). */
 export async function hasUsableKey(
   { liveDb, clock }: Keys,
   { created_by }: Pick<Webhook, 'created_by'>,
@@ -29,9 +29,10 @@ export async function hasUsableKey(
 }
 
 /**
- * The endpoint of a host with this id, for a key that changes it: its own, or one whose key has ended.
+ * Returns the host's endpoint with this id for a key that wants to change it. The endpoint must belong to that key, or
+ * to a key that is no longer usable.
  *
- * @throws DomainError `not_found`; `forbidden` for one of another usable key
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
 export async function findOwnWebhook(
   app: Keys & Pick<AppContext, 'db'>,
@@ -44,7 +45,10 @@ export async function findOwnWebhook(
   throw new DomainError('forbidden', message, [{ path: 'created_by', code: 'forbidden', message }])
 }
 
-/** Endpoints as a key of their host sees them: of those of other usable keys, not the query, which may hold a secret. */
+/**
+ * Returns endpoints as a key of their host sees them. The URLs of other usable keys' endpoints are shown without their
+ * query, which may hold a secret.
+ */
 export async function showWebhooks(
   { liveDb, clock }: Keys,
   { hostId, keyId }: Caller,
@@ -60,7 +64,10 @@ export async function showWebhooks(
   })
 }
 
-/** Notes what a partner did to an endpoint, in the transaction of it; the sandbox has no audit (decisions §21). */
+/**
+ * Records a partner's action on an endpoint in the audit log, in the action's transaction. The sandbox has no audit log
+ * (decisions §21).
+ */
 export async function recordWebhookAction(
   { db, clock, environment }: Pick<AppContext, 'db' | 'clock'> & { environment: { name: string } },
   caller: Caller,

@@ -5,65 +5,66 @@ import { isPublicAddress, literalAddress } from './address.ts'
 
 /** Why there was no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
-/** What went wrong with a connection, as far as it is known. */
+/** Known ways in which a connection fails. */
 export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
 
 /** The outcome of one post. */
 export interface PostResult {
-  /** Null where there was no response. */
+  /** HTTP status; null if there was no response. */
   status: number | null
   failure: PostFailure | null
-  /** Beside the failure `connection`; otherwise null. */
+  /** Set only if the failure is `connection` and its cause is known; otherwise null. */
   detail: ConnectionDetail | null
   milliseconds: number
-  /** The pause that the response asks for; null for none. */
+  /** Pause that the response asks for; null if it asks for none. */
   retryAfterSeconds: number | null
 }
 
-/** Finds the addresses of a name. */
+/** Resolves a name to its IP addresses. */
 export type Lookup = (hostname: string) => Promise<string[]>
 
-/** How a request is sent. */
+/** A request to send. */
 export interface Posting {
   url: URL
   headers: Record<string, string>
   body: string
-  /** Private addresses and plain `http` are allowed too: for development. */
+  /** Also allows private addresses and plain `http`, for development. */
   allowsPrivate: boolean
   lookup?: Lookup
-  /** Certificates of other authorities. */
+  /** Certificates of other certificate authorities to trust. */
   ca?: string
 }
 
-/** For the whole try, from the look-up of the name to the response. */
+/** Time limit of the whole attempt, from the name lookup to the response. */
 const timeoutMilliseconds = 15_000
-/** For the connection to one address, while there are others. */
+/** Time limit for connecting to an address while there are others left to try. */
 const connectMilliseconds = 5000
-/** Of everything that a receiver sends, interim responses such as 103 included: those could go on for ever. */
+/** Limit for all bytes a receiver sends, including interim responses such as 103, which could go on forever. */
 const maxBytes = 64 * 1024
 const maxAddresses = 4
 
+/** Error thrown if a name has a private address. */
 class AddressError extends Error {}
 
-/** A connection failed, and what is known of why. */
+/** Error thrown if a connection fails, with the cause if it is known. */
 class ConnectionError extends Error {
   constructor(
     readonly detail: ConnectionDetail | null,
-    /** Whether no connection came about, so that nothing was sent. */
+    /** True if no connection was established, so nothing was sent. */
     readonly isUnsent: boolean,
   ) {
     super('The connection failed')
   }
 }
 
-/** Asks without a thread: those of the system's own way are few, and silent name servers would hold them all. */
+/** Resolves names without the system resolver's few threads, which silent name servers could all block. */
 const systemLookup: Lookup = async (hostname) =>
   (await Bun.dns.lookup(hostname, { backend: 'c-ares' })).map(({ address }) => address)
 
 /**
- * Posts a hint. The addresses of the name are looked up once, each of them is checked, and the connection goes to one that
- * was: so no name can move between check and use. Redirects are not followed, proxies not asked, and of the response only
- * its head is read. Not more than 64 KiB are read in all.
+ * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so a
+ * name cannot change between check and use. Redirects are not followed and proxies are not used. Only the head of the
+ * response is read, and at most 64 KiB in all.
  */
 export async function postHint(sending: Posting): Promise<PostResult> {
   const start = performance.now()
@@ -72,7 +73,7 @@ export async function postHint(sending: Posting): Promise<PostResult> {
     ...more,
     milliseconds: Math.round(performance.now() - start),
   })
-  // Once the try is over nothing more is looked up, opened or written, and what is open is closed.
+  // Once the attempt is over, nothing more is looked up, opened or written, and open connections are closed.
   const over = new AbortController()
   const timeout = Promise.withResolvers<'timeout'>()
   const timer = setTimeout(() => timeout.resolve('timeout'), timeoutMilliseconds)
@@ -89,22 +90,23 @@ export async function postHint(sending: Posting): Promise<PostResult> {
 }
 
 /**
- * The addresses to try, in this order.
+ * Returns the addresses to try, in order.
  *
- * @throws AddressError for a name of which any address is private
+ * @throws AddressError if any of the name's addresses is private
+ * @throws ConnectionError if the name has no address
  */
 async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Posting): Promise<string[]> {
   const literal = literalAddress(url)
   const found = literal === null ? await lookup(url.hostname).catch(() => []) : [literal]
   if (found.length === 0) throw new ConnectionError('dns', true)
   if (!allowsPrivate && !found.every(isPublicAddress)) throw new AddressError('The address is private')
-  // Not every machine has a way to IPv6 addresses.
+  // IPv4 addresses come first because not every machine can reach IPv6 addresses.
   return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, maxAddresses)
 }
 
 type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
 
-/** Posts to the first address that takes a connection. */
+/** Posts to the first address that accepts a connection. */
 async function exchange(sending: Posting, over: AbortSignal): Promise<Response> {
   const hosts = await addressesOf(sending)
   for (const [index, host] of hosts.entries()) {
@@ -119,7 +121,12 @@ async function exchange(sending: Posting, over: AbortSignal): Promise<Response> 
   throw new ConnectionError('dns', true)
 }
 
-/** @throws ConnectionError, also if the address takes no connection within a time */
+/**
+ * Posts to one address.
+ *
+ * @param connectWithin time limit for the connection in milliseconds
+ * @throws ConnectionError, even if only the connection's time limit has passed
+ */
 function post(
   { url, headers, body, ca }: Posting,
   host: string,
@@ -167,17 +174,21 @@ function post(
   return promise
 }
 
-/** @param isHandshake true between the connection and the end of its handshake */
+/**
+ * Classifies a connection error; returns null if its cause is unknown.
+ *
+ * @param isHandshake true between the TCP connection and the end of the TLS handshake
+ */
 function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean): ConnectionDetail | null {
   if (code === 'ECONNREFUSED') return 'refused'
   if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return 'reset'
   return isHandshake && code !== undefined ? 'tls' : null
 }
 
-/** The longest value that is looked at: a date as HTTP writes it has 29 characters. */
+/** Longest value that is parsed; an HTTP date has 29 characters. */
 const maxLength = 40
 
-/** Seconds that a `Retry-After` asks to wait, whether a number or a date as HTTP writes it; null for anything else. */
+/** Returns the wait in seconds that a `Retry-After` number or HTTP date asks for; null for anything else. */
 export function parseRetryAfter(value: string | null | undefined): number | null {
   const text = value?.trim() ?? ''
   if (text.length > maxLength) return null

@@ -19,7 +19,7 @@ import { createWebhook, patchWebhook, removeWebhook, rotateSecret } from './writ
 const access: Access = { permission: 'bookings.read' }
 const accessToOne: Access = { ...access, errors: ['not_found'] }
 
-/** Endpoints that are told when something changed (decisions §21). */
+/** Routes for managing the endpoints that hints are posted to (decisions §21). */
 export function webhookRoutes(app: AppContext) {
   const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
   const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)

@@ -49,7 +49,7 @@ const checkUrl =
   ({ url: sent }, isValidAt) =>
     sent !== undefined && isValidAt('url') ? urlProblems(sent, allowsPrivate) : []
 
-/** Problems with the address that hints are to be posted to (decisions §21). */
+/** Returns the problems with a URL that hints would be posted to (decisions §21). */
 function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]
@@ -73,18 +73,18 @@ const fields = {
   created_by: shown.integer('Id of the key that made it', 'id'),
 }
 
-/** An endpoint as partners see it. */
+/** An endpoint, as partners see it. */
 export const WebhookView = named('Webhook', responseObject(fields))
 export type WebhookView = Static<typeof WebhookView>
 
-/** An endpoint with its new secret, which is shown only now. */
+/** An endpoint with its new secret, which is shown only once. */
 export const WebhookWithSecret = named(
   'WebhookWithSecret',
   responseObject({ ...fields, secret: shown.text('What hints are signed with, shown only now') }),
 )
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
-/** The versions between which nothing was hinted, while the endpoint was off. */
+/** The feeds' versions after which hints may be missing. */
 export const Gap = responseObject(
   {
     bookings_after: shown.text('Version of the booking feed after which nothing was hinted', 'version'),
@@ -93,7 +93,7 @@ export const Gap = responseObject(
   'What was not hinted while it was off, to be read from the feeds',
 )
 
-/** A delivery as partners see it; nothing of the response's body. */
+/** A delivery, as partners see it, without the response body. */
 export const DeliveryView = named(
   'WebhookDelivery',
   responseObject({

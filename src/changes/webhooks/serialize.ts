@@ -3,7 +3,7 @@ import { deliveryId } from './deliveries-store.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import type { DeliveryView, WebhookView } from './schema.ts'
 
-/** An endpoint without its secret. */
+/** Converts an endpoint to its response, which does not contain the secrets. */
 export function serializeWebhook(webhook: Webhook): WebhookView {
   const { id, url, events, enabled, disabled_at, disabled_reason, created_by } = webhook
   return {
@@ -13,7 +13,7 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
   }
 }
 
-/** A delivery. */
+/** Converts a delivery to its response. */
 export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
   const { event, status, attempts, response_status, milliseconds, next_attempt_at, in_flight } = delivery
   const { error, error_detail, fault } = delivery

@@ -7,19 +7,19 @@ import { awaitTurn, type OriginContext } from './origin-limit.ts'
 import { type PostResult, postHint } from './post.ts'
 import { makeWebhookSecret, signatureHeaders } from './signature.ts'
 
-/** What is needed to post a hint. */
+/** The context for posting a hint. */
 export type SendContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
 
 type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
 
 /** Posts a delivery to its endpoint, once. */
 export function signAndPost(app: SendContext, webhook: Webhook, delivery: Posted): Promise<PostResult> {
-  // Receivers compare it with their own clock, but how long a secret signs goes by that of the host.
+  // Receivers compare the timestamp with their own clock, but a secret's end follows the host's clock.
   const secrets = signingSecrets(app.secrets, webhook, app.clock(webhook.host_id))
   return postSigned(app, webhook, delivery, { at: app.clock(), secrets })
 }
 
-/** The secrets that sign at a moment: after a rotation two, until the one of before ends. */
+/** Returns the secrets that sign at a moment: two after a rotation, until the previous secret ends. */
 function signingSecrets(secrets: SecretBox, webhook: Webhook, now: Date): string[] {
   return webhook.secrets
     .filter(({ ends_at }) => ends_at === null || ends_at > now)
@@ -42,13 +42,13 @@ function postSigned(
 }
 
 const oldMilliseconds = 600_000
-/** The faults that consist of one more post. */
+/** The faults that add a second post. */
 const twice: FaultName[] = ['hint_forged', 'hint_old', 'hint_twice']
 
 /**
- * Posts the first try of a delivery as a fault of the sandbox has it (decisions §22).
+ * Makes a delivery's first attempt with a sandbox fault injected (decisions §22).
  *
- * @returns what the true post got, null where there was none; and the status of the other one, which counts for nothing
+ * @returns the true post's result, or null if it was not made, and the status of the additional post, which is ignored
  */
 export async function postWithFault(
   app: SendContext,
@@ -60,7 +60,7 @@ export async function postWithFault(
   if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
   const now = app.clock()
   let extra: PostResult | undefined
-  // The turn of the true post was taken when its try began.
+  // The true post's turn was already taken when its attempt began, so only the additional post waits for one.
   const mayPostTwice = twice.includes(fault) && (await awaitTurn(app, webhook.url))
   if (fault === 'hint_forged' && mayPostTwice)
     extra = await postSigned(app, webhook, delivery, { at: now, secrets: [makeWebhookSecret()] })

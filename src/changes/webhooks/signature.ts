@@ -1,16 +1,16 @@
 import { createHmac, randomBytes } from 'node:crypto'
 
-/** The prefix of every secret of a webhook. */
+/** Prefix of every webhook secret. */
 const prefix = 'whsec_'
-/** Standard Webhooks: a secret has from 24 to 64 bytes; ours have 32. */
+/** Secret lengths in bytes. Standard Webhooks allows 24 to 64; secrets made here have 32. */
 const secretBytes = { made: 32, minimum: 24, maximum: 64 } as const
 
-/** A new secret: `whsec_` and 32 random bytes, base64. */
+/** Returns a new secret: `whsec_` followed by 32 random bytes in base64. */
 export function makeWebhookSecret(): string {
   return prefix + randomBytes(secretBytes.made).toString('base64')
 }
 
-/** True for `whsec_` and 24 to 64 bytes, base64. */
+/** Returns true for `whsec_` followed by 24 to 64 bytes in base64. */
 export function isWebhookSecret(text: string): boolean {
   const encoded = text.slice(prefix.length)
   const { length } = keyOf(text)
@@ -18,19 +18,20 @@ export function isWebhookSecret(text: string): boolean {
   return isWellFormed && length >= secretBytes.minimum && length <= secretBytes.maximum
 }
 
-/** A hint on its way. */
+/** A message to sign. */
 export interface SignedMessage {
-  /** The same through all tries. */
+  /** Stays the same through all attempts. */
   id: string
-  /** When this try is made. */
+  /** Time of this attempt. */
   at: Date
   body: string
 }
 
 /**
- * The headers of a hint, named and signed as Standard Webhooks say (decisions §21), so that its libraries verify them.
+ * Returns a hint's headers, named and signed as Standard Webhooks specifies (decisions §21), so that its libraries can
+ * verify them.
  *
- * @param secrets while one is being rotated, both
+ * @param secrets one secret, or two during a rotation
  */
 export function signatureHeaders({ id, at, body }: SignedMessage, secrets: string[]): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000))

@@ -2,15 +2,15 @@ import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type Webhook, type WebhookSecret, webhookDeliveryModel, webhookModel } from './model.ts'
 
-/** Which endpoint. */
+/** Identifies an endpoint. */
 export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
 
-/** The endpoints of a host, by id. */
+/** Returns a host's endpoints, sorted by id. */
 export function listWebhooks(db: Db, hostId: number): Promise<Webhook[]> {
   return webhookModel(db).find({ host_id: hostId }, { _id: 0 }).sort({ id: 1 }).lean()
 }
 
-/** The endpoint of a host with this id, or null. */
+/** Returns the host's endpoint with this id, or null. */
 export function findWebhookIfAny(
   db: Db,
   { host_id, id }: WebhookId,
@@ -20,9 +20,9 @@ export function findWebhookIfAny(
 }
 
 /**
- * The endpoint of a host with this id.
+ * Returns the host's endpoint with this id.
  *
- * @throws DomainError `not_found`, also for an undefined id
+ * @throws DomainError `not_found`, even for an undefined id
  */
 export async function findWebhook(db: Db, hostId: number, id: number | undefined): Promise<Webhook> {
   const webhook = id && (await findWebhookIfAny(db, { host_id: hostId, id }))
@@ -30,13 +30,13 @@ export async function findWebhook(db: Db, hostId: number, id: number | undefined
   return webhook
 }
 
-/** Stores a new endpoint. Fails with a duplicate-key error where its slot has been taken meanwhile. */
+/** Stores a new endpoint. Fails with a duplicate-key error if its slot has been taken meanwhile. */
 export async function insertWebhook(db: Db, webhook: Webhook, session: Session): Promise<void> {
   await webhookModel(db).create([webhook], { session })
 }
 
 /**
- * Changes an endpoint, and has it looked at.
+ * Changes an endpoint and makes it due, so that the worker looks at it.
  *
  * @throws DomainError `not_found`
  */
@@ -58,7 +58,7 @@ export async function changeWebhook(
   return changed
 }
 
-/** Begins a test, unless one is on its way. */
+/** Begins a test. Returns false if another test is in progress. */
 export async function beginTest(
   db: Db,
   { host_id, id }: WebhookId,
@@ -72,12 +72,12 @@ export async function beginTest(
   return modifiedCount === 1
 }
 
-/** Ends it. */
+/** Ends a test. */
 export async function endTest(db: Db, { host_id, id }: WebhookId, now: Date): Promise<void> {
   await webhookModel(db).updateOne({ host_id, id }, { $set: { testing_until: now } })
 }
 
-/** Exchanges the secrets that were read; null where somebody was faster, or the endpoint is gone. */
+/** Replaces the secrets that were read. Returns null if they have changed meanwhile or the endpoint is gone. */
 export function replaceSecrets(
   db: Db,
   { host_id, id, secrets: [current] }: Webhook,
@@ -90,30 +90,34 @@ export function replaceSecrets(
     .lean()
 }
 
-/** Removes an endpoint. @throws DomainError `not_found` */
+/**
+ * Deletes an endpoint.
+ *
+ * @throws DomainError `not_found`
+ */
 export async function deleteWebhook(db: Db, { host_id, id }: WebhookId, session: Session): Promise<void> {
   const { deletedCount } = await webhookModel(db).deleteOne({ host_id, id }, { session })
   if (deletedCount === 0) throw notFound('Webhook')
 }
 
-/** Removes the log of an endpoint's deliveries, with all that waits. */
+/** Deletes an endpoint's delivery log, including the waiting deliveries. */
 export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: WebhookId): Promise<void> {
   await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
 }
 
-/** The endpoints of all hosts that are on. */
+/** Returns all hosts' endpoints that are on. */
 export function findAllOn(db: Db): Promise<WebhookId[]> {
   return webhookModel(db).find({ enabled: true }, { _id: 0, host_id: 1, id: 1 }).lean()
 }
 
-/** The endpoints that are on and belong to one of these keys. */
+/** Returns the endpoints that are on and belong to one of these keys. */
 export function findWebhooksOfKeys(db: Db, keyIds: number[]): Promise<Webhook[]> {
   return webhookModel(db)
     .find({ created_by: { $in: keyIds }, enabled: true }, { _id: 0 })
     .lean()
 }
 
-/** Notes the first failure of an address after a success, and from where on hints may be missing since. */
+/** Records a URL's first failure after a success, and the versions after which hints may be missing. */
 export async function noteFailing(
   db: Db,
   { host_id, id, url }: Webhook,
@@ -125,7 +129,7 @@ export async function noteFailing(
   )
 }
 
-/** Notes a success of an address. */
+/** Records a URL's success. */
 export async function noteWorking(db: Db, { host_id, id, url }: Webhook): Promise<void> {
   const working = { failing_since: null, undelivered_since: null }
   await webhookModel(db).updateOne({ host_id, id, url, enabled: true }, { $set: working })

@@ -11,12 +11,12 @@ import { changeWebhook, findWebhookIfAny, type WebhookId } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
 
-/** Writers of an endpoint take turns. */
+/** Returns the name of the transaction queue in which an endpoint's writers take turns. */
 export function webhookQueue({ host_id, id }: WebhookId): string {
   return `webhook/${host_id}/${id}`
 }
 
-/** Up to where hints are made of what is there now: they begin with what comes next. */
+/** Returns the feeds' newest versions, after which a new or re-enabled endpoint's hints begin. */
 export async function positionsNow(
   db: Db,
   hostId: number,
@@ -28,7 +28,10 @@ export async function positionsNow(
   return { bookings_seen, messages_seen }
 }
 
-/** From where on something was not delivered: before the oldest hint that waits, or where hints were made up to. */
+/**
+ * Returns the versions after which changes were not delivered: just before the oldest waiting hint or, if none is
+ * waiting, the position up to which hints were made.
+ */
 export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
   const oldest = await oldestWaiting(db, webhook)
   const before = (version: string | null, position: Date) =>
@@ -39,7 +42,7 @@ export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap
   }
 }
 
-/** The fields of an endpoint that is turned off. */
+/** Returns the changed fields of an endpoint that is being turned off. */
 async function turnedOff(
   db: Db,
   webhook: Webhook,
@@ -50,7 +53,7 @@ async function turnedOff(
   return { enabled: false, disabled_at, disabled_reason, failing_since: null, undelivered_since }
 }
 
-/** The fields of an endpoint that is turned on: hints begin with what comes next. */
+/** Returns the changed fields of an endpoint that is being turned on; hints begin with the next change. */
 async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promise<Partial<Webhook>> {
   const on = {
     enabled: true,
@@ -62,12 +65,12 @@ async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promis
   return { ...on, ...(await positionsNow(db, host_id)) }
 }
 
-/** Why an endpoint is turned off. */
+/** Why an endpoint is turned off, and the conditions for doing so. */
 export interface TurnOff {
   reason: DisabledReason
-  /** The address that it is about: what an earlier one responded does not turn off the one of now. */
+  /** URL that the reason concerns; an earlier URL's response does not turn off an endpoint with a new URL. */
   url?: string
-  /** The key that it is about: the end of an earlier one says nothing of the one that took it over. */
+  /** Key that the reason concerns; an earlier key's end does not count against the key that took over. */
   createdBy?: number
 }
 
@@ -77,8 +80,8 @@ function applies(to: TurnOff | 'on', { enabled, url, created_by }: Webhook): boo
 }
 
 /**
- * Turns an endpoint off or on with an entry in the audit log, which the sandbox does not have; what waits is dropped when
- * it is turned off. Does nothing to one that is so already, or is gone.
+ * Turns an endpoint off or on, and records it in the audit log, which the sandbox does not have. Turning an endpoint
+ * off drops its waiting hints. Does nothing if the endpoint is already in the wanted state or is gone.
  */
 export async function switchWebhook(
   { db, clock, environment }: Context,
@@ -87,7 +90,7 @@ export async function switchWebhook(
   {
     actor,
     reason = null,
-  }: { actor?: Actor /** In somebody's words, for the audit log. */; reason?: string | null } = {},
+  }: { actor?: Actor /** Free text for the audit log. */; reason?: string | null } = {},
 ): Promise<void> {
   const { host_id, id } = webhook
   const now = clock(host_id)

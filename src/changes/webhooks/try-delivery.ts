@@ -7,19 +7,19 @@ import { postWithFault, type SendContext, signAndPost } from './sign-and-post.ts
 import { noteFailing, noteWorking } from './store.ts'
 import { switchWebhook, undeliveredFrom } from './switch.ts'
 
-/** The context of a try. */
+/** The context of an attempt. */
 export type TryContext = SendContext & { environment: Pick<Environment, 'name' | 'faults'> }
 
-/** True for a response that took the hint. */
+/** Returns true for a 2xx response. */
 export function isSuccess({ status }: PostResult): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
 /**
- * Tries a delivery once, and stores what became of it: delivered (true), to be tried again, or given up. An endpoint that is
- * gone, or that has failed for five days, is turned off (decisions §21).
+ * Attempts a delivery once and stores its outcome: delivered (returns true), to be retried, or given up. Turns off an
+ * endpoint that responds 410 or that has failed for five days (decisions §21).
  *
- * @param mayBeFailing a failure may have been noted that a success ends
+ * @param mayBeFailing returns true if a failure may be on record that a success must clear
  */
 export async function tryDelivery(
   app: TryContext,
@@ -65,15 +65,15 @@ export async function tryDelivery(
   return false
 }
 
-/** What was not posted got this. */
+/** Result when nothing was posted. */
 const nothing = { status: null, milliseconds: null, failure: null, detail: null }
 
-/** The fault of the sandbox that a delivery meets, which only first tries do; null for none. */
+/** Returns the sandbox fault to inject into a delivery's first attempt; null for none and for later attempts. */
 async function faultOf({ environment }: TryContext, { host_id, event, attempts }: WebhookDelivery) {
   return attempts === 1 && environment.faults ? environment.faults.ofHint(host_id, event) : null
 }
 
-/** A test is never tried again. */
+/** Returns the time of the next attempt; null for never. A test is never retried. */
 function nextTry(
   { event, attempts }: WebhookDelivery,
   { retryAfterSeconds }: PostResult,
@@ -82,12 +82,12 @@ function nextTry(
   return event === 'webhook.test' ? null : retryAt(now, attempts, retryAfterSeconds)
 }
 
-/** True five days after the first failure since the last success. */
+/** Returns true once five days have passed since the first failure after the last success. */
 export function hasFailedTooLong({ failing_since }: Webhook, now: Date): boolean {
   return failing_since !== null && now.getTime() - failing_since.getTime() >= failingMilliseconds
 }
 
-/** Turns an endpoint off because of what it responds, or because nobody may see its hints any more. */
+/** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */
 export function turnOff(
   app: TryContext,
   webhook: Webhook,
@@ -97,17 +97,17 @@ export function turnOff(
   return switchWebhook(app, webhook, to, { actor: serviceActor() })
 }
 
-/** Pauses after each failed try, in seconds (decisions §21). */
+/** Pauses after each failed attempt, in seconds (decisions §21). */
 const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
 const maxRetryAfterSeconds = 3600
-/** An endpoint that has failed for so long is turned off. */
+/** Time after which a failing endpoint is turned off. */
 export const failingMilliseconds = 5 * 86_400_000
 
 /**
- * When to try again after a try that failed; null for never.
+ * Returns the time of the next attempt after a failed attempt; null for never.
  *
- * @param attempts tries so far
- * @param retryAfterSeconds what the response asked for
+ * @param attempts number of attempts so far
+ * @param retryAfterSeconds pause that the response asked for
  */
 export function retryAt(now: Date, attempts: number, retryAfterSeconds: number | null): Date | null {
   const pause = pauses[attempts - 1]

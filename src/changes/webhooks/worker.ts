@@ -6,17 +6,17 @@ import type { EndpointContext } from './endpoint.ts'
 import { turnOffEnded } from './key-end.ts'
 import { HintSender } from './sender.ts'
 
-/** How often the lease is renewed, and endpoints are looked for at which something is due. */
+/** Interval at which the lease is renewed and due endpoints are looked up. */
 const lookEveryMilliseconds = 1000
-/** The work of a process that died is taken over after so many looks. */
+/** Duration of the lease in looks; after this, another process takes over from a process that died. */
 const leaseLooks = 2.5
-/** A receiver may take its time, a process that ends may not. */
+/** Longest wait for attempts in progress when the process stops; receivers may take longer. */
 const stopMilliseconds = 5000
 
 /**
- * Hints the partners' endpoints, in one living process at a time, by a lease: two would send the same hint, and more than
- * one of a booking at once (decisions §21). What moves is collected, what is due is sent; nothing is done for an endpoint
- * of which neither is true.
+ * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
+ * would send the same hint twice and several hints of one booking concurrently (decisions §21). Hints are made for
+ * hosts whose feeds move, and due hints are sent; other endpoints cost no work.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
@@ -43,7 +43,7 @@ export class WebhookWorker {
     this.wake()
   }
 
-  /** Looks now for endpoints at which something is due. */
+  /** Looks for due endpoints now. */
   wake(): void {
     this.looking ??= this.look()
       .catch((error) => this.app.log.warn({ error: String(error) }, 'Cannot look for webhooks'))
@@ -52,10 +52,10 @@ export class WebhookWorker {
       })
   }
 
-  /** Finishes the tries in progress, for a while, and leaves the rest to the next process. */
+  /** Waits up to 5 s for the attempts in progress, and leaves the rest to the next process. */
   async stop(): Promise<void> {
     this.isStopped = true
-    // The lease is renewed until the last try has ended: nobody else sends meanwhile.
+    // The lease is renewed until the last attempt has ended, so no other process sends meanwhile.
     await withTimeoutOrNull(this.handOver(), stopMilliseconds)
     clearInterval(this.timer)
     await this.looking
@@ -74,14 +74,14 @@ export class WebhookWorker {
     if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
     this.heldUntil = until
     if (this.isStopped) return
-    // It would sign wrong times, and try too early or too late: another process does it.
+    // With a wrong clock this process would sign wrong times and mistime attempts, so another process takes over.
     if (!clockWatch.isSound()) return void this.handOver()
     if (wasHolder) this.collector.resume()
     else this.takeOver()
     await turnOffEnded(this.app)
     await this.app.environment.refreshClocks?.()
     for (const webhook of await this.sender.findDue()) {
-      // What was made or turned on meanwhile may have missed its host's move.
+      // An endpoint that was created or turned on meanwhile may have missed its host's change event.
       this.collector.notice(webhook.host_id)
       this.sender.send(webhook)
     }

@@ -28,15 +28,15 @@ type Context = Pick<
   'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'ids' | 'webhooks' | 'environment'
 >
 
-/** Endpoints that a host may have (decisions §21). */
+/** Maximum number of endpoints per host (decisions §21). */
 const webhooksPerHost = 5
-/** How long the secret of before signs too, after a rotation. */
+/** Time for which the previous secret also signs after a rotation. */
 const overlapMilliseconds = 86_400_000
 
 /**
- * Stores a new endpoint of the host; hints begin with what comes next.
+ * Stores a new endpoint of the host; its hints begin with the next change.
  *
- * @throws DomainError `conflict` when the host has five
+ * @throws DomainError `conflict` if the host already has five endpoints
  */
 export async function createWebhook(
   app: Context,
@@ -67,7 +67,7 @@ export async function createWebhook(
         await recordWebhookAction(app, caller, 'create', id, session)
       })
     } catch (error) {
-      // The slot was taken meanwhile.
+      // Another request has taken the slot meanwhile.
       if (isDuplicate(error)) continue
       throw error
     }
@@ -77,11 +77,11 @@ export async function createWebhook(
 }
 
 /**
- * Changes an endpoint. Turned on, it begins with what comes next, and says what it missed when it was off the last time,
- * also to one who asks again. What waits does not go to a new origin, which it was not meant for: that is a gap, too.
- * Whoever turns on an endpoint whose key has ended takes it over.
+ * Changes an endpoint. Turning it on makes hints begin with the next change and returns the gap of the last time it was
+ * off, even if the request is repeated. Waiting hints are not sent to a new origin, which they were not meant for, so a
+ * new origin also returns a gap. A key that turns on an endpoint whose key has ended takes the endpoint over.
  *
- * @throws DomainError `not_found`; `forbidden` for one of another usable key
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
 export async function patchWebhook(
   app: Context,
@@ -96,7 +96,7 @@ export async function patchWebhook(
   const dropped = isMoved ? await undeliveredFrom(db, found) : null
   if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, { actor })
   const values = {
-    // What an earlier address did says nothing of this one.
+    // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events === undefined || isSame(events, found.events)
       ? {}
@@ -123,7 +123,7 @@ function isSame(events: WebhookEvent[], others: WebhookEvent[]): boolean {
   return events.length === others.length && events.every((event) => others.includes(event))
 }
 
-/** An event that is added begins with what comes next. */
+/** Returns the feed positions for added events, whose hints begin with the next change. */
 async function placesOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Promise<Partial<Webhook>> {
   const isAdded = (event: WebhookEvent) => events.includes(event) && !found.events.includes(event)
   const { bookings_seen, messages_seen } = await positionsNow(db, found.host_id)
@@ -133,7 +133,7 @@ async function placesOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Pr
   }
 }
 
-/** Gives an endpoint a new secret; the one of before signs beside it for a day. At most two sign. */
+/** Gives an endpoint a new secret. The previous secret also signs for a day; at most two secrets sign. */
 export async function rotateSecret(
   app: Context,
   caller: Caller,
@@ -155,7 +155,7 @@ export async function rotateSecret(
   }
 }
 
-/** Deletes an endpoint with the log of its deliveries. */
+/** Deletes an endpoint and its delivery log. */
 export async function removeWebhook(app: Context, caller: Caller, id: number | undefined): Promise<void> {
   const { db } = app
   const found = await findOwnWebhook(app, caller, id)

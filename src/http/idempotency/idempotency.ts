@@ -10,15 +10,15 @@ import { outcomeOf } from '../outcome.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponse } from './store.ts'
 
-/** Status and whole envelope of the response to a unit of work. */
+/** Status and complete envelope of the response to a unit of work. */
 export interface WorkResponse<Envelope extends object> {
   status: 200 | 201
   envelope: Envelope
-  /** Whom it tells of, where that is a guest. */
+  /** The guest this response concerns, if any. */
   userId?: number
 }
 
-/** The part of a request that its idempotency depends on. */
+/** The parts of a request that its idempotency depends on. */
 export interface IdempotentContext {
   caller: Caller
   sent: RequestInput
@@ -29,13 +29,13 @@ export interface IdempotentContext {
 }
 
 /**
- * Carries out a write and responds to it. With an `Idempotency-Key` the work, its event and its response are one
- * transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
+ * Carries out a write and responds to it. With an `Idempotency-Key`, the work, its event and its response are written
+ * in one transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
  * (decisions §11).
  *
- * @param prepare reads and checks outside of the transaction, while an earlier response is looked for
- * @param toResponse builds the response from the result of the work; may run more than once
- * @throws DomainError `idempotency_mismatch` when the key was used with another body
+ * @param prepare reads and checks outside the transaction, during the search for an earlier response
+ * @param toResponse builds the response from the work's result; may run more than once
+ * @throws DomainError `idempotency_mismatch` if the key was used with another body
  */
 export async function carryOutOnce<T, Envelope extends object>(
   app: AppContext,
@@ -55,7 +55,7 @@ export async function carryOutOnce<T, Envelope extends object>(
   // Keyed hashes, because a body may hold a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
   const preparing = Promise.resolve(prepare())
-  // What a replay prepares is not needed, and may well fail: what it would create is there.
+  // A replay does not need the prepared work, which may well fail because the first request has already done it.
   preparing.catch(() => {})
   const earlier = await findStoredResponse(app.db, claim, app.clock(claim.host_id))
   if (earlier) return replay(context, earlier, fingerprints) as Envelope
@@ -64,20 +64,23 @@ export async function carryOutOnce<T, Envelope extends object>(
     return respond(context, await runOnce(app, { claim, fingerprint }, await preparing, toResponse))
   } catch (error) {
     if (isUnreachable(error)) throw error
-    // An identical request may have finished meanwhile; its response, or what it created, made this one fail.
+    // An identical request may have finished first and made this one fail through its response or its result.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
     throw error
   }
 }
 
-/** Method and route, with what its path names: the same key for another booking is another request (decisions §20). */
+/**
+ * Returns the method and the route with its parameters filled in, because the same key for another booking is a
+ * different request (decisions §20).
+ */
 function endpointOf({ request, route, params = {} }: IdempotentContext): string {
   const named = (_: string, name: string) => String(parsePathId(params[name]) ?? params[name])
   return `${request.method} ${route.replace(/:(\w+)/g, named)}`
 }
 
-/** Does the work and stores its response in one transaction; if an identical request was faster, nothing is written. */
+/** Does the work and stores its response in one transaction. Writes nothing if an identical request finishes first. */
 async function runOnce<T, Envelope extends object>(
   { db, clock, config }: AppContext,
   { claim, fingerprint }: { claim: Claim; fingerprint: string },
@@ -100,10 +103,10 @@ const majorityWaitMilliseconds = 4000
 const lookEveryMilliseconds = 20
 
 /**
- * The response to an identical request that was faster. This process may see it before a majority has acknowledged
- * it, and then waits: a response that a failover could take back is never sent.
+ * Returns the response to an identical request that finished first, or null. Waits until a majority has acknowledged
+ * the response, so that a response that a failover could roll back is never sent.
  *
- * @throws DomainError `conflict` with a retry time when a majority does not acknowledge it in time
+ * @throws DomainError `conflict` with a retry time if a majority does not acknowledge the response in time
  */
 async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<StoredResponse | null> {
   const deadline = Date.now() + majorityWaitMilliseconds
@@ -121,7 +124,7 @@ function stillRunning(): DomainError {
   return new DomainError('conflict', 'An identical request is still in progress; try again', [], 1)
 }
 
-/** From here on Elysia checks the envelope against the schema of its status, like that of every other route. */
+/** Sets the status and returns the envelope, which Elysia checks against that status's schema, as on every route. */
 function respond<Envelope extends object>(
   { set }: IdempotentContext,
   { status, envelope }: WorkResponse<Envelope>,
@@ -130,7 +133,7 @@ function respond<Envelope extends object>(
   return envelope
 }
 
-/** The stored bytes: Elysia sends a `Response` as it is. */
+/** Returns the stored bytes as a `Response`, which Elysia sends unchanged. */
 function replay({ request, set }: IdempotentContext, stored: StoredResponse, fingerprints: string[]): object {
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
@@ -148,13 +151,13 @@ function replay({ request, set }: IdempotentContext, stored: StoredResponse, fin
   return new Response(stored.body, { status: stored.status, headers })
 }
 
-/** The most characters an `Idempotency-Key` may have. */
+/** Maximum length of an `Idempotency-Key` in characters. */
 export const idempotencyKeyLength = 255
 
 /**
- * The `Idempotency-Key` of a request, or undefined when it has none.
+ * Returns a request's `Idempotency-Key`, or undefined if it has none.
  *
- * @throws DomainError `validation` for one that is too long, blank or not printable ASCII (decisions §11)
+ * @throws DomainError `validation` if the key is too long, blank or not printable ASCII (decisions §11)
  */
 export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get('idempotency-key')

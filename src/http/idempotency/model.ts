@@ -5,7 +5,7 @@ const claimFields = {
   host_id: number,
   key_id: number,
   endpoint: text,
-  /** A keyed hash of the `Idempotency-Key`: it may name a person. */
+  /** Keyed hash of the `Idempotency-Key`, because the key itself may name a person. */
   idempotency_key: text,
 }
 const fields = {
@@ -14,12 +14,12 @@ const fields = {
   fingerprint: text,
   status: number,
   body: text,
-  /** Whom the response tells of, where that is a guest: their erasure overwrites it. */
+  /** The guest this response concerns, if any. The guest's erasure overwrites the response. */
   user_id: numberOrNull,
   expires_at: moment,
 }
 
-/** Identifies the request that a stored response answers: scoped to key and endpoint (decisions §11). */
+/** Identifies the request that a stored response answers, scoped to key and endpoint (decisions §11). */
 export type Claim = Stored<typeof claimFields>
 
 /** The response to a request with an `Idempotency-Key`, byte for byte. */

@@ -2,9 +2,10 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
 /**
- * The response stored for a claim. The database removes expired responses late, so expiry is checked here.
+ * Returns the response stored for a claim, or null. The database removes expired responses late, so this function
+ * checks the expiry.
  *
- * @param readConcern `local` also finds what no majority has acknowledged yet, which must not be sent
+ * @param readConcern `local` also finds responses that no majority has acknowledged yet, which must not be sent
  */
 export async function findStoredResponse(
   db: Db,
@@ -18,8 +19,8 @@ export async function findStoredResponse(
 }
 
 /**
- * Stores a response, replacing an expired one, in the transaction of its work. Fails with a duplicate-key error when
- * the claim already has a response: the work is then rolled back with it.
+ * Stores a response in its work's transaction, replacing an expired response. If the claim already has a response, the
+ * write fails with a duplicate-key error and the work is rolled back too.
  */
 export async function saveResponse(
   db: Db,
@@ -32,12 +33,12 @@ export async function saveResponse(
   await storedResponseModel(db).collection.replaceOne(expired, { ...response }, { upsert: true, session })
 }
 
-/** The responses that tell of a guest. */
+/** Finds the responses that concern a guest. */
 export function findResponsesOf(db: Db, hostId: number, userId: number): Promise<StoredResponse[]> {
   return storedResponseModel(db).find({ host_id: hostId, user_id: userId }).lean()
 }
 
-/** Puts another body in the place of a response's, as long as it is the one that was read. */
+/** Replaces a response's body if the stored response is still the one that was read. */
 export async function overwriteResponse(db: Db, seen: StoredResponse, body: string): Promise<void> {
   const { host_id, key_id, endpoint, idempotency_key } = seen
   const claim = { host_id, key_id, endpoint, idempotency_key, fingerprint: seen.fingerprint }

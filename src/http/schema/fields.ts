@@ -4,7 +4,7 @@ import { findProblems } from './problems.ts'
 import { type TextOptions, text } from './text.ts'
 
 /**
- * The field types of every request and response (decisions §1).
+ * Field types of all requests and responses (decisions §1).
  *
  * A blank optional string is stored as null; a required string must contain more than white space.
  */
@@ -14,16 +14,16 @@ export { text }
 export const requiredText = (maxLength = 255, options: TextOptions = {}) =>
   text(maxLength, { whenBlank: 'required', ...options })
 
-/** An enumerated word whose values the contract does not show. */
+/** An enumerated word whose values the contract does not list. */
 export const word = () => text(64)
 
 /** A calendar date `YYYY-MM-DD`. */
 export const date = (options: TextOptions = {}) => text(255, { format: 'date', ...options })
 
-/** A calendar date that must be sent. */
+/** A required calendar date. */
 export const requiredDate = (description: string) => date({ whenBlank: 'required', description })
 
-/** An http or https address; stored, never fetched. */
+/** An http or https address, which is stored but never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
 
 /** One of a set of words. */
@@ -37,18 +37,18 @@ export const oneOf = <T extends string>(words: readonly T[], description: string
 
 const ofRequest = new WeakMap<object, Problem[]>()
 
-/** Has what else is wrong with a request reported together with what is wrong with its body (decisions §1). */
+/** Registers further problems of a request, to be reported together with those of its body (decisions §1). */
 export function reportWith(body: object, problems: Problem[]): void {
   ofRequest.set(body, problems)
 }
 
-/** Checks combinations of fields that are valid by themselves; returns the problems. */
+/** Checks combinations of fields and returns the problems. `isValidAt` says whether a field is valid by itself. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**
- * The body or query of a request: fields that the schema does not name are ignored. Elysia lets the schema itself
- * validate (Standard Schema), so that errors are ours: every path once, at most 100 of them, and nothing of the value
- * in them.
+ * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. Elysia lets the
+ * schema validate itself (Standard Schema), so the errors are ours: each path once, at most 100 paths, and no part of
+ * the value.
  */
 export function requestObject<T extends TProperties>(
   properties: T,
@@ -56,7 +56,7 @@ export function requestObject<T extends TProperties>(
 ) {
   const schema = Type.Object(properties, { additionalProperties: true })
   const fields = Object.keys(properties)
-  // What is none of the body's fields is first.
+  // Problems outside the body's fields come first.
   const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
   const inOrder = (one: Problem, other: Problem) => placeOf(one) - placeOf(other)
   const validate = (value: unknown) => {
@@ -70,29 +70,29 @@ export function requestObject<T extends TProperties>(
 
 const about = (description?: string) => (description ? { description } : {})
 
-/** An object of a response: a field that the schema does not name is our mistake and is never sent. */
+/** An object in a response. A field that the schema does not name is our mistake and is never sent. */
 export const responseObject = <T extends TProperties>(properties: T, description?: string) =>
   Type.Object(properties, { additionalProperties: false, ...about(description) })
 
-/** Accepts null beside the given type. */
+/** Accepts null in addition to the given type. */
 export const nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) =>
   Type.Union([schema, Type.Null()], options)
 
-/** An optional field of a request that may be sent as null. */
+/** An optional field of a request, which may also be sent as null. */
 export const optional = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(nullable(schema, about(description)))
 
-/** A schema with the sentence that the documentation shows for it: what it is, in which unit, and what null means. */
+/** Adds the description that the documentation shows for a schema: its meaning, its unit, and what null means. */
 export const described = <T extends TSchema>(description: string, schema: T): T => ({
   ...schema,
   description,
 })
 
-/** Gives an object the name under which it stands in the OpenAPI document, and generated clients know it. */
+/** Sets the name that the OpenAPI document and generated clients use for an object. */
 export const named = <T extends TSchema>(title: string, schema: T): T =>
   Object.defineProperty(schema, 'title', { value: title, enumerable: true })
 
-/** An id in a body: a positive integer below 2^53, or the same as a digit string; `normalize` makes it a number. */
+/** An id in a body: a positive integer below 2^53, or its digits as a string, which `normalize` makes a number. */
 export const idInBody = (description?: string) =>
   Type.Unsafe<number>(
     Type.Union(
@@ -104,19 +104,19 @@ export const idInBody = (description?: string) =>
     ),
   )
 
-/** An id in a query. Read it with `Number()`. */
+/** An optional id in a query. Convert it with `Number()`. */
 export const idInQuery = (description: string, example: string) =>
   Type.Optional(text(16, { format: 'id', whenBlank: 'invalid', description, example }))
 
-/** An id in a query that must be sent. Read it with `Number()`. */
+/** A required id in a query. Convert it with `Number()`. */
 export const requiredIdInQuery = (description: string, example: string) =>
   text(16, { format: 'id', whenBlank: 'required', description, example })
 
-/** A date in a query, where a blank value is not the same as none. */
+/** An optional date in a query. Unlike a missing value, a blank value is invalid. */
 export const dateInQuery = (description: string, example: string) =>
   Type.Optional(date({ whenBlank: 'invalid', description, example }))
 
-/** The code for a number that is too small, if other than `min`. */
+/** Problem code for a number that is too small; `min` by default. */
 export interface NumberCodes {
   belowMinimum?: 'invalid'
 }
@@ -129,8 +129,8 @@ export const money = (options: NumberCodes = {}) =>
 export const count = (maximum = 2_147_483_647) => Type.Integer({ minimum: 0, maximum })
 
 /**
- * What the OpenAPI document says of a response's field beyond its type. It is documented and not checked: checking
- * would cost every response, and what we send is ours to get right.
+ * Constraints on response fields that the OpenAPI document states beyond their types. They are documented but not
+ * checked, because checks would slow down every response and sending correct values is our own responsibility.
  */
 export const responseForms = {
   id: { minimum: 1 },
@@ -148,7 +148,7 @@ export type ResponseForm = keyof typeof responseForms
 
 const inForm = (form?: ResponseForm) => (form ? { form } : {})
 
-/** Fields of responses, each with the sentence that the documentation shows. */
+/** Response fields, each with the description that the documentation shows. */
 export const shown = {
   text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
   textOrNull: (description: string, form?: ResponseForm) =>
@@ -167,7 +167,7 @@ export const shown = {
   list: <T extends TSchema>(description: string, items: T) => Type.Array(items, { description }),
 }
 
-/** The most items of a bulk write. */
+/** Maximum number of items in a bulk write. */
 export const maxBulkItems = 1000
 
 /** Body of a bulk write: 1 to 1,000 items in `data` (decisions §8). */

@@ -2,13 +2,13 @@ import currencyCodes from 'currency-codes'
 import { isCalendarDate, parseMoment } from '../../core/clock.ts'
 import { isIdText } from '../ids.ts'
 
-/** A format of strings: its check, its error message and its place in the OpenAPI document. */
+/** A string format: its check, its error message and its representation in the OpenAPI document. */
 export interface Format {
   accepts(text: string): boolean
   /** Completes the sentence `"path" must be …`. */
   expectation: string
   /**
-   * The same for the OpenAPI document. Whatever matches is accepted; a few accepted strings do not match.
+   * The format in the OpenAPI document. Every string that matches is accepted, but a few accepted strings do not match.
    */
   documented: { format?: string; pattern?: string }
 }
@@ -20,25 +20,25 @@ const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\
 const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
 const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 
-/** Real dates of the Gregorian calendar, leap days included. */
+/** Matches real dates of the Gregorian calendar, including leap days. */
 const datePattern = String.raw`(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)`
 
 const currencies = currencyCodes.codes()
 
-/** True for an ISO 4217 code, whatever its case. */
+/** Returns true for an ISO 4217 code in upper or lower case. */
 export const isCurrencyCode = (code: string) => currencyCodes.code(code) !== undefined
 
-/** True for `Y-m-d` and `Y-m-d H:i:s` of a real date; ISO `T` forms are not accepted (decisions §9). */
+/** Returns true for a real date written `Y-m-d` or `Y-m-d H:i:s`. ISO `T` forms are not accepted (decisions §9). */
 export function isFeedTime(text: string): boolean {
   return isCalendarDate(version.exec(text)?.[1] ?? text)
 }
 
-/** True for `Y-m-d H:i:s` of a real date. */
+/** Returns true for a real date and time written `Y-m-d H:i:s`. */
 export function isVersion(text: string): boolean {
   return isCalendarDate(version.exec(text)?.[1] ?? '')
 }
 
-/** True for 1 to 64 lower-case letters, digits and hyphens. */
+/** Returns true for 1 to 64 lower-case letters, digits and hyphens. */
 export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)
 
 function isWebAddress(text: string): boolean {
@@ -55,7 +55,7 @@ function isTimeZone(text: string): boolean {
   }
 }
 
-/** Every format that a string of a request may have. */
+/** All formats that a string in a request may have. */
 export const formats = {
   text: {
     accepts: () => true,

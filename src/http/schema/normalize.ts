@@ -2,11 +2,11 @@ import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox
 import { named, responseObject } from './fields.ts'
 
 /**
- * Three uses of one request schema: normalizing what was sent (`normalize`), completing what is stored (`complete`),
- * and the schema of a response that has every field (`responseSchema`).
+ * Three uses of one request schema: `normalize` converts sent values, `complete` fills in stored values, and
+ * `responseSchema` derives the schema of a response with every field.
  */
 
-/** `T` as a response has it: every field present. */
+/** `T` with every field present, as in a response. */
 export type Complete<T> = T extends (infer Item)[]
   ? Complete<Item>[]
   : T extends object
@@ -19,7 +19,7 @@ const nonNull = (schema: TSchema): TSchema =>
   isNullable(schema) ? ((schema.anyOf as TSchema[]).find((variant) => !isNull(variant)) ?? schema) : schema
 const propertiesOf = (schema: TSchema) => Object.entries((schema.properties ?? {}) as Record<string, TSchema>)
 
-/** A validated value with blank optional strings as null and digit-string ids as numbers. */
+/** Returns a validated value with blank optional strings as null and digit-string ids as numbers. */
 export function normalize<S extends TSchema>(schema: S, value: unknown): Static<S> {
   return normalizeValue(schema, value) as Static<S>
 }
@@ -40,7 +40,7 @@ function normalizeValue(schema: TSchema, value: unknown): unknown {
   )
 }
 
-/** A stored value with every field of the schema: scalars never sent are null, arrays empty. */
+/** Returns a stored value with every field of the schema: scalars that were never sent are null, arrays are empty. */
 export function complete<S extends TSchema>(schema: S, value: unknown): Complete<Static<S>> {
   return completeValue(schema, value) as Complete<Static<S>>
 }
@@ -56,7 +56,7 @@ function completeValue(schema: TSchema, value: unknown): unknown {
   )
 }
 
-/** The schema of a response: all fields present, scalars plain and nullable (bounds apply to requests only). */
+/** Returns a response's schema: all fields present, scalars plain and nullable (bounds apply to requests only). */
 export function responseSchema<S extends TSchema>(schema: S) {
   return Type.Unsafe<Complete<Static<S>>>(responseType(schema))
 }
@@ -81,6 +81,6 @@ function scalarType({ type, format }: TSchema): TSchema {
 function objectOf(schema: TSchema, about: object): TObject {
   const properties = propertiesOf(schema).map(([key, property]) => [key, responseType(property)] as const)
   const made = Object.assign(responseObject(Object.fromEntries(properties)), about)
-  // What is sent and what is returned differ, and so do their names.
+  // Request and response types differ, and so do their names.
   return schema.title ? named(schema.title.replace(/Write$/, ''), made) : made
 }

@@ -4,12 +4,12 @@ import type { Problem, ProblemCode } from '../../core/errors.ts'
 import { formats } from './formats.ts'
 import { type TextSchema, textProblem } from './text.ts'
 
-/** The most problems that one error names, however many there are (decisions §1). */
+/** Maximum number of problems that one error lists (decisions §1). */
 export const maxProblems = 100
 
 /**
- * What is wrong with a value of a request (decisions §1): one entry per offending path, in the order of the
- * schema. A list that is too long is one entry, and its elements are not inspected. No message repeats the value,
+ * Returns the problems of a value in a request (decisions §1): one entry per offending path, in the order of the
+ * schema. A list that is too long gets one entry, and its elements are not inspected. No message repeats the value,
  * which may be a password.
  *
  * @param refine checks fields in combination
@@ -44,7 +44,7 @@ function isValid(schema: TSchema, value: unknown): boolean {
   return check.Check(value)
 }
 
-/** Descends only where something is wrong. */
+/** Adds the problems of a value, descending only into invalid parts. */
 function inspect(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const isOptional = OptionalKind in schema
   if (problems.size >= maxProblems || (value === undefined && isOptional) || isValid(schema, value)) return
@@ -57,7 +57,7 @@ function inspect(schema: TSchema, value: unknown, path: string, problems: Proble
   else add(problems, problemOf(type, codeOf(type, value), path, value))
 }
 
-/** A missing object is reported as its missing fields. */
+/** Reports a missing object as its missing fields. */
 function inspectFields(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const sent = (value ?? {}) as Record<string, unknown>
   const before = problems.size
@@ -88,7 +88,7 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A nullable field fails as a union; the sender wants to know what its own type requires. */
+/** Returns a nullable field's own type, because the client needs that type's requirements, not those of the union. */
 function withoutNull(schema: TSchema): TSchema {
   const variants = (schema.anyOf ?? []) as TSchema[]
   if (!variants.some(({ type }) => type === 'null')) return schema
@@ -139,7 +139,7 @@ function expectationOf(schema: TSchema, value: unknown): string {
   return /^[aeiou]/.test(schema.type ?? '') ? `an ${schema.type}` : `a ${schema.type ?? 'valid value'}`
 }
 
-/** The words that a schema allows, itself or in its elements. */
+/** Returns the words that a schema or its elements allow. */
 function constantsOf(schema: TSchema): unknown[] {
   if (schema.const !== undefined) return [schema.const]
   const parts = [...((schema.anyOf ?? []) as TSchema[]), ...(schema.items ? [schema.items as TSchema] : [])]

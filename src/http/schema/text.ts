@@ -2,34 +2,34 @@ import { Kind, Type, TypeRegistry } from '@sinclair/typebox'
 import type { ProblemCode } from '../../core/errors.ts'
 import { type FormatName, formats } from './formats.ts'
 
-/** Rules for a string of a request. Lengths count code points, as in JSON Schema. */
+/** Rules for a string in a request. Lengths are in code points, as in JSON Schema. */
 export interface TextOptions {
   format?: FormatName
   minLength?: number
   description?: string
   /** Example for the documentation. */
   example?: string
-  /** Surrounding white space does not count and is not stored. */
+  /** Surrounding white space is neither counted nor stored. */
   trims?: true
-  /** The meaning of a string of only white space: nothing sent (the default), or a problem with this code. */
+  /** Problem code for a string of only white space. By default, such a string counts as not sent. */
   whenBlank?: 'required' | 'min' | 'invalid'
-  /** The code for anything but a string, if other than `invalid`. */
+  /** Problem code for a value that is not a string; `invalid` by default. */
   errorCode?: 'required'
 }
 
-/** The schema that {@link text} makes. */
+/** The schema returned by {@link text}. */
 export interface TextSchema extends TextOptions {
   maxLength: number
 }
 
 const kind = 'Text'
 
-/** A string with a maximum length, no NUL and no broken surrogate pair. */
+/** Returns the schema of a string with a maximum length, no NUL and no broken surrogate pair. */
 export function text(maxLength = 255, options: TextOptions = {}) {
   return Type.Unsafe<string>({ [Kind]: kind, type: 'string', format: 'text', maxLength, ...options })
 }
 
-/** The code of the first thing that is wrong with a value of a {@link text} schema, or null. */
+/** Returns the code of the first problem with a value of a {@link text} schema, or null. */
 export function textProblem(schema: TextSchema, value: unknown): ProblemCode | null {
   if (typeof value !== 'string') return schema.errorCode ?? 'invalid'
   if (!value.isWellFormed() || value.includes('\0')) return 'invalid'
@@ -42,7 +42,7 @@ export function textProblem(schema: TextSchema, value: unknown): ProblemCode | n
 
 TypeRegistry.Set<TextSchema>(kind, (schema, value) => textProblem(schema, value) === null)
 
-/** Compares the number of code points without counting those of a text that is far too long. */
+/** Compares the number of code points, without counting them if the text is far too long. */
 function isLongerThan(text: string, characters: number): boolean {
   if (text.length <= characters) return false
   return text.length > 2 * characters || [...text].length > characters

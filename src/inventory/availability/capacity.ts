@@ -5,19 +5,19 @@ import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomType } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
 
-/** Ranges that one room type has room for: daily ones for 27 years. */
+/** Number of ranges that one room type has room for, enough for daily ranges over 27 years. */
 const roomForRows = 10_000
 
-/** The bound for a write, higher so that one of 1,000 items is never refused within that room. */
+/** The bound for a write, higher than `roomForRows` so that 1,000 items are never refused while there is room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
-/** Rows of one room type that may wait for compaction; a write that would exceed it compacts first. */
+/** Maximum number of a room type's rows that wait for compaction. A write that would exceed it compacts first. */
 const maxLooseRows = 2000
 
-/** Room types by id, with how many rows a write adds to each. */
+/** The number of rows that a write adds to each room type, by room type id. */
 export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
 
-/** The counts of room types as they will be after a write. */
+/** Returns the room types' counts as they will be after a write, in the order of `added`. */
 export async function findGrown(
   db: Db,
   session: Session | null,
@@ -43,8 +43,8 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
 }
 
 /**
- * Compacts the room types that a write may make too large, so that no read, no booking and no compaction ever has more
- * of one room type before it than the bounds above, however fast a partner pushes (decisions §8).
+ * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
+ * rows of one room type than the bounds above, however fast a partner pushes (decisions §8).
  */
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
   const grown = await findGrown(db, null, hostId, added)
@@ -53,9 +53,9 @@ export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promis
 }
 
 /**
- * Refuses a write by the most ranges that it can lead to.
+ * Refuses a write if it may lead to more ranges than a room type has room for.
  *
- * @throws DomainError `validation` at `data`, `max`; `conflict` with a retry time where a compaction may make room
+ * @throws DomainError `validation` at `data` with `max`; `conflict` with a retry time if compaction may make room
  */
 export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
   for (const [index, count] of grown.entries()) {
@@ -67,8 +67,8 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
 }
 
 /**
- * Each loose row counts for two ranges, itself and the second half of the one that it may split: how many there really
- * are is known after the next compaction.
+ * Counts each loose row as two ranges: itself and the second half of the row that it may split. The actual number is
+ * only known after the next compaction.
  */
 function isFull({ compactedRows, looseRows }: RoomTypeCount): boolean {
   return compactedRows + 2 * looseRows > maxRowsInForce

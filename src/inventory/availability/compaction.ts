@@ -5,23 +5,23 @@ import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
 import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'
 
-/** Topic of the job that compacts some room types of a host. */
+/** Topic of the job that compacts a set of a host's room types. */
 export const compactAvailabilityTopic = 'CompactAvailability'
 
-/** A compaction reads the whole room type, so it waits for this many loose rows, or this fraction of all. */
+/** A compaction reads the whole room type, so it waits for this many loose rows and for this fraction of all rows. */
 const minLooseRows = 100
 const looseFraction = 0.25
 
-/** Room types per job, so that none takes longer than its lease. */
+/** Maximum number of room types per job, so that no job takes longer than its lease. */
 const roomTypesPerJob = 50
 
-/** True when a room type has grown enough since a compaction was last requested. */
+/** Returns whether a room type has grown enough since a compaction was last requested. */
 export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeCount): boolean {
   const unasked = Math.min(looseRows, written.rows - written.asked_at)
   return unasked >= Math.max(minLooseRows, (compactedRows + looseRows) * looseFraction)
 }
 
-/** Requests the compaction of room types, in the transaction of the write that made them grow. */
+/** Requests compaction of room types, in the transaction of the write that made them grow. */
 export async function enqueueCompaction(
   db: Db,
   session: Session,
@@ -37,9 +37,9 @@ export async function enqueueCompaction(
 }
 
 /**
- * Reduces a room type to the rows in force, in one transaction: readers see no difference. What is written meanwhile
- * comes later in the order of writing and overlays the compacted rows as it would the others, so no write waits for
- * a compaction. Of two compactions at once the second starts over.
+ * Reduces a room type to the rows in force, in one transaction, so that readers see no difference. Rows written
+ * meanwhile come later in the order of writing and overlay the compacted rows as they would the original ones, so no
+ * write waits for a compaction. If two compactions run concurrently, the second starts over.
  */
 export async function compactRoomType(db: Db, hostId: number, roomTypeId: number): Promise<void> {
   try {
@@ -47,7 +47,7 @@ export async function compactRoomType(db: Db, hostId: number, roomTypeId: number
       compact(db, session, hostId, roomTypeId),
     )
   } catch (error) {
-    // A concurrent first compaction was faster.
+    // A concurrent first compaction of the same room type finished first.
     if (!isDuplicate(error)) throw error
   }
 }
@@ -62,7 +62,7 @@ async function compact(db: Db, session: Session, host_id: number, room_type_id: 
   await saveCompacted(db, session, { host_id, room_type_id, rows, in_force: laid.length })
 }
 
-/** The outbox topics of availability. */
+/** Returns the outbox topics for availability. */
 export function availabilityJobs({ db }: { db: Db }): Topics {
   return {
     [compactAvailabilityTopic]: {

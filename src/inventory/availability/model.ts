@@ -16,20 +16,20 @@ const blockFields = {
   host_id: number,
   listing_id: number,
   room_type_id: number,
-  /** The first and the last day that its rows cover. */
+  /** First and last day covered by the rows. */
   from: text,
   to: text,
   rows: listOf(rowFields),
 }
 
 /**
- * Rows of one room type as they were written, some in each document: one for each would cost the database several times
- * as much. A write only adds documents; overlaying the rows (`overlay.ts`) tells which part of each is in force, and now
- * and then a room type is compacted to just that.
+ * Rows of one room type as they were written, several per document, because a document per row would cost the database
+ * several times as much. A write only adds documents. Overlaying the rows (`overlay.ts`) determines which part of each
+ * row is in force, and an occasional compaction reduces the room type to those parts.
  */
 export type AvailabilityBlock = Stored<typeof blockFields>
 
-/** A row as it was written, with what it belongs to. */
+/** A row as it was written, with its listing and room type. */
 export type StoredRow = Stored<typeof rowFields> & Pick<AvailabilityBlock, 'listing_id' | 'room_type_id'>
 
 const blockSchema = schemaOf(blockFields)
@@ -40,15 +40,15 @@ export const availabilityBlockModel = modelOf<AvailabilityBlock>('availability_b
 const writtenFields = {
   host_id: number,
   room_type_id: number,
-  /** Rows written, ever. */
+  /** Number of rows ever written. */
   rows: number,
-  /** `rows` when a compaction was last requested. */
+  /** The value of `rows` when a compaction was last requested. */
   asked_at: number,
-  /** Place of the last write among the host's changes. */
+  /** Position of the last write among the host's changes. */
   sequence: number,
 }
 
-/** The total of all writes to a room type, so that a write need not read the rows. */
+/** Totals of all writes to a room type, so that a write does not have to read the rows. */
 export type RoomTypeWritten = Stored<typeof writtenFields>
 
 const writtenSchema = schemaOf(writtenFields)
@@ -59,13 +59,13 @@ export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_w
 const compactedFields = {
   host_id: number,
   room_type_id: number,
-  /** Rows written until then. */
+  /** The room type's `RoomTypeWritten.rows` at the last compaction. */
   rows: number,
-  /** Rows in force at that time. */
+  /** Number of rows in force after that compaction. */
   in_force: number,
 }
 
-/** The state at the last compaction of a room type. A separate document, so that it conflicts with no write. */
+/** A room type's state at its last compaction, in a separate document so that it conflicts with no write. */
 export type RoomTypeCompacted = Stored<typeof compactedFields>
 
 const compactedSchema = schemaOf(compactedFields)

@@ -1,27 +1,27 @@
 import { addDays } from '../../core/clock.ts'
 
-/** How many units of a room type are left on each day from `start_date` to `end_date`, both included. */
+/** The number of units of a room type left on each day from `start_date` to `end_date`, both included. */
 export interface AvailabilityRow {
   id: number
   available: number
   start_date: string
   end_date: string
   updated_at: Date
-  /** Position of the write among the host's changes: bookings made later count against `available`. */
+  /** Position of the write among the host's changes. Bookings made later count against `available`. */
   sequence: number
 }
 
-/** A row with its position among all rows of its host, whether or not later ones cover it. */
+/** A row with its position among all rows of its host, whether or not later rows cover it. */
 export interface WrittenRow extends AvailabilityRow {
-  /** Position within its write. */
+  /** Position of the row within its write. */
   order: number
-  /** Id of the second half of the row that this one may split. */
+  /** Id for the second half of a row that this row may split. */
   split_id: number
 }
 
 /**
- * Overlays one row on the rows of a room type, which are in order and do not overlap: what it covers is trimmed or
- * split, and everything else stays as it was, `updated_at` included.
+ * Overlays one row on a room type's rows, which are in order and do not overlap. Rows that it covers are removed,
+ * trimmed or split. Everything else stays unchanged, including `updated_at`.
  *
  * @param newId returns the id of the second half of a split
  */
@@ -29,7 +29,7 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   const first = countWhile(rows, ({ end_date }) => end_date < row.start_date)
   const last = countWhile(rows, ({ start_date }) => start_date <= row.end_date) - 1
   if (first === rows.length) return [...rows, row]
-  // The row covers those from `first` to `last`; only these two can extend beyond it.
+  // The new row overlaps the rows from `first` to `last`. Only these two can extend beyond it.
   const [left, right] = [rows[first] as T, rows[last]]
   const isCutLeft = left.start_date < row.start_date
   const before = isCutLeft ? [{ ...left, end_date: addDays(row.start_date, -1) }] : []
@@ -41,7 +41,7 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
 }
 
-/** How many rows at the start satisfy a condition that no later row satisfies. */
+/** Counts the rows at the start that satisfy a condition, which no row after them may satisfy. */
 function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
   let [from, to] = [0, rows.length]
   while (from < to) {
@@ -53,11 +53,11 @@ function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
 }
 
 /**
- * The rows of a room type that are in force, ascending and without overlap: all rows written, overlaid in the order
- * of writing. A row that nothing covers is returned as the same object.
+ * Returns the rows in force, ascending and without overlap: all written rows, overlaid in the order of writing. A row
+ * that no other row covers is returned as the same object.
  *
- * Which parts of a row are in force, and under which ids, depends only on the rows that overlap it: to know it for
- * some rows, pass them together with those.
+ * The parts of a row that are in force, and their ids, depend only on the rows that overlap it. To find them for some
+ * rows, pass these rows together with all rows that overlap them.
  */
 export function overlayRows<T extends WrittenRow>(written: T[]): T[] {
   const result: T[] = []
@@ -75,7 +75,7 @@ export function overlayRows<T extends WrittenRow>(written: T[]): T[] {
   return result
 }
 
-/** The order of rows by their first day. */
+/** Compares two rows by their first day. */
 export function byStart(
   { start_date: one }: AvailabilityRow,
   { start_date: other }: AvailabilityRow,
@@ -84,7 +84,7 @@ export function byStart(
   return one < other ? -1 : 1
 }
 
-/** Overlays rows that are connected by overlapping. */
+/** Overlays a group of rows that are connected by overlaps. */
 function overlayGroup<T extends WrittenRow>(group: T[]): T[] {
   if (group.length < 2) return group
   return group

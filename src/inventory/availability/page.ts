@@ -2,7 +2,7 @@ import type { PageRequest } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../listings/room-types-store.ts'
 
-/** The query of `GET …/availability`, apart from the page. */
+/** Query of `GET …/availability` without the page parameters. */
 export interface AvailabilityQuery {
   listing_id?: string
   room_type_id?: string
@@ -11,9 +11,9 @@ export interface AvailabilityQuery {
 }
 
 /**
- * One page of the host's listings with the room types that are asked for; their rows are read by `readRows`.
+ * Returns one page of the host's listings with the requested room types. `readRows` reads the room types' rows.
  *
- * @throws DomainError `not_found` for a listing or room type of others
+ * @throws DomainError `not_found` for another host's listing or room type
  */
 export async function findAvailabilityPage(
   db: Db,

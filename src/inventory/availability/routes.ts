@@ -17,7 +17,7 @@ import {
 import { streamAvailability } from './stream.ts'
 import { prepareAvailability } from './write.ts'
 
-/** Reads and writes the availability of room types (contract, Endpoints; decisions §8). */
+/** Defines the routes that read and write the availability of room types (contract, Endpoints; decisions §8). */
 export function availabilityRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
     .use(guard(app))

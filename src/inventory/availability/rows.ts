@@ -5,16 +5,16 @@ import type { StoredRow } from './model.ts'
 import type { AvailabilityRowResponse } from './schema.ts'
 import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
 
-/** The size of a batch: rows (estimated) and room types. A single room type is always one batch. */
+/** Maximum size of a batch in rows (estimated) and in room types. A room type is never split across batches. */
 const rowsPerBatch = 2000
 const roomTypesPerBatch = 50
-/** Counts read at once. */
+/** Maximum number of counts read by one query. */
 const countsPerQuery = 1000
 
 /**
- * The rows of room types that overlap a window, room type by room type in the order given. Read in batches of fixed
- * size, each from one moment of the database, so that neither memory nor the time between two other requests grows
- * with what is stored.
+ * Yields the rows that overlap a window, room type by room type in the order given. Rows are read in batches of limited
+ * size, each from one snapshot of the database, so that neither the memory used nor the delay to other requests grows
+ * with the amount of stored data.
  */
 export async function* readRows(
   db: Db,
@@ -48,14 +48,16 @@ function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: D
   if (batch.length > 0) yield batch
 }
 
-/** Compacted rows do not overlap, so a window holds at most as many of them as it has days. */
+/**
+ * Returns an upper bound for the rows in a window. Compacted rows do not overlap, so a window has at most one per day.
+ */
 function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
   if (!count) return 0
   const days = from && to ? daysBetween(from, to) + 1 : Number.POSITIVE_INFINITY
   return Math.min(count.compactedRows, days) + 2 * count.looseRows
 }
 
-/** A row in force as the contract writes it. */
+/** Serializes a row in force as the contract specifies it. */
 export function serializeRow(row: StoredRow): AvailabilityRowResponse {
   return {
     id: row.id,

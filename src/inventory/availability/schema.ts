@@ -72,7 +72,7 @@ const AvailabilityRow = named(
 )
 export type AvailabilityRowResponse = Static<typeof AvailabilityRow>
 
-/** Rows by listing id, then by room type id; the key is fixed by the contract. */
+/** Rows by listing id, then by room type id. The contract fixes the key `availabilities`. */
 export const Availabilities = responseObject(
   {
     availabilities: Type.Record(
@@ -84,7 +84,7 @@ export const Availabilities = responseObject(
   'Availability',
 )
 
-/** The four pagination fields of this endpoint. */
+/** The pagination fields of this endpoint, which has only these four. */
 const { current_page, per_page, total, last_page } = Pagination.properties
 export const AvailabilityPagination = named(
   'AvailabilityPagination',

@@ -11,21 +11,24 @@ import {
 } from './model.ts'
 import { type AvailabilityRow, byStart, overlayRows } from './overlay.ts'
 
-/** Days from `from` to `to`, both included; open-ended where one is absent. */
+/** Days from `from` to `to`, both included. The window is open-ended on a side whose day is absent. */
 export interface DateWindow {
   from?: string | undefined
   to?: string | undefined
 }
 
-/** Documents per round trip, which are decoded in one go. */
+/** Number of documents fetched in one round trip and decoded together. */
 const batchSize = 1000
 
-/** Rows in one document: one night of a room type does not read a year, and a year is not read night by night. */
+/**
+ * Maximum number of rows in one document: few enough that reading one night does not read a year, and enough that
+ * reading a year does not read a document per night.
+ */
 const rowsPerBlock = 50
 
 /**
- * The rows in force on the days of a window by room type, in a transaction; a room type without any is absent. Their
- * parts outside of the window may no longer be in force: only what overlaps the window is read.
+ * Returns the rows in force on the days of a window, by room type, in a transaction. A room type without such rows is
+ * absent. The rows' parts outside the window may no longer be in force, because only rows that overlap it are read.
  */
 export async function findRowsCovering(
   db: Db,
@@ -40,7 +43,8 @@ export async function findRowsCovering(
 }
 
 /**
- * The rows in force that overlap a window, whole and ascending, by room type; a room type without any is absent.
+ * Returns the rows in force that overlap a window, in full and ascending, by room type. A room type without such rows
+ * is absent.
  */
 export async function findRows(
   db: Db,
@@ -55,8 +59,8 @@ export async function findRows(
 }
 
 /**
- * By room type, the written rows that overlap a window, and all rows that overlap those anywhere, so that overlaying
- * gives the former in full.
+ * Returns, by room type, the written rows that overlap a window and all rows that overlap these rows anywhere, so that
+ * overlaying them yields the rows in the window in full.
  */
 export async function findWrittenAround(
   db: Db,
@@ -89,7 +93,7 @@ export async function insertRows(
     await availabilityBlockModel(db).collection.insertMany(blocks, { session, ordered: false })
 }
 
-/** Rows in documents, neighbours together. */
+/** Groups rows into documents, with neighbouring rows in the same document. */
 export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[] {
   const blocks: AvailabilityBlock[] = []
   for (const [room_type_id, ofRoomType] of Map.groupBy(rows, (row) => row.room_type_id)) {
@@ -104,7 +108,7 @@ export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[
   return blocks
 }
 
-/** Replaces all rows of a room type. */
+/** Replaces documents of a room type, by id, with new rows. */
 export async function replaceRows(
   db: Db,
   session: Session,
@@ -117,7 +121,7 @@ export async function replaceRows(
   await insertRows(db, session, host_id, by)
 }
 
-/** All rows stored for a room type, and the ids of their documents. */
+/** Returns all rows stored for a room type and the ids of their documents. */
 export async function findAllWritten(
   db: Db,
   session: Session,
@@ -128,16 +132,16 @@ export async function findAllWritten(
   return { ids: blocks.map(({ _id }) => _id), rows: blocks.flatMap(rowsOf) }
 }
 
-/** How much is stored for a room type. */
+/** The amount of data stored for a room type. */
 export interface RoomTypeCount {
   written: RoomTypeWritten
-  /** Rows in force after the last compaction. */
+  /** Number of rows in force after the last compaction. */
   compactedRows: number
-  /** Rows written since the last compaction. */
+  /** Number of rows written since the last compaction. */
   looseRows: number
 }
 
-/** The counts of these room types, by id; a room type without rows is absent. */
+/** Returns the counts of room types, by id. A room type without rows is absent. */
 export async function findCounts(
   db: Db,
   session: Session | null,
@@ -161,7 +165,7 @@ export async function findCounts(
   )
 }
 
-/** Stores the totals of the writes to room types. */
+/** Stores the write totals of room types. */
 export async function saveWritten(db: Db, session: Session, totals: RoomTypeWritten[]): Promise<void> {
   const writes = totals.map(({ host_id, room_type_id, ...sums }) => {
     return { updateOne: { filter: { host_id, room_type_id }, update: { $set: sums }, upsert: true } }
@@ -169,7 +173,7 @@ export async function saveWritten(db: Db, session: Session, totals: RoomTypeWrit
   await availabilityWrittenModel(db).collection.bulkWrite(writes, { session, ordered: false })
 }
 
-/** Stores the state at a compaction. */
+/** Stores a room type's state at a compaction. */
 export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted): Promise<void> {
   const { host_id, room_type_id, ...values } = compacted
   await availabilityCompactedModel(db).updateOne(
@@ -179,7 +183,7 @@ export async function saveCompacted(db: Db, session: Session, compacted: RoomTyp
   )
 }
 
-/** The first and the last day that some rows cover. */
+/** Returns the first and the last day covered by rows. */
 export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[]): {
   from: string
   to: string

@@ -3,10 +3,10 @@ import type { ListingRoomTypes } from '../listings/room-types-store.ts'
 import type { AvailabilityQuery } from './page.ts'
 import { readRows } from './rows.ts'
 
-/** Characters collected before they are passed on. */
+/** Number of characters collected before a chunk is yielded. */
 const chunkLength = 65_536
 
-/** The response of `GET …/availability` as JSON text, read and written chunk by chunk. */
+/** Yields the response of `GET …/availability` as JSON text, reading the rows while it yields chunks. */
 export async function* streamAvailability(
   db: Db,
   hostId: number,

@@ -14,12 +14,12 @@ import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
 /**
- * Prepares a write of the items, in their order, over the availability of a host: all of them or, even after a crash,
- * none. However much is stored, the transaction only adds the items and updates the counts of their room types. When
- * run, true where a compaction is due: a job of the outbox.
+ * Prepares a write of the items, in their order, over a host's availability. Either all of them are written or, even
+ * after a crash, none. However much data is stored, the transaction only adds the items and updates their room types'
+ * counts. When run, it returns true if it has enqueued a compaction job in the outbox.
  *
- * @throws DomainError `forbidden` (listings of others), `invalid_ids`; when run, `validation` (a room type that may
- * get too many ranges) or `conflict` with a retry time (another writer took the room that was made)
+ * @throws DomainError `forbidden` (another host's listings), `invalid_ids`; when run, `validation` (a room type may get
+ * too many ranges) or `conflict` with a retry time (another writer used the room that compaction had made)
  */
 export async function prepareAvailability(
   store: Store,
@@ -29,7 +29,7 @@ export async function prepareAvailability(
   const { db, ids } = store
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, hostId, items),
-    // Each item makes one row, and may split another.
+    // Each item creates one row and may split another.
     ids('availability_row', items.length * 2),
   ])
   requireOwned(items, listings)
@@ -40,7 +40,7 @@ export async function prepareAvailability(
   return {
     queue: hostQueue(hostId),
     async run(session) {
-      // First, so that the later of two processes starts over before it has read or written anything.
+      // This comes first, so that the later of two processes starts over before it has read or written anything.
       const sequence = await nextSequence(db, session, hostId)
       const grown = await findGrown(db, session, hostId, added)
       requireRoom(grown, added)
@@ -49,12 +49,12 @@ export async function prepareAvailability(
   }
 }
 
-/** A write that is ready: its rows take their ids from `firstId` on, two each. */
+/** A write that is ready to run. Each of its rows takes two ids, starting at `firstId`. */
 interface PreparedWrite {
   items: AvailabilityItem[]
   firstId: number
   sequence: number
-  /** The counts of its room types as they will be. */
+  /** Its room types' counts as they will be after the write. */
   grown: RoomTypeCount[]
 }
 

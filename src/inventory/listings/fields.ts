@@ -14,12 +14,12 @@ import {
 } from '../../http/schema/fields.ts'
 
 /**
- * The fields of a listing, written once: for the body of create and update, and for the response of a read.
- * Every scalar may be null (which clears it); an object or array may be left out but not be null; a response
- * is always complete (decisions §5).
+ * The fields of a listing, defined once for the body of create and update and for the response of a read. Every scalar
+ * may be null, which clears it. An object or array may be left out but must not be null. A response is always complete
+ * (decisions §5).
  */
 
-/** The most elements one list of a listing may have. */
+/** Maximum number of elements in one list of a listing. */
 export const maxList = 500
 
 const clearable = <T extends TSchema>(about: string, schema: T) =>
@@ -47,10 +47,13 @@ const Photo = named(
   Type.Object({ url: address('Address of the picture'), description: longText('What the picture shows') }),
 )
 const photos = (about: string) => list(`${about}; replaced as a whole with each write`, Photo)
-/** May be left out, and null only if none is stored, so that what was read can be sent back. `merge.ts` checks it. */
+/**
+ * May be left out, and may be null only if no name is stored, so that a listing that was read can be sent back.
+ * `merge.ts` checks this.
+ */
 const elementName = (what: string) =>
   optional(requiredText(), `Name of the ${what}; null is refused once a name is stored`)
-/** Ours as an integer, or the partner's own as a string; `merge.ts` decides what a string of digits is. */
+/** Our id as an integer, or the partner's own as a string. `merge.ts` decides how to read a string of digits. */
 const elementId = (what: string) =>
   optional(
     Type.Unsafe<number | string>(
@@ -92,7 +95,7 @@ const monthNames: Record<Month, string> = {
   dec: 'December',
 }
 
-/** The twelve monthly prices, as fields made by `field` from the name of the month. */
+/** Returns the twelve monthly price fields, each made by `field` from the month's name. */
 export function monthlyPrices<T extends TSchema>(
   field: (monthName: string) => T,
 ): Record<`price_${Month}`, T> {

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { type ListingSort, type ListingStatus, listingStatuses } from './schema.ts'
 
-/** The query of `GET /v1/listings`, apart from the page. */
+/** Query of `GET /v1/listings` without the page parameters. */
 export interface ListingQuery {
   sort?: ListingSort
   order?: 'asc' | 'desc'
@@ -13,7 +13,7 @@ export interface ListingQuery {
 
 type Order = Record<string, 1 | -1>
 
-/** Status priority, then name, then latest update (contract); the id breaks ties. */
+/** Orders by status priority, then name, then latest update (contract). The id breaks ties. */
 const defaultOrder: Order = { status_rank: 1, name_key: 1, updated_at: -1, id: 1 }
 
 const sortFields: Record<ListingSort, string> = {
@@ -38,7 +38,7 @@ function filterOf(hostId: number, { listing_status, q }: ListingQuery) {
   }
 }
 
-/** A regular expression of the database that matches just this text. */
+/** Returns a database regular expression that matches exactly this text. */
 function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/#-]/g, '\\$&')
 }
@@ -56,7 +56,7 @@ const columns = {
   'content.room_types.rooms.name': 1,
 }
 
-/** The database query behind a page. */
+/** Returns the database query for a page. */
 export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: PageRequest) {
   return listingModel(db)
     .find(filterOf(hostId, query), columns)
@@ -66,7 +66,7 @@ export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: 
     .lean<StoredListing[]>()
 }
 
-/** One page of a host's listings, and how many there are. */
+/** Returns one page of a host's listings and the total number of matching listings. */
 export async function listListings(
   db: Db,
   hostId: number,

@@ -1,4 +1,4 @@
-/** Why a sent listing is considered to be one that the host already has (decisions §5). */
+/** The reason why a sent listing is considered to be one that the host already has (decisions §5). */
 export interface Match {
   method: 'original_id' | 'original_url'
   confidence: { level: 'high'; score: number }
@@ -11,8 +11,8 @@ export interface Recognizable {
 }
 
 /**
- * Compares a sent listing with one of the same host. `original_id` decides if both have one; the address decides
- * only if at most one side has an id. Nothing fuzzier: a wrong merge is worse than a duplicate.
+ * Compares a sent listing with one of the same host. `original_id` decides if both have one. The address decides
+ * only if at most one side has an id. No fuzzier rule exists, because a wrong merge is worse than a duplicate.
  */
 export function matchListing(sent: Recognizable, existing: Recognizable): Match | null {
   if (sent.original_id && existing.original_id) {
@@ -22,7 +22,7 @@ export function matchListing(sent: Recognizable, existing: Recognizable): Match 
   return null
 }
 
-/** The first match in the order of the rules: by id before by address, then the oldest listing. */
+/** Returns the best match, or null: a match by id before a match by address, then the first in `existing`. */
 export function bestMatch<T>(
   sent: Recognizable,
   existing: T[],

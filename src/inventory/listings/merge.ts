@@ -4,14 +4,16 @@ import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
 
 /**
- * How what a partner sends is merged into what is stored (decisions §5): objects merge field by field, `room_types`
- * and their `rooms` by id, every other array is replaced, null clears a scalar.
+ * Merges a sent listing into the stored one (decisions §5). Objects merge field by field, and `room_types` and their
+ * `rooms` merge by id. Every other array is replaced, and null clears a scalar.
  */
 
-/** The meaning of a string id: `partner` on POST; on PATCH a string of digits is one of ours. */
+/**
+ * The meaning of a string id: always the partner's on POST (`partner`); ours on PATCH if it is all digits (`internal`).
+ */
 export type IdReading = 'partner' | 'internal'
 
-/** Returns the next id for a new room type or room. */
+/** Source of ids: each method returns the next id for a new room type or room. */
 export interface NewIds {
   roomType(): number
   room(): number
@@ -20,9 +22,10 @@ export interface NewIds {
 const nothing = { room_types: [] as StoredRoomType[] }
 
 /**
- * The content after the change; `current` is not modified.
+ * Returns the content after the change. `current` is not modified.
  *
- * @throws DomainError `validation` at the path of an id that is not one of this listing, or is sent twice
+ * @throws DomainError `validation` at the path of an id that is not this listing's or is sent twice, or of a name that
+ * must not be null
  */
 export function mergeListing(
   current: ListingContent | null,
@@ -108,7 +111,7 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   return result
 }
 
-/** The index of each element, by our id and by the partner's; of two with the same id, the first wins. */
+/** Maps our ids and the partner's ids to element indexes. If two elements have the same id, the first one wins. */
 function indexesById(elements: Identified[]): Map<number | string, number> {
   const indexes = new Map<number | string, number>()
   for (const [index, { id, partner_id }] of elements.entries())

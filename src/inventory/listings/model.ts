@@ -7,7 +7,7 @@ import type { ListingStatus } from './schema.ts'
 type SentRoomType = NonNullable<ListingPatch['room_types']>[number]
 type SentRoom = NonNullable<SentRoomType['rooms']>[number]
 
-/** A room as stored: our id, and the partner's own where one was sent. */
+/** A room as stored, with our id and, if one was sent, the partner's own. */
 export type StoredRoom = Omit<SentRoom, 'id'> & { id: number; partner_id: string | null }
 export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   id: number
@@ -15,7 +15,7 @@ export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   rooms: StoredRoom[]
 }
 
-/** The content of a listing as partners sent it; fields that were never sent are absent. */
+/** A listing's content as partners sent it. Fields that were never sent are absent. */
 export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
   name: string
   room_types: StoredRoomType[]
@@ -28,22 +28,24 @@ export interface StoredListing {
   listing_status: ListingStatus
   /** Position of the status in the default order. */
   status_rank: number
-  /** The name for comparisons: in lower case, and cut to what fits into an index key. */
+  /** The name for comparisons: in lower case and cut to fit into an index key. */
   name_key: string
-  /** Stand in the indexes for the fields that a listing is recognized by. */
+  /** Hashes that stand in indexes for the fields by which a listing is recognized; null for an absent field. */
   original_id_key: string | null
   original_url_key: string | null
-  /** Without the prices of its room types, which `prices-store.ts` keeps. */
+  /** The listing's content except its room types' prices, which `prices-store.ts` stores. */
   content: ListingContent
-  /** How often the content was written: whoever changes it names the one that was read. */
+  /** Number of writes to the content. `changeFields` only changes the revision that it read. */
   revision: number
-  /** Sequence number of the last write of each room type's prices; absent before the first. */
+  /**
+   * Sequence number of the last price write, by room type id. A room type has no entry before its first price write.
+   */
   price_sequences?: Record<string, number>
   created_at: Date
   updated_at: Date
 }
 
-/** The index that keeps `original_id` unique within a host. */
+/** Name of the index that keeps `original_id` unique within a host. */
 export const originalIdIndex = 'listing_original_id_key'
 
 const schema = new Schema<StoredListing>({
@@ -81,7 +83,7 @@ schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' 
 schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
-/** The fields derived from the content, for the indexes. */
+/** Returns the fields that are derived from the content for the indexes. */
 export function indexFieldsOf({ name, original_id, original_url }: ListingContent) {
   return {
     name_key: indexPrefix(name.toLowerCase()),

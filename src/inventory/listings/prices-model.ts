@@ -7,13 +7,13 @@ const fields = {
   listing_id: number,
   room_type_id: number,
   values: mixed<NonNullable<StoredRoomType['prices']>>(),
-  /** Sequence number of the last write of these, among all writes to the host's listings. */
+  /** Sequence number of the last write to these prices, among all writes to the host's listings. */
   sequence: number,
 }
 
 /**
- * The monthly prices and discounts of one room type. They are no part of its listing's document, so that a push of
- * rates writes little, however large its listings are.
+ * The monthly prices and discounts of one room type. They are stored outside the listing's document, so that a push of
+ * rates writes little data, however large the listings are.
  */
 export type StoredPrices = Stored<typeof fields>
 

@@ -3,15 +3,15 @@ import { busy } from '../../platform/mongo/errors.ts'
 import { listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { pricesModel, type StoredPrices } from './prices-model.ts'
 
-/** Prices to be written; fields that are absent stay as they are. */
+/** Prices to be written. Absent fields stay as they are. */
 export type PriceChange = Pick<StoredPrices, 'listing_id' | 'room_type_id' | 'values'>
 
-/** The part of a listing that its prices belong to. */
+/** The part of a listing that is combined with its prices. */
 export type Priced = Pick<StoredListing, 'price_sequences'> & {
   content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
-/** The prices of all room types of a listing. */
+/** Returns the prices of all room types of a listing. */
 export function findPrices(
   db: Db,
   hostId: number,
@@ -24,15 +24,18 @@ export function findPrices(
     .toArray()
 }
 
-/** So often the two are read again; a host that writes all the time has its turn between any two of them. */
+/**
+ * Maximum number of attempts to read a listing with its prices. Each attempt may be disturbed by one of the host's
+ * writes.
+ */
 const maxReads = 50
 
 /**
- * A listing together with its prices, outside of a transaction: all as they were at one moment, so that no price is read
- * beside the currency, or other prices, of another. The listing names the last write of each.
+ * Returns a listing together with its prices, outside a transaction but all from one moment, so that no price is shown
+ * with a currency or other prices from another moment. The listing names the last write of each room type's prices.
  *
  * @param find finds the listing, or null
- * @throws DomainError `conflict` with a retry time while both are written all the time
+ * @throws DomainError `conflict` with a retry time if writes interfere with every attempt
  */
 export async function findWithPrices<L extends Priced>(
   db: Db,
@@ -53,7 +56,7 @@ function areOfOneMoment({ price_sequences = {} }: Priced, prices: StoredPrices[]
   return prices.length === Object.keys(price_sequences).length && prices.every(isNamed)
 }
 
-/** The listing with its prices in it. */
+/** Returns the listing with its prices filled in. */
 export function withPrices<L extends Priced>(listing: L, prices: StoredPrices[]): L {
   const values = new Map(prices.map((one) => [one.room_type_id, one.values]))
   const room_types = listing.content.room_types.map((roomType) => {
@@ -64,9 +67,9 @@ export function withPrices<L extends Priced>(listing: L, prices: StoredPrices[])
 }
 
 /**
- * Writes prices of room types. The listing has to name this write in the same transaction, see {@link namedSequences}.
+ * Writes room types' prices. The listing must name this write in the same transaction. See {@link namedSequences}.
  *
- * @param sequence of this write among all writes to the host's listings
+ * @param sequence position of this write among all writes to the host's listings
  */
 export async function writePrices(
   db: Db,
@@ -86,7 +89,7 @@ export async function writePrices(
   await pricesModel(db).collection.bulkWrite(writes as never[], { session, ordered: false })
 }
 
-/** The fields of a listing that name the last write of its prices. */
+/** Returns the fields of a listing that name the last write of its prices. */
 export function namedSequences(changes: PriceChange[], sequence: number): Record<string, number> {
   return Object.fromEntries(changes.map(({ room_type_id }) => [`price_sequences.${room_type_id}`, sequence]))
 }
@@ -95,7 +98,7 @@ function fieldsOf(values: StoredPrices['values']): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).map(([field, value]) => [`values.${field}`, value]))
 }
 
-/** Writes prices of room types of any listings of the host, and moves the listings' `updated_at`. */
+/** Writes prices of room types in any of the host's listings and advances the listings' `updated_at`. */
 export async function pushPrices(
   db: Db,
   session: Session,

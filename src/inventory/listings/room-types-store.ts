@@ -4,13 +4,13 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { findListing } from './store.ts'
 
-/** One item of a bulk write: a room type, named with its listing. */
+/** Reference in a bulk write to a room type and its listing. */
 export interface RoomTypeReference {
   listing_id: number
   room_type_id: number
 }
 
-/** The listings of a bulk write that are the host's, by id, and the other ids, in order of appearance. */
+/** A bulk write's listings that belong to the host, by id, and all other listing ids, in order of appearance. */
 export interface OwnedListings {
   owned: Map<number, StoredListing>
   foreign: number[]
@@ -38,7 +38,7 @@ export async function findOwnedListings(
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }
 }
 
-/** True when the room type belongs to the listing that the item names. */
+/** Returns whether the room type belongs to the listing that the item names. */
 export function hasRoomType(
   owned: Map<number, StoredListing>,
   { listing_id, room_type_id }: RoomTypeReference,
@@ -46,14 +46,14 @@ export function hasRoomType(
   return owned.get(listing_id)?.content.room_types.some(({ id }) => id === room_type_id) ?? false
 }
 
-/** The room types of one listing, ascending. */
+/** The room type ids of one listing, ascending. */
 export interface ListingRoomTypes {
   listingId: number
   roomTypeIds: number[]
 }
 
 /**
- * One page of the host's listings with the ids of their room types, by listing id, and how many listings match.
+ * Returns one page of the host's listings, by listing id, with their room type ids, and the total of matching listings.
  *
  * @throws DomainError `not_found` for a listing or room type that is not the host's
  */

@@ -15,7 +15,7 @@ import { type ListingWrite, patchListing, prepareListing } from './write.ts'
 
 const defaultPerPage = 50
 
-/** Reads, creates and updates the listings of the key's host (contract, Endpoints). */
+/** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(guard(app))

@@ -79,7 +79,7 @@ const Status = Type.Union(listingStatuses.map((status) => Type.Literal(status)))
 export const listingSorts = ['id', 'name', 'updated_at', 'listing_status'] as const
 export type ListingSort = (typeof listingSorts)[number]
 
-/** Query of `GET /v1/listings`, apart from the page. */
+/** Query parameters of `GET /v1/listings`, except those for the page. */
 export const listingFilters = {
   sort: Type.Optional(
     Type.Union(
@@ -126,7 +126,7 @@ export const ListingWriteResult = named(
   }),
 )
 
-/** 403 of a bulk write that names listings of another host. */
+/** Returns the 403 error for a bulk write that names another host's listings. */
 export function foreignListings(paths: { path: string; message: string }[]): DomainError {
   const problems = paths.map((entry) => ({ ...entry, code: 'forbidden' as const }))
   return new DomainError('forbidden', 'Unauthorized access to listings', problems)

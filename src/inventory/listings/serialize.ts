@@ -4,7 +4,7 @@ import { ListingPatch } from './fields.ts'
 import type { StoredListing } from './model.ts'
 import type { Listing, ListingListItem } from './schema.ts'
 
-/** A listing as the contract writes it, complete (contract, Listing). */
+/** Serializes a listing with all its fields (contract, Listing). */
 export function serializeListing(listing: StoredListing): Listing {
   return {
     id: listing.id,
@@ -16,7 +16,7 @@ export function serializeListing(listing: StoredListing): Listing {
   }
 }
 
-/** A listing as a row of the list. */
+/** Serializes a listing as a row of the list. */
 export function serializeListItem({ content, ...listing }: StoredListing): ListingListItem {
   return {
     id: listing.id,

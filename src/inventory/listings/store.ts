@@ -20,12 +20,12 @@ import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
 
-/** Queue and lock of all writes to a host's listings. */
+/** Returns the queue and lock of all writes to a host's listings. */
 export function listingLock(hostId: number): HostLock {
   return { hostId, name: `listings/${hostId}` }
 }
 
-/** The listing of this host with this id, or null. */
+/** Returns the host's listing with this id, or null. */
 function findListingIfAny(
   db: Db,
   hostId: number,
@@ -51,7 +51,7 @@ export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_st
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
-/** The listing of this host with this id and its prices, reduced to what a booking needs, or null. */
+/** Returns the host's listing with this id and its prices, reduced to the part that a booking needs, or null. */
 export function findBookableListing(db: Db, hostId: number, id: number): Promise<BookableListing | null> {
   const options = { projection: bookableColumns }
   const find = () => listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
@@ -59,9 +59,9 @@ export function findBookableListing(db: Db, hostId: number, id: number): Promise
 }
 
 /**
- * The listing of this host with this id and its prices.
+ * Returns the host's listing with this id, including its prices.
  *
- * @throws DomainError `not_found`, also for an undefined id
+ * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findPricedListing(
   db: Db,
@@ -74,9 +74,9 @@ export async function findPricedListing(
 }
 
 /**
- * The listing of this host with this id.
+ * Returns the host's listing with this id, without its prices.
  *
- * @throws DomainError `not_found`, also for an undefined id
+ * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findListing(
   db: Db,
@@ -89,7 +89,7 @@ export async function findListing(
   return listing
 }
 
-/** The listing of this host that a sent listing matches, if any (decisions §5). */
+/** Returns the host's listing that a sent listing matches, or null (decisions §5). */
 export async function findMatch(
   db: Db,
   hostId: number,
@@ -109,13 +109,13 @@ export async function findMatch(
   return bestMatch(sent, candidates, (listing) => listing.content)
 }
 
-/** The turn of a write: its transaction, and its sequence number among all writes to the host's listings. */
+/** A write's turn: its transaction and its sequence number among all writes to the host's listings. */
 export interface ListingTurn {
   session: Session
   sequence: number
 }
 
-/** Stores a new listing, as a draft. */
+/** Stores a new listing as a draft. */
 export async function insertListing(
   { db, clock }: Store,
   hostId: number,
@@ -144,7 +144,7 @@ export async function insertListing(
 /**
  * Stores the new content of a listing.
  *
- * @throws DomainError `listing_conflict` when another listing of the host has the `original_id`
+ * @throws DomainError `listing_conflict` if another listing of the host has the `original_id`
  */
 export async function replaceContent(
   { db, clock }: Store,
@@ -168,8 +168,8 @@ export async function replaceContent(
 }
 
 /**
- * Changes fields of a listing's content that no other document depends on; false where the content was written since it
- * was read.
+ * Changes fields of a listing's content that no other document depends on. Returns false if the content was written
+ * since it was read.
  */
 export async function changeFields(
   { db, clock }: Store,
@@ -185,7 +185,7 @@ export async function changeFields(
   return matchedCount === 1
 }
 
-/** The prices that differ from those of before. */
+/** Returns the prices that differ from the previous ones. */
 function priceChanges(
   listing_id: number,
   before: StoredRoomType[],
@@ -212,7 +212,7 @@ function statusFields(status: ListingStatus) {
 }
 
 /**
- * A listing by its id alone: for administrators, who are not limited to a host.
+ * Returns a listing by its id alone, for administrators, who are not limited to one host.
  *
  * @throws DomainError `not_found`
  */
@@ -223,7 +223,7 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredLi
 }
 
 /**
- * Moves a listing to another status: an administrative action.
+ * Moves a listing to another status, which is an administrative action.
  *
  * @throws DomainError `not_found`
  */

@@ -28,12 +28,15 @@ export interface ListingWrite {
   listing: StoredListing
 }
 
-/** A listing as JSON (decisions §5): whoever reads slowly has the whole of it kept in memory. */
+/**
+ * Maximum size of a listing as JSON, in bytes (decisions §5). While a client reads slowly, the whole JSON stays in
+ * memory.
+ */
 const maxBytes = 1024 * 1024
 
 /**
- * Prepares `POST /v1/listings`: updates the host's listing that matches, or creates one. All such writes of a
- * host take turns, so that identical creates at once make one listing.
+ * Prepares `POST /v1/listings`, which updates the host's listing that matches or creates one. A host's writes of this
+ * kind take turns, so that concurrent identical creates result in one listing.
  *
  * @throws DomainError `validation`; when run, `listing_conflict` if the match is inactive
  */
@@ -66,9 +69,9 @@ export async function prepareListing(
 }
 
 /**
- * Changes the fields sent of one listing and leaves all others.
+ * Changes the sent fields of one listing and leaves all other fields as they are.
  *
- * @throws DomainError `not_found`, `validation`, or `listing_conflict` when another listing has the `original_id`
+ * @throws DomainError `not_found`, `validation`, or `listing_conflict` if another listing has the `original_id`
  */
 export async function patchListing(
   store: Store,
@@ -82,10 +85,13 @@ export async function patchListing(
   return isAlone ? patchFields(store, hostId, id, sent) : patchInTurn(store, hostId, id, sent)
 }
 
-/** So often a listing is read again that somebody changes all the time. */
+/** Maximum number of attempts to change a listing that other requests keep changing. */
 const maxPatches = 50
 
-/** Fields on which no other document depends need no turn: one update, of the listing as it was read. */
+/**
+ * Changes fields on which no other document depends. No turn is needed, because the update only matches the listing as
+ * it was read.
+ */
 async function patchFields(
   { db, clock }: Store,
   hostId: number,
@@ -132,7 +138,7 @@ async function update(
   return { action: 'updated', listing: { ...listing, content } }
 }
 
-/** The fields to be merged into a listing, and ids for what is new in them. */
+/** The fields to be merged into a listing, and ids for the new room types and rooms in them. */
 interface Change {
   sent: ListingPatch
   reading: IdReading
@@ -147,9 +153,9 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
 }
 
 /**
- * Takes ids for new room types and rooms before the transaction, in which no id may be taken: none when a
- * merge with what is stored now shows nothing new, else one for every element sent. The returned function
- * starts over at the first of them, once for every attempt of the transaction.
+ * Reserves ids for new room types and rooms before the transaction, in which no id may be taken. It reserves none if a
+ * trial merge with the stored content adds no element, and otherwise one per element sent. Each attempt of the
+ * transaction calls the returned function, which starts over at the first id.
  */
 async function reserveIds(
   source: IdSource,
@@ -186,7 +192,7 @@ function counter({ first, amount }: Block): () => number {
   }
 }
 
-/** Between the look-up before the transaction and the transaction itself, another request changed what matches. */
+/** Returns the error for a listing that another request changed between its look-up and its write. */
 function changedMeanwhile(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
 }

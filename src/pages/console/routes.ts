@@ -8,7 +8,7 @@ import { strictPagePolicy } from '../../http/security-headers.ts'
 /** The content below `/console`, by path. */
 type Files = Record<string, CachedContent>
 
-/** The page on which a partner sees what its key does (decisions §18); it speaks to the routes of `/v1` alone. */
+/** Routes of the page that shows partners their keys' activity (decisions §18); it uses only the partner API. */
 export function consoleRoutes() {
   let files: Promise<Files> | undefined
   const serve = async ({ path, request, set }: RequestContext) => {
@@ -27,7 +27,7 @@ interface RequestContext {
   set: { headers: object }
 }
 
-/** Made when the page is first asked for: there is no build to run before. */
+/** Builds the page on the first request, so that no separate build is needed. */
 async function makeFiles(): Promise<Files> {
   const page = (name: string) => readFile(new URL(`page/${name}`, import.meta.url))
   const chartStyle = fileURLToPath(import.meta.resolve('uplot/dist/uPlot.min.css'))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const style = '/docs/assets/changelog.css'
 
-/** The changelog as a page: `CHANGELOG.md`, which begins with what may change without notice. */
+/** Returns `CHANGELOG.md` as a page; the file begins with the kinds of change that need no notice. */
 export function changelogPage(): string {
   const markdown = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
   return `<!doctype html>
@@ -22,7 +22,7 @@ export function changelogPage(): string {
 `
 }
 
-/** The style of that page, light and dark. */
+/** The changelog page's style sheet, light and dark. */
 export const changelogStyle = `:root { color-scheme: light dark; background: light-dark(#ffffff, #14171c); color: light-dark(#1b1f24, #e6e9ee); font-family: system-ui, sans-serif; line-height: 1.6; }
 body { margin: 0 auto; max-width: 44rem; padding: 2rem 1.25rem 4rem; }
 h1, h2, h3 { line-height: 1.25; }

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 
 export const clientPackageName = 'partner-interface-client.tgz'
 
-/** Where the build of the image leaves what partners download: the tools that make it are not part of the image. */
+/** The folder in which the image build leaves partners' downloads, because the image lacks the tools to make them. */
 export const downloadsFolder = new URL('../../../downloads/', import.meta.url)
 
-/** The client as `npm install <address>` takes it: as the build left it, or made now where the compiler is installed. */
+/** Loads the client package for `npm install <address>`, packing it if the build left none (needs the compiler). */
 export async function loadClientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const built = await readFile(new URL(clientPackageName, downloadsFolder)).catch(() => null)
   if (built) return new Uint8Array(built)

@@ -3,19 +3,20 @@ import { roots } from '../../http/paths.ts'
 import { downloadsFolder } from './client-package.ts'
 import type { Json } from './schemas.ts'
 
-/** Collections for HTTP clients of partners, by file name. */
+/** Collections for partners' HTTP clients, by file name. */
 export type Collections = Record<(typeof collectionNames)[number], string>
 export const collectionNames = [
   'partner-interface.postman_collection.json',
   'partner-interface.bruno.json',
 ] as const
 
-/** Stands for the address of the service until a collection is served. */
+/** Placeholder for the service's address, replaced when a collection is served. */
 export const baseUrlPlaceholder = 'http://partner-interface.invalid'
 
 /**
- * The operations of both environments once, below a variable: as imported they run against the sandbox, where every
- * example works; with another value of the variable they are live.
+ * Returns the document with each operation once, below a variable for the environment's address. As imported, the
+ * operations run against the sandbox, where every example works. With another value of the variable, they run on live
+ * data.
  */
 function forOneEnvironment(document: Json): Json {
   const entries = Object.entries(document.paths).filter(([path]) => path.startsWith(roots.sandbox))
@@ -38,7 +39,7 @@ function withLiveTags(item: Json, { paths }: Json, path: string): Json {
   )
 }
 
-/** Converts the document with the clients' own tools. */
+/** Converts the document with the HTTP clients' own tools. */
 export async function makeCollections(document: Json): Promise<Collections> {
   const one = forOneEnvironment(document)
   const [postman, bruno] = await Promise.all([toPostman(one), toBruno(one)])
@@ -71,7 +72,7 @@ async function toBruno(document: Json): Promise<Json> {
   return openApiToBruno(document)
 }
 
-/** The collections that the build left, or those that the tools make now, where they are installed. */
+/** Loads the collections that the build left, or makes them if the build left none and the tools are installed. */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
     collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),

@@ -3,7 +3,7 @@ import responses from '../../../fixtures/examples/responses.json' with { type: '
 import { DomainError, type ErrorKind, invalidField } from '../../core/errors.ts'
 import { describeError, unexpected } from '../../http/error-response.ts'
 
-/** Example bodies and responses by operation, such as `POST /users`; the tests check every one of them. */
+/** Example request bodies and responses by operation, such as `POST /users`; the tests check every example. */
 export const exampleRequests: Record<string, unknown> = requests
 export const exampleResponses: Record<string, { status: number; body: unknown }> = responses
 
@@ -29,10 +29,10 @@ const messages: Record<ErrorKind, string> = {
   rate_limit: 'Too many requests',
 }
 
-/** A kind of error, or a failure of our own. */
+/** A kind of error, or `internal` for a failure of the service itself. */
 export type FailureKind = ErrorKind | 'internal'
 
-/** Status and example envelope of one kind of error, from the same mapping that responds to requests. */
+/** Returns the status and an example envelope of one kind of error, from the mapping that real responses use. */
 export function exampleError(kind: FailureKind, permission?: string): { status: number; body: object } {
   const { status, type, message, errors } =
     kind === 'internal' ? unexpected : describeError(errorOf(kind, permission))
@@ -50,7 +50,7 @@ function errorOf(kind: ErrorKind, permission: string | undefined): DomainError {
   ])
 }
 
-/** Ids that exist in a fresh sandbox, and a name to be given, by the part of a path that they follow. */
+/** Example ids and names that work in a fresh sandbox, by the path segment before them. */
 export const sandboxIds: Record<string, number | string> = {
   users: 1001,
   listings: 2001,
@@ -60,7 +60,7 @@ export const sandboxIds: Record<string, number | string> = {
   scenarios: 'guest-books',
 }
 
-/** Ids of what a partner makes, by the part of a path that they follow. */
+/** Example ids of resources that a partner creates, by the path segment before them. */
 export const exampleIds: Record<string, number | string> = {
   webhooks: 10_001,
   certifications: 10_001,

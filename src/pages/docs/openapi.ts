@@ -17,8 +17,8 @@ import { type Components, documentSchema, type Json, mapValues } from './schemas
 const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 
 /**
- * The OpenAPI document of all routes: from the same schemas that check requests and responses, with the
- * examples of `examples.ts` and, for each operation, every error it can respond with.
+ * Builds the OpenAPI document of all routes from the schemas that check requests and responses and from the examples in
+ * `examples.ts`. Each operation lists every error that it can respond with.
  */
 export function openApiDocument(app: AnyElysia, config: Config) {
   const components: Components = new Map<string, Json>([
@@ -100,15 +100,15 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   }
 }
 
-/** `createUser` below `/sandbox` is `sandboxCreateUser`. */
+/** Returns an operation id for use below `/sandbox`: `createUser` becomes `sandboxCreateUser`. */
 function inSandbox(operationId: string): string {
   if (/sandbox/i.test(operationId)) return operationId
   return `sandbox${operationId[0]?.toUpperCase()}${operationId.slice(1)}`
 }
 
 /**
- * The errors that a route declares, those that follow from its query and from the sandbox that it fills (which may have been
- * cleared too often, or be certifying), and our own failure.
+ * Returns the errors that a route declares, the errors that its query or the sandbox it fills can cause, and
+ * `internal`. A sandbox causes a conflict if it has been cleared too often or is certifying.
  */
 function errorsOf(declared: FailureKind[], takesQuery: boolean, fillsSandbox: boolean): FailureKind[] {
   return [
@@ -191,7 +191,7 @@ function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
 
 const readme = readFileSync(new URL('../../../client/README.md', import.meta.url), 'utf8')
 
-/** The sections of the client's README that show an operation. */
+/** Sections of the client's README, by the operation that they show. */
 const sections: Record<string, string> = {
   getKey: 'Check the key',
   createBooking: 'Book safely',
@@ -200,7 +200,7 @@ const sections: Record<string, string> = {
   createWebhook: 'Verify a hint',
 }
 
-/** Samples of an operation with the client, as the documentation page shows them beside its own (`x-codeSamples`). */
+/** Returns an operation's client samples, which the documentation page shows beside its own (`x-codeSamples`). */
 export function clientSamples(operationId: string): { lang: string; label: string; source: string }[] {
   const section = sections[operationId]
   const [, text = ''] = readme.split(`## ${section}\n`)
@@ -208,7 +208,7 @@ export function clientSamples(operationId: string): { lang: string; label: strin
   return source ? [{ lang: 'js', label: 'partner-interface-client', source }] : []
 }
 
-/** The groups of operations, in the order in which a partner meets them. */
+/** The groups of operations, in the order in which a partner encounters them. */
 export const tags = [
   { name: 'Host', description: 'The host account that the key acts for' },
   { name: 'Key', description: 'What the key itself may do, and what is left of its limit' },

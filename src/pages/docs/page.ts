@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 
 const path = '/docs'
 
-/** Scalar's second and third text colours have too little contrast for small text, and some of its targets are small. */
+/** Accessibility fixes: Scalar's second and third text colours lack contrast, and some click targets are too small. */
 const styles = `
 .light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #5f5f5f; --scalar-sidebar-color-2: #4a4a4a; --scalar-color-green: #1a7f37; --scalar-color-orange: #b04500; --scalar-color-blue: #0550ae; --scalar-color-yellow: #855300; --scalar-color-red: #b42318; }
 .dark-mode { --scalar-color-2: #c8c8c8; --scalar-color-3: #b0b0b0; --scalar-sidebar-color-2: #c8c8c8; --scalar-color-red: #ff8b85; }
@@ -12,11 +12,11 @@ button, a.endpoint { min-width: 24px; min-height: 24px; }
 `
 
 /**
- * The documentation page: Scalar, as the plugin renders it, around our own document and with nothing of another host.
+ * Renders the documentation page: the plugin's Scalar page with our own document and nothing from another host.
  *
  * @param script address of Scalar's script
  * @param document address of the OpenAPI document
- * @param repairs address of the script that makes it accessible
+ * @param repairs address of the script that makes the page accessible
  */
 export async function renderPage(script: string, document: string, repairs: string): Promise<string> {
   const plugin = new Elysia().use(
@@ -53,16 +53,16 @@ export async function renderPage(script: string, document: string, repairs: stri
   const html = await (await plugin.handle(new Request(`http://localhost${path}`))).text()
   return (
     html
-      // Kept by the plugin beside `url`, where the script looks for it.
+      // The plugin keeps `spec` in addition to `url`, but the script reads the document's address from `url`.
       .replace(/"spec":\{[^}]*\},?/, '')
       .replace('<html>', '<html lang="en">')
-      // The element only carries the configuration; as a script the policy would report it.
+      // The element only carries the configuration. As a script, it would violate the content security policy.
       .replace('id="api-reference"', 'id="api-reference" type="application/json"')
       .replace('</head>', `<link rel="icon" href="data:,"><script src="${repairs}" defer></script></head>`)
   )
 }
 
-/** Samples are shown in curl, JavaScript and Python; the other languages only hide these. */
+/** Returns the clients to hide, so that only samples in curl, JavaScript and Python are shown. */
 function hiddenClients(): Record<string, true | string[]> {
   const others = ['c', 'clojure', 'csharp', 'dart', 'fsharp', 'go', 'http', 'java', 'kotlin', 'objc', 'ocaml']
   const more = ['php', 'powershell', 'r', 'ruby', 'rust', 'swift']

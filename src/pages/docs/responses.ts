@@ -41,13 +41,13 @@ export const headers = headerSchemas
 
 const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
-/** Effects of a route beyond its response. */
+/** Properties of a route that add headers to its responses. */
 interface Extras {
   isIdempotent: boolean
   isConditional: boolean
 }
 
-/** A success response with its schema and, where one was recorded, its example. */
+/** Documents a success response with its schema and, if one was recorded, its example. */
 export function documentSuccess(
   schema: Json,
   example: unknown,
@@ -64,13 +64,13 @@ export function documentSuccess(
   }
 }
 
-/** The response to a client that has the page already. */
+/** The response to a client that already has the page. */
 export const notModified: Json = {
   description: 'The page is the one that `If-None-Match` names',
   headers: { ...always, ...headersOf('ETag') },
 }
 
-/** The error responses of some kinds, by status. */
+/** Documents the error responses of several kinds, by status. */
 export function documentErrors(kinds: FailureKind[], permission: string): Json {
   const byStatus = Map.groupBy(new Set(kinds), (kind) => exampleError(kind).status)
   return Object.fromEntries(
@@ -89,7 +89,7 @@ function documentError(status: number, kinds: FailureKind[], permission: string)
   }
 }
 
-/** An unknown key has no limit yet, and only some errors are worth a retry. */
+/** Returns the headers of an error. An unknown key has no limit, and only some errors are worth a retry. */
 function errorHeaders(status: number): Json {
   if (status === 401) return headersOf('X-Request-Id')
   return [409, 429, 500].includes(status) ? { ...always, ...headersOf('Retry-After') } : always

@@ -8,15 +8,15 @@ import { type CachedContent, cachedContent, forGood } from '../../http/cached-co
 import { pagePolicy } from '../../http/security-headers.ts'
 import { mapValues } from './schemas.ts'
 
-/** The content below `/docs`, by path, and the OpenAPI document; made when it is first asked for. */
+/** The content below `/docs` and the OpenAPI document, by path; made on the first request. */
 type Documentation = Record<string, CachedContent>
 
 const html = 'text/html; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
 
 /**
- * The documentation page `/docs` (`/` leads to it), the changelog, what can be downloaded, and the OpenAPI document
- * `/openapi.json`; none of them needs a key.
+ * Routes of the documentation page `/docs` (`/` redirects to it), the changelog, the downloads, and the OpenAPI
+ * document `/openapi.json`. None of them requires a key.
  */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
   let documentation: Promise<Documentation> | undefined
@@ -49,12 +49,12 @@ interface RequestContext {
 }
 
 async function makeDocumentation(config: Config, app: AnyElysia): Promise<Documentation> {
-  // The generators are loaded only when somebody asks.
+  // The generators are loaded only on the first request.
   const { openApiDocument } = await import('./openapi.ts')
   const { renderPage } = await import('./page.ts')
   const { changelogPage, changelogStyle } = await import('./changelog.ts')
   const script = new Uint8Array(await readFile(scriptPath()))
-  // Its name changes with its bytes, so caches may keep it for good.
+  // The script's name changes with its content, so caches may keep it forever.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)
   const scriptAddress = `/docs/assets/reference.${hash}.js`
   const repairs = '/docs/assets/accessibility.js'
@@ -69,7 +69,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Docume
   }
 }
 
-/** The collections for Postman and Bruno, and the client; without those that were neither built nor can be. */
+/** Loads the Postman and Bruno collections and the client, omitting those that were not built and cannot be built. */
 async function makeDownloads(config: Config, app: AnyElysia): Promise<Documentation> {
   const { openApiDocument } = await import('./openapi.ts')
   const { loadCollections } = await import('./collections.ts')
@@ -88,7 +88,7 @@ function text(content: string, contentType: string): CachedContent {
   return cachedContent(new TextEncoder().encode(content), contentType)
 }
 
-/** Scalar's script in one file, out of the only one of its packages that brings no others of size. */
+/** Returns the path of Scalar's single-file script, from its only package without large dependencies. */
 function scriptPath(): string {
   return fileURLToPath(new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
 }

@@ -4,7 +4,7 @@ import { type Format, type FormatName, formats } from '../../http/schema/formats
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain trees of JSON
 export type Json = any
 
-/** Keywords of our own in schemas, which mean nothing to other tools. */
+/** Our own schema keywords, which mean nothing to other tools. */
 export const ownKeywords = new Set([
   'readAs',
   'respondsAs',
@@ -17,18 +17,18 @@ export const ownKeywords = new Set([
   'words',
 ])
 
-/** Schemas that have a name, by that name. */
+/** Named schemas, by name. */
 export type Components = Map<string, Json>
 
 /**
- * A schema as other tools read it: what has a title becomes a component of that name, our formats become patterns,
- * and our keywords are left out. An object of a request does not forbid further fields.
+ * Converts a schema for other tools. A schema with a title becomes a component of that name, our formats become
+ * patterns, and our keywords are left out. A request object does not forbid additional fields.
  */
 export function documentSchema(schema: Json, components: Components): Json {
   if (Array.isArray(schema)) return schema.map((one) => documentSchema(one, components))
   if (typeof schema !== 'object' || schema === null) return schema
   const { title, ...untitled } = schema
-  // Digits in a string are accepted too, which would only make every client's type wider.
+  // The service also accepts a string of digits, but documenting it would only widen every client's type.
   if (schema.readAs === 'id') return { type: 'integer', minimum: 1, description: schema.description }
   if (typeof title !== 'string') return nullableType(documentKeywords(untitled, components))
   const { description: _, ...component } = documentKeywords(untitled, components)
@@ -45,9 +45,9 @@ function documentKeywords(schema: Json, components: Components): Json {
   return Object.fromEntries(
     Object.entries(withDocumentedForms(schema)).flatMap(([key, value]) => {
       if (ownKeywords.has(key) || (key === 'additionalProperties' && value === true)) return []
-      // Some generators write a tuple for each possible length.
+      // With these keywords, some generators write a tuple type for each possible length.
       if (key === 'maxItems' || key === 'minItems') return []
-      // A record: generators know it by its other spelling.
+      // Generators recognize a record by `additionalProperties`.
       if (key === 'patternProperties')
         return [['additionalProperties', documentSchema(Object.values(value as object)[0], components)]]
       if (key === 'properties')
@@ -62,7 +62,7 @@ function withDocumentedForms(schema: Json): Json {
   const ours = schema.type === 'string' && format in formats ? documentedFormat(schema) : { format }
   return {
     ...rest,
-    // The length of a date, a time or a zone follows from its form.
+    // The maximum length of a date, a time or a zone follows from its format.
     ...(maxLength === undefined || (format !== undefined && format !== 'text') ? {} : { maxLength }),
     ...(format === undefined ? {} : ours),
     ...(form in responseForms ? responseForms[form as ResponseForm] : {}),
@@ -76,11 +76,11 @@ function withDocumentedForms(schema: Json): Json {
 function documentedFormat({ format, whenBlank }: Json): { format?: string; pattern?: string } {
   if (format === 'text') return whenBlank ? { pattern: String.raw`\S` } : {}
   const { documented } = formats[format as FormatName] as Format
-  // A list of all time zones says less than its description.
+  // A pattern that lists all time zones is less helpful than the field's description.
   return (documented.pattern?.length ?? 0) > 100 ? {} : documented
 }
 
-/** `anyOf: [X, null]` and unions of words in the shorter spelling that generators read best. */
+/** Rewrites `anyOf: [X, null]` and unions of words to the shorter spelling that generators read best. */
 function nullableType(schema: Json): Json {
   const { anyOf, ...rest } = schema
   if (anyOf?.length > 0 && anyOf.every((one: Json) => typeof one.const === 'string'))
@@ -90,7 +90,7 @@ function nullableType(schema: Json): Json {
   return { ...keywords, ...(words ? { enum: [...words, null] } : {}), ...rest, type: [type, 'null'] }
 }
 
-/** An object with every value mapped. */
+/** Returns an object with every value mapped. */
 export function mapValues(object: Json, map: (value: Json, key: string) => Json): Json {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
 }

@@ -6,8 +6,8 @@ import { number, schemaOf, text } from '../mongo/fields.ts'
 export const sequenceModel = modelOf('sequences', schemaOf({ _id: text, value: number }))
 
 /**
- * Takes `amount` consecutive ids and returns the first. Do not call it in the transaction of a request, where all
- * writers would queue on the sequence; ids that are not used remain gaps.
+ * Takes `amount` consecutive ids and returns the first. Do not call it in a request's transaction, because all writers
+ * would then queue on the sequence. Unused ids remain gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
   const { value } = await retryDuplicate(() =>
@@ -19,13 +19,13 @@ export async function nextIds(db: Db, name: string, amount = 1): Promise<number>
   return value - amount + 1
 }
 
-/** The last id given out of each sequence. */
+/** Returns the last id taken from each sequence, by the sequence's name. */
 export async function readSequences(db: Db): Promise<Record<string, number>> {
   const sequences = await sequenceModel(db).find().lean()
   return Object.fromEntries(sequences.map(({ _id, value }) => [_id, value]))
 }
 
-/** Leaves out `amount` ids of each sequence; returns the last one left out, by sequence. */
+/** Skips `amount` ids of each sequence and returns the last skipped id, by the sequence's name. */
 export async function moveSequencesAhead(
   db: Db,
   names: readonly string[],
@@ -37,7 +37,7 @@ export async function moveSequencesAhead(
   return Object.fromEntries(ends)
 }
 
-/** Raises sequences to at least `value`, for all or by sequence. */
+/** Raises sequences to at least `value`, which is one number for all sequences or one number per name. */
 export async function raiseSequences(
   db: Db,
   names: readonly string[],

@@ -4,20 +4,20 @@ import type { Db } from './connection.ts'
 
 const measureEveryMilliseconds = 5000
 
-/** How far this machine's clock is ahead of the database's, in seconds; negative when it is behind. */
+/** Measures how far this machine's clock is ahead of the database's, in seconds; negative if it is behind. */
 export async function measureSkew(db: Db): Promise<number> {
   const [least, most] = await boundsOfSkew(db, Date.now)
   return (least + most) / 2
 }
 
-/** The response was dated at some time between the request and its arrival: no more is known than that. */
+/** Returns the skew's bounds in seconds. The server dated its response sometime between the request and its arrival. */
 async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number, most: number]> {
   const before = wall()
   const { localTime } = (await db.getClient().db('admin').command({ isMaster: 1 })) as { localTime: Date }
   return [(before - localTime.getTime()) / 1000, (wall() - localTime.getTime()) / 1000]
 }
 
-/** The clock of this process is off: another process, or this one later, can serve the request. */
+/** Error thrown while this process's clock is off. Another process, or this process later, can serve the request. */
 export class ClockSkewError extends Error {
   override readonly name = 'ClockSkewError'
   constructor(skewSeconds: number) {
@@ -26,12 +26,12 @@ export class ClockSkewError extends Error {
 }
 
 /**
- * Compares the clock of this process with the database's at intervals. A step of the clock in between is noticed at
- * once, by comparison with the monotonic clock.
+ * Compares this process's clock with the database's at intervals. A clock step between measurements is noticed
+ * immediately by comparison with the monotonic clock.
  */
 export class ClockWatch {
   private skewSeconds = 0
-  /** Wall clock minus monotonic clock at the time of the measurement. */
+  /** Wall clock minus monotonic clock at the last measurement, in milliseconds. */
   private offset: number
   private isReported = false
   private readonly timer: ReturnType<typeof setInterval>
@@ -47,8 +47,8 @@ export class ClockWatch {
   }
 
   /**
-   * Measures now. What was known stays as long as the measurement does not contradict it: on a busy machine a response takes
-   * a second, and the clock by which processes agree would jump to and fro by half of it.
+   * Measures the skew. The known skew stays unless the measurement contradicts it. Otherwise, on a busy machine where a
+   * response takes a second, the clock by which processes agree would jump back and forth by half a second.
    */
   async measure(): Promise<void> {
     const [least, most] = await boundsOfSkew(this.db, this.wall)
@@ -57,13 +57,13 @@ export class ClockWatch {
     this.report()
   }
 
-  /** True while the clock of this process is accurate enough to date what it writes. */
+  /** True while this process's clock is accurate enough to date its writes. */
   isSound(): boolean {
     this.report()
     return Math.abs(this.skew()) <= maxSkewSeconds
   }
 
-  /** What time it is for the database: what processes agree on among themselves goes by it, however their clocks differ. */
+  /** Returns the current time on the database server, by which processes coordinate however their own clocks differ. */
   databaseNow(): Date {
     return new Date(this.wall() - this.skew() * 1000)
   }

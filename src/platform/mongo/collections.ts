@@ -7,9 +7,9 @@ import { isMissingIndex, isMissingNamespace } from './errors.ts'
 type Collection = mongoose.Collection
 
 /**
- * A function that returns the model of a collection on a connection, created once per connection. Where nothing is to
- * be cast, stores ask `model(db).collection`, the driver itself, at a third of the cost; only what goes through the
- * model joins an ambient transaction.
+ * Returns a function that returns a collection's model on a connection, created once per connection. If nothing needs
+ * casting, stores query `model(db).collection`, the driver itself, at a third of the cost. Only operations through the
+ * model join an ambient transaction.
  */
 export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
   schema.set('collection', collection)
@@ -19,14 +19,14 @@ export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => M
   return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
 }
 
-/** A model as far as its collection and its indexes are concerned. */
+/** The part of a model that concerns its collection and its indexes. */
 export interface Preparable {
   collection: Collection
   schema: { indexes(): unknown[] }
   createCollection(): Promise<unknown>
 }
 
-/** Creates the collections that are missing: a transaction may not create any. */
+/** Creates missing collections, because a transaction may not create any. */
 export async function createCollections(db: Db, models: Preparable[]): Promise<void> {
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
   const missing = models.filter(({ collection }) => !existing.has(collection.name))
@@ -34,8 +34,8 @@ export async function createCollections(db: Db, models: Preparable[]): Promise<v
 }
 
 /**
- * Creates the indexes that are missing. What exists is not touched, because even a request to create it again would
- * lock the database against running transactions; so an index whose definition has changed stays as it is, too.
+ * Creates missing indexes. Existing indexes are not touched, because even a request to create one again would lock the
+ * database against running transactions. An index with a changed definition therefore also stays unchanged.
  */
 export async function createIndexes(models: Preparable[]): Promise<void> {
   const incomplete = (await compareIndexes(models)).filter(({ missing }) => missing.length > 0)
@@ -51,15 +51,15 @@ interface IndexDefinition {
   options: mongoose.mongo.CreateIndexesOptions & { name: string }
 }
 
-/** How the indexes of a collection differ from what its model defines. */
+/** Differences between a collection's indexes and its model's definitions. */
 export interface IndexDifference {
   model: Preparable
   missing: IndexDefinition[]
-  /** There is another one of the same name. */
+  /** Definitions that differ from the existing index of the same name. */
   changed: IndexDefinition[]
 }
 
-/** Compares the indexes of all collections with their definitions: keys, uniqueness, expiry, and what they leave out. */
+/** Compares the indexes of all collections with their definitions by keys, uniqueness, expiry and partial filter. */
 export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]> {
   return Promise.all(
     models.map(async (model) => {
@@ -79,7 +79,7 @@ export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]>
   )
 }
 
-/** The indexes of a collection; none where it does not exist. */
+/** Returns a collection's indexes; an empty list if the collection does not exist. */
 export async function indexesOf(collection: Collection) {
   return collection.indexes().catch((error) => {
     if (isMissingNamespace(error)) return []
@@ -87,7 +87,7 @@ export async function indexesOf(collection: Collection) {
   })
 }
 
-/** The traits by which two index definitions are compared; the order of the keys counts. */
+/** Returns the traits by which two index definitions are compared. The order of the keys matters. */
 function traitsOf(key: object, { unique, expireAfterSeconds, partialFilterExpression }: IndexTraits) {
   return { keys: Object.entries(key), unique: Boolean(unique), expireAfterSeconds, partialFilterExpression }
 }
@@ -97,7 +97,7 @@ type IndexTraits = Pick<
   'unique' | 'expireAfterSeconds' | 'partialFilterExpression'
 >
 
-/** Removes the documents that match, but for the newest ones by `_id`. */
+/** Removes the documents that match `filter`, except the newest `count` by `_id`. */
 export async function keepNewest(
   { collection }: Pick<Preparable, 'collection'>,
   filter: object,
@@ -108,7 +108,7 @@ export async function keepNewest(
   if (last) await collection.deleteMany({ ...filter, _id: { $lte: last._id } })
 }
 
-/** Drops an index, unless another process was faster. */
+/** Drops an index, and does nothing if another process was faster. */
 export async function dropIndex(collection: Collection, name: string): Promise<void> {
   await collection.dropIndex(name).catch((error) => {
     if (!isMissingIndex(error)) throw error

@@ -7,15 +7,15 @@ export type Session = ClientSession
 
 const defaultDatabase = 'partner'
 
-/** How long an operation waits for a connection and for its response. */
+/** Time limits on an operation's wait for a connection and for its response. */
 const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 
 /**
- * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only what such a
- * write left, so that nothing once returned can be rolled back by a failover.
+ * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only such writes.
+ * Without either, a failover could roll back data that a response has already shown.
  *
- * @param noTimeouts operations have no time limit: for work that grows with the data, such as building an index, and for
- * commands, which no request waits for
+ * @param noTimeouts lifts the operations' time limits for work that grows with the data, such as building an index, and
+ * for commands, which no request waits for
  * @throws Error that names the servers, without a password
  */
 export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
@@ -45,15 +45,15 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
   })
 }
 
-/** The version of the database server; null if it does not say. */
+/** Returns the database server's version; null if the server does not report it. */
 export async function serverVersion(db: Db): Promise<string | null> {
   const info = await db.db?.command({ buildInfo: 1 }).catch(() => null)
   return info?.version ?? null
 }
 
 /**
- * The database that a connection string names, or the default one. Not parsed as a URL: it may name several hosts,
- * and a password may hold almost anything.
+ * Returns the database that a connection string names, or the default database. The string is not parsed as a URL,
+ * because it may name several hosts and its password may contain almost any character.
  */
 export function databaseNameOf(url: string): string {
   return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '') || defaultDatabase
@@ -61,7 +61,7 @@ export function databaseNameOf(url: string): string {
 
 const memberTimeoutMilliseconds = 3000
 
-/** Asks one member of a replica set by itself, with the login and the options of the whole set's address. */
+/** Runs a command on one member of a replica set, with the login and the options from the set's connection string. */
 export async function askMember(
   url: string,
   host: string,
@@ -78,7 +78,7 @@ export async function askMember(
   }
 }
 
-/** An address that is found by DNS implies TLS, and the database that logins are looked up in. */
+/** Returns one member's connection string. An SRV address implies TLS and `authSource=admin`, so both are added. */
 function memberUrl(url: string, host: string): string {
   const member = url
     .replace(/^(mongodb(?:\+srv)?:\/\/(?:[^/]*@)?)[^/?]+/, (_, login) => `${login}${host}`)

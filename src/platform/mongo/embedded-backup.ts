@@ -17,13 +17,13 @@ import type { Db } from './connection.ts'
 import { restoringFolder, runningServer } from './embedded.ts'
 import { withoutWrites } from './write-lock.ts'
 
-/** Description of a backup, in `backup.json` beside the data. */
+/** A backup's description, stored in `backup.json` beside the data. */
 export interface BackupRecord {
-  /** When the copy was complete: everything acknowledged before that is in it. */
+  /** Time at which the copy was complete. The backup contains every write acknowledged before that. */
   completed_at: string
-  /** The earliest release that can serve it, by its schema version. */
+  /** Schema version of the earliest release that can serve the backup. */
   oldest_schema_version: number
-  /** The size of each file below `mongodb`, in bytes: a copy that lacks something is not put back. */
+  /** Size of each file below `mongodb`, in bytes. A backup with a missing or shortened file is not restored. */
   files: Record<string, number>
 }
 
@@ -31,10 +31,10 @@ export interface BackupRecord {
 const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**
- * Copies the data of the running embedded server into a new folder. Writes wait while it is copied: so the copy is the
- * state of one moment.
+ * Copies the running embedded server's data into a new folder. Writes wait during the copy, so that it shows the state
+ * of one moment.
  *
- * @throws Error when the folder holds something, or another backup is being made
+ * @throws Error if the folder is not empty or another backup is being made
  */
 export async function backUpEmbedded(
   db: Db,
@@ -61,7 +61,7 @@ export async function backUpEmbedded(
   return record
 }
 
-/** The fields of an object in a JSON file; none where there is no such file. */
+/** Returns the object in a JSON file; an empty object if the file is missing or unreadable. */
 async function readJson(path: string): Promise<Record<string, unknown>> {
   const text = await readFile(path, 'utf8').catch(() => '{}')
   try {
@@ -71,7 +71,7 @@ async function readJson(path: string): Promise<Record<string, unknown>> {
   }
 }
 
-/** The size of each file in a folder, by its path below it. */
+/** Returns the size in bytes of each file in a folder, by its path relative to the folder. */
 async function sizesBelow(folder: string): Promise<Record<string, number>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries
@@ -83,17 +83,18 @@ async function sizesBelow(folder: string): Promise<Record<string, number>> {
   return Object.fromEntries(sizes)
 }
 
-/** @throws Error for a folder that holds something */
+/** @throws Error if the folder is not empty */
 export async function requireEmptyFolder(folder: string): Promise<void> {
   if (existsSync(folder) && (await readdir(folder)).length > 0)
     throw new Error(`The folder ${folder} is not empty: name a new one`)
 }
 
 /**
- * Puts a backup in the place of the embedded server's data, which is kept beside it. No server may run on it.
+ * Replaces the embedded server's data with a backup and keeps the previous data beside it. No server may be running on
+ * the data.
  *
- * @returns where the previous data was moved to, or null where there was none
- * @throws Error for a folder that is no backup
+ * @returns the path that the previous data was moved to, or null if there was no data
+ * @throws Error if `folder` is not a complete backup, or if the data is in use
  */
 export async function restoreEmbedded(folder: string, dataDir: string, now: Date): Promise<string | null> {
   await requireUnserved(dataDir)
@@ -102,7 +103,7 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
   const aside = `${data}.before-${now.toISOString().replace(/[:.]/g, '')}`
   const hadData = existsSync(data) && (await readdir(data)).length > 0
   await mkdir(dataDir, { recursive: true })
-  // Copied beside it first: what is there stays in place until the copy is complete.
+  // The copy is made beside the existing data, which stays in place until the copy is complete.
   const draft = join(dataDir, restoringFolder)
   await rm(draft, { recursive: true, force: true })
   await cp(join(folder, 'mongodb'), draft, { recursive: true })
@@ -112,7 +113,7 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
   return hadData ? aside : null
 }
 
-/** @throws Error for a folder that is no backup, or an incomplete one */
+/** @throws Error if the folder is not a backup or the backup is incomplete */
 export async function readBackupRecord(folder: string): Promise<BackupRecord> {
   const record = (await readJson(recordPath(folder))) as Partial<BackupRecord>
   const { completed_at, oldest_schema_version, files } = record
@@ -128,7 +129,7 @@ function noBackup(folder: string): Error {
   return new Error(`There is no complete backup in ${folder}`)
 }
 
-/** @throws Error while a service, or a command, uses the embedded database of a folder, whether or not its server is alive */
+/** @throws Error while a service or a command uses a folder's embedded database, whether or not its server is alive */
 export async function requireUnserved(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
   const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))

@@ -5,10 +5,10 @@ import { commandOf, freePort, isAlive } from '../process.ts'
 import { becomePrimary, findMongod, launch, packagedMongod, shutDown, urlOf } from './mongod.ts'
 import { releaseAbandonedLock } from './write-lock.ts'
 
-/** A MongoDB server of our own, joined or started on a data directory. */
+/** The service's own MongoDB server, joined or started on a data directory. */
 export interface EmbeddedMongod {
   url: string
-  /** Leaves the server; the last process to leave shuts it down. */
+  /** Leaves the server. The last process to leave shuts it down. */
   close(): Promise<void>
 }
 
@@ -19,31 +19,32 @@ interface Running {
 }
 
 /**
- * The content of `DATA_DIR/mongod.json`: the server that ran last. Whoever can write the folder can write this file, so
- * it names no program, and {@link serverOf} asks the process itself before the server is joined or stopped.
+ * The content of `DATA_DIR/mongod.json`, which records the server that ran last. Anyone with write access to the folder
+ * can forge this file, so it names no program, and {@link serverOf} inspects the process itself before the server is
+ * joined or stopped.
  */
 interface RunningRecord extends Running {
-  /** Whether the server was the packaged one: another release may not be able to read the data. */
+  /** Whether the server was the packaged `mongod`, because another MongoDB release may not be able to read its data. */
   packaged: boolean
 }
 
-/** Where a restore copies the data to before it takes the place of what is there. */
+/** Folder into which a restore copies the data before the copy replaces the existing data. */
 export const restoringFolder = 'mongodb.restoring'
 const startTimeoutMilliseconds = 60_000
 const stopTimeoutMilliseconds = 20_000
 const reviveEveryMilliseconds = 1000
 
 /**
- * Joins the server that runs on this data directory, or starts one: a single-node replica set on a free loopback
- * port. The journal recovers the data of a killed server.
+ * Joins the server that runs on this data directory, or starts a single-node replica set on a free loopback port. The
+ * journal recovers a killed server's data.
  *
- * @throws Error when there is no `mongod`, or it does not come up, or a restore was cut short
+ * @throws Error if there is no `mongod`, if it does not come up, or if a restore was cut short
  */
 export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod> {
   if (existsSync(join(folder, restoringFolder)) && !existsSync(join(folder, 'mongodb')))
     throw new Error(`A restore of ${folder} was cut short: run "partnerctl db restore" again`)
   await mkdir(join(folder, 'mongodb'), { recursive: true })
-  // Processes that reach the folder by different links recognize the same server.
+  // The real path lets processes that reach the folder by different links recognize the same server.
   const dataDir = await realpath(folder)
   const users = join(dataDir, 'users')
   await mkdir(users, { recursive: true })
@@ -69,8 +70,8 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
 }
 
 /**
- * Restarts a server that died while in use, killed or because of a full disk, on the port it had, so that its clients
- * find it again; and lets one go on whose writes a killed backup held back.
+ * Restarts a server that was killed or died of a full disk, on its previous port, so that its clients find it again.
+ * Also releases a server whose writes are still held back by a killed backup.
  */
 function guardServer(dataDir: string) {
   let looking: Promise<void> | undefined
@@ -81,14 +82,14 @@ function guardServer(dataDir: string) {
   }
   const timer = setInterval(() => {
     looking ??= revive()
-      .catch(() => {}) // On a full disk even the start may fail: tried again at the next interval.
+      .catch(() => {}) // On a full disk even the start may fail. The next interval tries again.
       .finally(() => {
         looking = undefined
       })
   }, reviveEveryMilliseconds)
   timer.unref()
   return {
-    /** Stops watching, once a restart in progress is over. */
+    /** Stops watching and waits for a restart in progress. */
     async end(): Promise<void> {
       clearInterval(timer)
       await looking
@@ -108,13 +109,13 @@ async function readRecord(dataDir: string): Promise<Partial<RunningRecord>> {
   }
 }
 
-/** The server that runs on this data directory, as far as it has been recorded; null if there is none. */
+/** Returns the recorded server if it still runs on this data directory, otherwise null. */
 export async function runningServer(dataDir: string): Promise<Running | null> {
   const { pid } = await readRecord(dataDir)
   return serverOf(dataDir, Number(pid))
 }
 
-/** The server that a process runs on this very data directory; null if the process runs anything else. */
+/** Returns the server that a process runs on this data directory; null if the process is anything else. */
 async function serverOf(dataDir: string, pid: number): Promise<Running | null> {
   if (!isAlive(pid)) return null
   const command = `${await commandOf(pid)} `
@@ -127,7 +128,7 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
   return running && (await becomePrimary(running.port, 3000)) ? running : null
 }
 
-/** Takes over a server whose starter was killed before it recorded the server: the lock on the data says which it is. */
+/** Adopts a server whose starter was killed before recording it. The lock on the data identifies the server. */
 async function adopt(dataDir: string): Promise<Running | null> {
   const holder = await lockHolder(dataDir)
   if ((await readRecord(dataDir)).pid === holder) return null
@@ -138,14 +139,15 @@ async function adopt(dataDir: string): Promise<Running | null> {
   return running
 }
 
-/** The process that holds the lock on the data; NaN, or a process that has ended, if nobody does. */
+/** Returns the id of the process that holds the lock on the data; NaN or an ended process's id if none does. */
 async function lockHolder(dataDir: string): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => ''), 10)
 }
 
 /**
- * Null when another process was faster: its server holds the lock on the data. The server is recorded before it is
- * up, so that the next process finds a server whose starter was killed.
+ * Starts a server. Returns null if another process was faster, because its server then holds the lock on the data, or
+ * if the server does not come up. The server is recorded before it is up, so that other processes find it even if this
+ * process is killed.
  */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
@@ -161,7 +163,7 @@ async function start(dataDir: string): Promise<Running | null> {
   return cameUp ? running : null
 }
 
-/** A server writes its process id into the lock file of its data, which only one can hold. */
+/** Waits until the server has written its process id into the data's lock file; false if it ends before that. */
 async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   while (isAlive(pid)) {
     if ((await lockHolder(dataDir)) === pid) return true
@@ -176,7 +178,7 @@ async function writeRecord(dataDir: string, record: RunningRecord): Promise<void
   await rename(draft, recordPath(dataDir))
 }
 
-/** The last process to leave shuts the running server down, whichever process started or restarted it. */
+/** Leaves the server, and shuts it down if no other process uses it, whichever process started or restarted it. */
 async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))

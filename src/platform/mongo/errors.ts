@@ -2,7 +2,7 @@ import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { TimeoutError } from '../time-limits.ts'
 
-/** Other requests kept changing the same data, or this writer's turn did not come in time. */
+/** Returns the error for a writer that kept losing to other requests, or whose turn did not come in time. */
 export function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
@@ -15,12 +15,12 @@ const unreachable = [
   mongo.MongoWriteConcernError,
 ]
 
-/** What a server responds with that is no primary any more, is not one yet, or shuts down (drivers' specification). */
+/** Error codes of a server that is not yet or no longer primary, or is shutting down (drivers' specification). */
 const leaving = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
-/** Labels of errors that a driver tries again, for as long as it may. */
+/** Labels of errors that a driver retries for as long as it may. */
 const passing = ['TransientTransactionError', 'RetryableWriteError']
 
-/** True when the database could not be reached, or was lost on the way: the same request may succeed soon. */
+/** True if the database was unreachable or was lost on the way, so that the same request may succeed soon. */
 export function isUnreachable(error: unknown): boolean {
   if (unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError'))
     return true
@@ -34,24 +34,24 @@ function isNamed(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name
 }
 
-/** True when a collection does not exist. */
+/** True if the error says that a collection does not exist. */
 export function isMissingNamespace(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 26
 }
 
-/** True when an index does not exist. */
+/** True if the error says that an index does not exist. */
 export function isMissingIndex(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 27
 }
 
-/** True when a write violated a unique index. */
+/** True if a write violated a unique index. */
 export function isDuplicate(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 11000
 }
 
 /**
- * Repeats an upsert that fails because another one has just inserted the same document: its next attempt finds it.
- * Not for use in a transaction, which such a failure ends.
+ * Repeats an upsert that fails because another upsert has just inserted the same document. The next attempt finds the
+ * document. Do not use this in a transaction, because such a failure aborts it.
  */
 export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -64,10 +64,10 @@ export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a bulk of inserts, or of upserts that leave alone what has their batch already: what is stored already fails as
- * another document with the same id, and that is all there is to know.
+ * Runs a bulk of inserts, or of upserts whose filter excludes documents that already contain their batch. A repeated
+ * write then fails because its id already exists, and that failure is ignored.
  *
- * @throws the error itself unless all single failures are of this kind
+ * @throws the original error unless all its failed writes are duplicates
  */
 export async function ignoreDuplicates(bulk: () => Promise<unknown>): Promise<void> {
   try {
@@ -78,15 +78,15 @@ export async function ignoreDuplicates(bulk: () => Promise<unknown>): Promise<vo
   }
 }
 
-/** True when a write violated the unique index of this name. */
+/** True if a write violated the unique index of this name. */
 export function breaksUniqueIndex(error: unknown, index: string): boolean {
   return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)
 }
 
 /**
- * The writes of a bulk that failed while others succeeded, by their index.
+ * Returns a bulk's failed writes, each with its index in the bulk.
  *
- * @throws the error itself unless it is about single writes
+ * @throws the original error unless it lists failed writes
  */
 export function failedWrites(error: unknown): { index: number; code: unknown; message: string }[] {
   if (!(error instanceof mongo.MongoBulkWriteError)) throw error

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Represents a long string in an index: the oldest supported server refuses documents with an index key of more than
- * 1,024 bytes, and 255 characters of four bytes come close. Equal for equal strings, 43 characters long; null for none.
+ * Returns a hash of 43 characters that represents a long string in an index; null for an empty or missing string. The
+ * oldest supported server refuses documents with an index key of more than 1,024 bytes, and 255 characters of four
+ * bytes come close to that.
  */
 export function indexKey(text: string | null | undefined): string | null {
   return text ? createHash('sha256').update(text).digest('base64url') : null
 }
 
-/** The longest prefix of a string that fits into an index key. */
+/** Returns the longest prefix of a string that fits into an index key. */
 export function indexPrefix(text: string): string {
   if (text.length * 3 <= maxIndexedBytes) return text
   let bytes = 0
@@ -21,5 +22,5 @@ export function indexPrefix(text: string): string {
   return text.slice(0, end)
 }
 
-/** Of 1,024 bytes, what a host id, a status, a time, an id and the key's own overhead leave. */
+/** Part of the 1,024 bytes that a host id, a status, a time, an id and the key's overhead leave free. */
 const maxIndexedBytes = 900

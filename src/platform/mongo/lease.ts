@@ -13,7 +13,7 @@ type StoredLease = Stored<typeof fields>
 
 export const leaseModel = modelOf<StoredLease>('leases', schemaOf(fields))
 
-/** Work that one living process does for all of them. */
+/** A claim on work that one living process does on behalf of all processes. */
 export interface Lease {
   /** Names the work. */
   name: string
@@ -22,9 +22,9 @@ export interface Lease {
 }
 
 /**
- * Takes a lease that is free or has run out, or renews one's own; false while another process holds it.
+ * Takes a lease that is free or expired, or renews the owner's own lease. Returns false while another process holds it.
  *
- * @param now by the database's clock, as `until`: the clocks of processes differ
+ * @param now current time by the database's clock, like `until`, because the clocks of processes differ
  */
 export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
   const free = { _id: name, $or: [{ owner }, { until: { $lte: now } }] }
@@ -37,7 +37,7 @@ export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until
   }
 }
 
-/** Gives a lease back, if it is still one's own: the next process that asks has it. */
+/** Gives a lease back if `owner` still holds it, so that the next process to ask gets it. */
 export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void> {
   await leaseModel(db).deleteOne({ _id: name, owner })
 }

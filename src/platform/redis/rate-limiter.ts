@@ -7,9 +7,9 @@ import { isClusterNode, probedRecords, type RedisClient, redisClient } from './c
 import { versionKey, windowKey } from './scripts.ts'
 import { RedisSlots } from './slots.ts'
 
-/** The longest a request waits for Redis (decisions §12: less than 100 ms added). */
+/** Longest time that a request waits for Redis (decisions §12: less than 100 ms added). */
 const hitTimeoutMilliseconds = 50
-/** On a busy machine a response may be slow although the connection is alive. */
+/** Longer than a hit's limit, because a response may be slow on a busy machine even if the connection is alive. */
 const pingTimeoutMilliseconds = 700
 const connectTimeoutMilliseconds = 2000
 const probeEveryMilliseconds = 500
@@ -17,8 +17,8 @@ const probesKept = 10
 const unknownCause = 'Redis does not respond'
 
 /**
- * Rate limits shared by all processes through Redis; while Redis is down, a {@link MemoryRateLimiter} takes over. It
- * counts every hit of this process at all times, so that nobody gets a fresh window when Redis goes away or returns.
+ * Rate limits shared by all processes through Redis. While Redis is down, a {@link MemoryRateLimiter} takes over. It
+ * counts this process's hits at all times, so that no client gets a fresh window when Redis goes away or returns.
  */
 export class RedisRateLimiter implements RateLimiter {
   readonly slots: RedisSlots
@@ -28,14 +28,14 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly prober: ReturnType<typeof setInterval>
   private up = false
   private isOpen = false
-  /** Causes since Redis last responded, each logged once, with an error. */
+  /** Causes of failure since Redis last responded, each with its first error. Each cause is logged once. */
   private readonly logged = new Map<string, unknown>()
   private usedFallbackAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
   private silentProbes = 0
   private probedAt = Number.NEGATIVE_INFINITY
 
-  /** @param namespace services with databases of their own may share one Redis */
+  /** @param namespace prefix of all keys, so that services with separate databases can share one Redis */
   constructor(
     url: string,
     private readonly namespace: string,
@@ -47,18 +47,18 @@ export class RedisRateLimiter implements RateLimiter {
       () => this.redis,
       () => this.up,
     )
-    // While Redis is up, a hit that fails or comes late tells, and so does the connection.
+    // While Redis is up, a failed or late hit reveals an outage, and so does a connection error.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
     this.prober.unref()
   }
 
   /**
-   * Waits briefly for the first response: the service also starts without Redis.
+   * Waits briefly for the first response, because the service starts even without Redis.
    *
-   * @throws Error when Redis responds and refuses this service: no later attempt would go better
+   * @throws Error when Redis refuses this service, because no later attempt would succeed
    */
   async open(): Promise<this> {
-    // Sentinels are asked again and again: only so long is waited for.
+    // The client retries sentinels forever, so this wait has a limit.
     await withTimeout(this.redis.connect(), connectTimeoutMilliseconds).catch((error) => this.markDown(error))
     await this.probe()
     const refusal = [...this.logged.keys()].find(isRefusal)
@@ -111,7 +111,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** A response that comes late is no sign that Redis is away: whether it is, the next probe tells, which waits longer. */
+  /** Probes Redis after a late response, which does not prove an outage. A probe waits longer than a hit. */
   private noteFailure(error: unknown): void {
     if (error instanceof TimeoutError) void this.probe()
     else this.markDown(error)
@@ -122,7 +122,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async ready(): Promise<boolean> {
-    // However often it is asked, Redis is probed no more often than it is anyway; its return is told at once.
+    // While Redis is up, frequent callers do not cause frequent probes. While it is down, each caller probes, so that
+    // its return is reported immediately.
     if (!this.up || performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
     return this.up
   }
@@ -139,7 +140,7 @@ export class RedisRateLimiter implements RateLimiter {
     await this.fallback.close()
   }
 
-  /** One probe at a time; a connection that stays silent is replaced. */
+  /** Probes Redis, one probe at a time, and replaces a connection that stays silent. */
   private probe(): Promise<void> {
     this.probing ??= this.probeOnce().finally(() => {
       this.probing = undefined
@@ -150,7 +151,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   private async probeOnce(): Promise<void> {
     try {
-      // An account may have permission to connect and nothing else.
+      // A connection alone proves nothing, because an account may have permission to connect and nothing else.
       if (!this.up) await withTimeout(this.joinCluster(), pingTimeoutMilliseconds)
       const probes = probedRecords(this.redis).map((record) =>
         this.redis.hitWindow(windowKey(record), versionKey(record), probesKept, 1000, 1),
@@ -168,7 +169,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** One address may be that of a cluster: its other nodes are found through it. */
+  /** Switches to a cluster client if the configured address belongs to a cluster, which reveals its other nodes. */
   private async joinCluster(): Promise<void> {
     if (!(await isClusterNode(this.redis))) return
     this.redis.disconnect()
@@ -181,7 +182,7 @@ export class RedisRateLimiter implements RateLimiter {
     const note = (error: unknown) => {
       if (client === this.redis) this.markDown(error)
     }
-    // Of a cluster the second: a single node.
+    // A cluster reports the errors of a single node as "node error".
     for (const event of ['error', 'node error']) client.on(event, note)
     return client
   }
@@ -191,12 +192,12 @@ export class RedisRateLimiter implements RateLimiter {
     return this.fallback.take(name, limit, windowMilliseconds)
   }
 
-  /** Redis does not know the hits allowed without it: they count here until they leave the window. */
+  /** True while hits that were allowed without Redis, and are unknown to it, may still be inside the window. */
   private isCarrying(windowMilliseconds: number): boolean {
     return performance.now() - this.usedFallbackAt < windowMilliseconds
   }
 
-  /** Logs each cause once until Redis responds again. */
+  /** Marks Redis as down and logs each cause once until Redis responds again. */
   private markDown(error: unknown): void {
     this.up = false
     const cause = causeOf(error)

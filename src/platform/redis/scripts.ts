@@ -1,6 +1,6 @@
 /**
- * One round trip: drop what has left the window, count, take a slot if there is one, read the version.
- * The list holds the microsecond of each hit by the clock of Redis, which all processes share.
+ * Drops hits that have left the window, counts the rest, adds a hit if there is room, and reads the record's version,
+ * all in one round trip. The list holds each hit's time in microseconds by the Redis clock, which all processes share.
  */
 export const hitScript = `
 local time = redis.call('TIME')
@@ -44,7 +44,7 @@ export interface RateLimitCommands {
   ): Promise<[number, number, number, string]>
 }
 
-/** One round trip: drop slots whose holder is gone, count, take one if there is one. By the clock of Redis. */
+/** Drops expired slots, counts the rest and takes a free slot if there is one, in one round trip by the Redis clock. */
 export const takeSlotScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -60,14 +60,14 @@ export interface PlaceCommands {
 }
 
 /**
- * The key of a window. What is in braces decides on which node of a cluster it is: that of the record whose version is
+ * Returns a window's key. The part in braces puts the window on the same cluster node as the record's version, which is
  * read in the same round trip.
  */
 export function windowKey(name: string, record = name): string {
   return `window:{${record}}:${name}`
 }
 
-/** The key of the version of a record. */
+/** Returns the key of a record's version. */
 export function versionKey(record: string): string {
   return `version:{${record}}`
 }

@@ -3,17 +3,17 @@ import { withTimeout } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
 
 const timeoutMilliseconds = 50
-/** A slot that could not be freed is tried again this often, until its time is over anyway. */
+/** Interval at which freeing a slot is retried after a failure, until the slot expires anyway. */
 const retryMilliseconds = 1000
 
 /**
- * Slots shared by all processes through Redis. What this process holds counts at all times, so that nobody has more of
- * them here when Redis goes away or returns.
+ * Slots shared by all processes through Redis. Slots taken in this process are also counted locally at all times, so
+ * that a name never gets extra slots here when Redis goes away or returns.
  */
 export class RedisSlots implements Slots {
   private readonly own = new MemorySlots()
 
-  /** @param isUp whether Redis responds, as last known */
+  /** @param isUp returns whether Redis responded when last tried */
   constructor(
     private readonly redis: () => RedisClient,
     private readonly isUp: () => boolean,
@@ -33,7 +33,7 @@ export class RedisSlots implements Slots {
       own.free()
       return null
     } catch {
-      // Redis may carry it out after all, when it responds again.
+      // Redis may still execute the command once it responds again, so the slot is released then.
       taken.then(() => this.release(key, slot, performance.now() + milliseconds)).catch(() => {})
       return own
     }

@@ -6,14 +6,14 @@ import { schemaOf, text } from '../mongo/fields.ts'
 
 export const developmentSecretModel = modelOf('development_secrets', schemaOf({ _id: text, value: text }))
 
-/** The development secret of a database that was used with one, or null. */
+/** Returns the database's development secret; null if the database was never used with one. */
 export async function storedDevelopmentSecret(db: Db): Promise<string | null> {
   return (await developmentSecretModel(db).findById('SECRET_KEY').lean())?.value ?? null
 }
 
 /**
- * The secret of a development service without `SECRET_KEY`: created once and kept in the database, so that all its
- * processes share it. Production requires `SECRET_KEY` and never uses this.
+ * Returns the secret of a development service without `SECRET_KEY`. It is created once and stored in the database, so
+ * that all the service's processes share it. Production requires `SECRET_KEY` and never calls this function.
  */
 export async function developmentSecret(db: Db): Promise<string> {
   const value = randomBytes(32).toString('base64url')

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import type { mongo } from 'mongoose'
 
-/** A value as stored: encrypted, with the id of the secret that it was encrypted under. */
+/** An encrypted value as stored, with the id of the secret that encrypts it. */
 export interface Sealed {
   secret_id: string
   /** Nonce, authentication tag and cipher text, base64. */
@@ -18,35 +18,35 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts and fingerprints under `SECRET_KEY`. While the secret is being rotated, values under the previous one, and
- * those that other processes already encrypt under the next one, can be decrypted and recognized.
+ * Encrypts and fingerprints values under `SECRET_KEY`. During a rotation, it also decrypts and recognizes values under
+ * the previous secret and values that other processes already encrypt under the next secret.
  */
 export class SecretBox {
   private readonly current: Keys
   private readonly all: Keys[]
 
-  /** @param others the previous secret or the next one, while it is being rotated */
+  /** @param others the previous or the next secret, during a rotation */
   constructor(secret: string, others: string[] = []) {
     this.current = deriveKeys(secret)
     this.all = [this.current, ...others.map(deriveKeys)]
   }
 
-  /** True for a value encrypted under one of the secrets. */
+  /** True if the value is encrypted under one of the secrets. */
   knows({ secret_id }: Pick<Sealed, 'secret_id'>): boolean {
     return this.ids.includes(secret_id)
   }
 
-  /** Ids of the secrets, as stored values name them. */
+  /** Ids of the secrets, as found in stored values. */
   get ids(): string[] {
     return this.all.map(({ id }) => id)
   }
 
-  /** True for a value encrypted under the current secret. */
+  /** True if the value is encrypted under the current secret. */
   isCurrent({ secret_id }: Sealed): boolean {
     return secret_id === this.current.id
   }
 
-  /** Encrypts with AES-256-GCM. */
+  /** Encrypts a text under the current secret with AES-256-GCM. */
   seal(text: string): Sealed {
     const nonce = randomBytes(nonceBytes)
     const cipher = createCipheriv('aes-256-gcm', this.current.encryption, nonce)
@@ -56,7 +56,7 @@ export class SecretBox {
   }
 
   /**
-   * Decrypts what {@link seal} made.
+   * Decrypts a value that {@link seal} encrypted.
    *
    * @throws Error when the secret is unknown or the value was tampered with
    */
@@ -74,12 +74,12 @@ export class SecretBox {
     )
   }
 
-  /** A keyed hash: equal for equal values, meaningless without the secret. */
+  /** Returns a keyed hash that is equal for equal texts and meaningless without the secret. */
   fingerprint(text: string): string {
     return fingerprintUnder(this.current, text)
   }
 
-  /** The fingerprints that a value may be stored with: under each of the secrets. */
+  /** Returns the fingerprints under which a value may be stored, one for each secret. */
   fingerprints(text: string): string[] {
     return this.all.map((keys) => fingerprintUnder(keys, text))
   }
@@ -96,7 +96,7 @@ function deriveKeys(secret: string): Keys {
   return { id, encryption: derive('encryption'), fingerprint: derive('fingerprint') }
 }
 
-/** Encrypts all that a collection holds under the current secret; what another process has just changed stays as it left it. */
+/** Reencrypts a collection's values under the current secret, except values that another process changes meanwhile. */
 export async function reencryptAll(
   { collection }: { collection: unknown },
   secrets: SecretBox,

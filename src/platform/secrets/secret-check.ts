@@ -4,7 +4,7 @@ import type { Db } from '../mongo/connection.ts'
 import { retryDuplicate } from '../mongo/errors.ts'
 import type { Sealed, SecretBox } from './secret-box.ts'
 
-/** A value that is known, encrypted: tells whether a process has the secret that the database is used with. */
+/** A known text, encrypted under the database's secret. It reveals whether a process has the right secret. */
 interface SecretCheck extends Sealed {
   _id: 'secret'
 }
@@ -21,9 +21,9 @@ export const secretCheckModel = modelOf<SecretCheck>(
 const checkedText = 'The secret is the right one'
 
 /**
- * Refuses a secret that is not the database's. The first process to ask decides which one is.
+ * Refuses a secret that is not the database's. The first process to ask decides which secret the database uses.
  *
- * @param isUsed tells whether the database already holds values under other secrets than these
+ * @param isUsed returns whether the database already holds values encrypted under other secrets than these
  * @throws Error that names the settings
  */
 export async function requireRightSecret(
@@ -45,7 +45,7 @@ export async function requireRightSecret(
 }
 
 /**
- * Refuses to go on without a secret where the database is used with one.
+ * Refuses to go on without a secret if the database is used with one.
  *
  * @throws Error that names the setting
  */
@@ -54,7 +54,7 @@ export async function requireNoSecret(db: Db): Promise<void> {
     throw new Error('SECRET_KEY is not set, and this database is used with one: set it')
 }
 
-/** Makes the current secret the one that is asked for. */
+/** Makes the current secret the one that {@link requireRightSecret} expects. */
 export async function moveSecretCheck(db: Db, secrets: SecretBox): Promise<void> {
   await secretCheckModel(db).updateOne(
     { _id: 'secret' },

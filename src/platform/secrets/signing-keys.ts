@@ -5,10 +5,10 @@ import { mixed, moment, schemaOf, text } from '../mongo/fields.ts'
 import type { SecretBox } from './secret-box.ts'
 
 const fields = {
-  /** Id of the key: the thumbprint of its public half. */
+  /** The key's id, which is the thumbprint of its public half. */
   _id: text,
   public_jwk: mixed<JWK>(),
-  /** The private half, encrypted, and the secret that it is encrypted under. */
+  /** Id of the secret that encrypts the private half in `sealed`. */
   secret_id: text,
   sealed: text,
   created_at: moment,
@@ -18,13 +18,16 @@ export const signingKeyModel = modelOf('signing_keys', schemaOf(fields))
 
 const algorithm = 'EdDSA'
 
-/** The public halves of all keys that anything was ever signed with, latest first. */
+/** Returns the public halves of all signing keys ever made, latest first. */
 export async function publicSigningKeys(db: Db): Promise<JWK[]> {
   const keys = await signingKeyModel(db).find({}, { public_jwk: 1 }).sort({ created_at: -1 }).lean()
   return keys.map(({ public_jwk }) => public_jwk)
 }
 
-/** The key that signs, which every process finds: the latest whose secret is known. Made where there is none. */
+/**
+ * Returns the key that signs, which is the latest key whose secret is known, so that all processes agree on it. Creates
+ * a key if there is none.
+ */
 export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
   const newest = () =>
     signingKeyModel(db)
@@ -36,7 +39,7 @@ export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
   return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
 }
 
-/** Two processes may make one each: both are kept, and the later one signs. */
+/** Creates and stores a signing key. If two processes do so concurrently, both keys stay and the later key signs. */
 async function makeSigningKey(db: Db, secrets: SecretBox, created_at: Date): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true })
   const jwk = await exportJWK(publicKey)

@@ -5,15 +5,15 @@ import { retryDuplicate } from '../mongo/errors.ts'
 import { schemaOf, text } from '../mongo/fields.ts'
 import type { SecretBox } from './secret-box.ts'
 
-/** `_id` is what it is for. */
+/** Secrets of the database itself; `_id` names the purpose. */
 export const storedSecretModel = modelOf(
   'stored_secrets',
   schemaOf({ _id: text, secret_id: text, sealed: text }),
 )
 
 /**
- * A secret of the database itself, made once and stored encrypted: what is hashed with it is found by every process, also
- * while `SECRET_KEY` is being rotated, when two processes would hash with two.
+ * Returns a secret of the database itself, created once and stored encrypted. Every process finds values hashed with
+ * it, even during a rotation of `SECRET_KEY`, when hashes under `SECRET_KEY` would differ between processes.
  */
 export async function storedSecret(db: Db, secrets: SecretBox, name: string): Promise<string> {
   const fresh = secrets.seal(randomBytes(32).toString('base64url'))

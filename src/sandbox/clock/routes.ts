@@ -10,7 +10,7 @@ import { named, requestObject, responseObject, shown } from '../../http/schema/f
 import { normalize } from '../../http/schema/normalize.ts'
 import { maxAheadSeconds } from '../clocks.ts'
 
-/** The clock of a sandbox, which its key may move forward (decisions §22). */
+/** Routes for a sandbox's clock, which the key may move forward (decisions §22). */
 export function clockRoutes(app: AppContext) {
   const access: Access = { permission: 'any', steers: true }
   const show = (scope: number) => {

@@ -8,9 +8,9 @@ import { normalize } from '../../http/schema/normalize.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
 
 /**
- * The rules by which requests and hints of a sandbox meet faults (decisions §22).
+ * Routes for the rules that make a sandbox's requests and hints meet faults (decisions §22).
  *
- * @param operations the routes of the sandbox, as `POST /sandbox/bookings`, by the ids of their operations
+ * @param operations returns the routes of the sandbox, such as `POST /sandbox/bookings`, by operation id
  */
 export function faultRoutes(app: AppContext, operations: () => ReadonlyMap<string, string>) {
   const access: Access = { permission: 'any', steers: true }

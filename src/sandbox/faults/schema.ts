@@ -37,13 +37,13 @@ const rule = Type.Object(
   },
   { additionalProperties: true },
 )
-/** A rule as it is sent. */
+/** A rule as the caller sends it. */
 export type SentRule = Static<typeof rule>
 
 /**
  * Body of `PUT /sandbox/faults`.
  *
- * @param isOperation true for the id of a route whose requests can meet a fault
+ * @param isOperation returns true for the operation id of a route whose requests can meet a fault
  */
 export const faultsWrite = (isOperation: (id: string) => boolean) =>
   named(
@@ -67,7 +67,7 @@ const checkRules =
       return isValidAt(`${at}.fault`) ? problemsOf(sent, at, isOperation) : []
     })
 
-/** A fault of requests is narrowed by an operation, one of hints by an event. */
+/** Checks that a request fault is narrowed only by an operation, and a hint fault only by an event. */
 function problemsOf(
   { fault, operation, event }: SentRule,
   at: string,
@@ -90,7 +90,7 @@ function problemsOf(
       ]
 }
 
-/** The rules as they stand. */
+/** A sandbox's rules with what is left of their counts. */
 export const SandboxFaults = named(
   'SandboxFaults',
   responseObject({

@@ -9,9 +9,11 @@ import { missing, requireListing, type Stage } from './stage.ts'
 type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
 
 /**
- * The booking that was named, or the newest that fits.
+ * Returns the named booking if it fits, or the newest booking that fits.
  *
- * @throws DomainError `validation` at `booking_id` or `listing_id` for one of others; `conflict` where none fits
+ * @param words the statuses that fit
+ * @throws DomainError `validation` at `booking_id` or `listing_id` for an id from outside the sandbox; `conflict` if no
+ * booking fits
  */
 export async function findFitting(
   { app, hostId }: Stage,
@@ -34,7 +36,7 @@ export async function findFitting(
   throw missing(booking_id ? `the booking is not one ${kind}` : `there is no booking ${kind}`)
 }
 
-/** The booking that was named, or the newest, whose conversation is open. */
+/** Returns the named booking, or the newest one if none is named, provided that its conversation is open. */
 export async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
   const closed = await findClosedConversations(stage.app.db, stage.hostId)
   return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)

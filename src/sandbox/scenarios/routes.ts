@@ -12,7 +12,7 @@ import { missing } from './stage.ts'
 
 const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: null, nights: [] }
 
-/** What happens to integrations in production, played in a sandbox (decisions §22). */
+/** Routes that play in a sandbox the events that integrations meet in production (decisions §22). */
 export function scenarioRoutes(app: AppContext) {
   const access: Access = { permission: 'any', steers: true }
   return new Elysia({ prefix: '/scenarios', tags: ['Sandbox'] })
@@ -63,7 +63,9 @@ export function scenarioRoutes(app: AppContext) {
     )
 }
 
-/** What was there when it began: the partner itself may take a unit meanwhile, or a message's turn. */
+/**
+ * Turns a validation error into a conflict, because the partner may have taken a unit or a message's turn meanwhile.
+ */
 function takenMeanwhile(error: unknown): never {
   if (!(error instanceof DomainError) || error.kind !== 'validation') throw error
   const [problem] = error.problems

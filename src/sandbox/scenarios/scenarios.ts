@@ -11,20 +11,20 @@ import type { ScenarioName } from './names.ts'
 import type { ParameterName, Played, ScenarioParameters } from './schema.ts'
 import { book, makeGuest, placeFor, placesFor, prepareStay, type Stage, stayFrom } from './stage.ts'
 
-/** A scenario for which everything was found. */
+/** A scenario that has found everything it needs. */
 export interface Ready {
-  /** How many documents it adds to the sandbox, at most. */
+  /** Maximum number of documents that the scenario adds to the sandbox. */
   documents: number
   play(): Promise<Partial<Omit<Played, 'scenario'>>>
 }
 
-/** Something that happens to integrations, played by the functions that serve requests (decisions §22). */
+/** An event that integrations meet, played by the functions that serve requests (decisions §22). */
 export interface Scenario {
   name: ScenarioName
-  /** What happens, and which mistake it finds. */
+  /** The event, and the mistake that the scenario finds. */
   summary: string
   parameters: ParameterName[]
-  /** @throws DomainError `validation` at a parameter; `conflict` where something is missing */
+  /** @throws DomainError `validation` at a parameter; `conflict` if the sandbox lacks something that is needed */
   prepare(stage: Stage, parameters: ScenarioParameters): Promise<Ready>
 }
 
@@ -208,7 +208,7 @@ function move({ app }: Stage, booking: StoredBooking, to: Exclude<StatusWord, 'p
   return transitionBooking(app, booking, { to, ...(reason ? { reason } : {}) })
 }
 
-/** What is told of bookings: their statuses, and where they are if that is one place. */
+/** Returns the bookings' statuses, and their listing and room type if all share it. */
 function stayed(bookings: StoredBooking[]) {
   const only = (values: number[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
   return {

@@ -11,10 +11,10 @@ import {
 } from '../../http/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
-/** The most things that one scenario makes. */
+/** Maximum `count` of a scenario. */
 const maxCount = 500
 
-/** Body of `POST /sandbox/scenarios/{name}`: a scenario ignores what it does not take. */
+/** Body of `POST /sandbox/scenarios/{name}`. A scenario ignores parameters that it does not take. */
 export const ScenarioParameters = named(
   'SandboxScenarioParameters',
   requestObject({
@@ -36,7 +36,7 @@ export const ScenarioView = named(
   }),
 )
 
-/** What a scenario did. */
+/** The outcome of a played scenario. */
 export const Played = named(
   'SandboxScenarioPlayed',
   responseObject({

@@ -13,14 +13,14 @@ import { readNights } from '../../stays/nights/read-nights.ts'
 import { prepareUser } from '../../stays/users/create.ts'
 import { UserCreate } from '../../stays/users/schema.ts'
 
-/** What a scenario plays on: one sandbox. */
+/** The sandbox in which a scenario plays. */
 export interface Stage {
   app: AppContext
   hostId: number
   keyId: number
 }
 
-/** A place for a stay: a room type with a unit left on all its nights. */
+/** A room type that has a unit left on all nights of a stay. */
 export interface Place {
   listing_id: number
   room_type_id: number
@@ -31,26 +31,26 @@ export interface Stay {
   checkout_at: string
 }
 
-/** Nights of a stay that a scenario makes. */
+/** Number of nights of each stay that a scenario makes. */
 const stayNights = 30
 const daysAhead = 30
 const listingsPerPage = 100
 
-/** What a scenario would need and does not find, in words. */
+/** Returns the error for a scenario that does not find what it needs. `what` names the missing thing in words. */
 export function missing(what: string): DomainError {
   return new DomainError('conflict', `The scenario cannot be played: ${what}`)
 }
 
-/** The stay that begins on a day; null for the usual one. */
+/** Returns the stay that begins on a day, or in 30 days if none is given. */
 export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | undefined): Stay {
   const first = checkin_at ?? addDays(toDay(app.clock(hostId)), daysAhead)
   return { checkin_at: first, checkout_at: addDays(first, stayNights) }
 }
 
 /**
- * Places for as many stays of the same nights, room type after room type.
+ * Finds places for `count` stays of the same nights, room type after room type.
  *
- * @throws DomainError `validation` at `listing_id` for one of others; `conflict` where there are not enough
+ * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if too few fit
  */
 export async function placesFor(
   stage: Stage,
@@ -75,7 +75,7 @@ export async function placesFor(
   )
 }
 
-/** The place for one stay, and the stay. Errors as those of `placesFor`. */
+/** Returns a place for one stay, and the stay itself. Throws the same errors as `placesFor`. */
 export async function placeFor(
   stage: Stage,
   listingId: number | null | undefined,
@@ -86,7 +86,7 @@ export async function placeFor(
   return [place as Place, stay]
 }
 
-/** @throws DomainError `validation` at `listing_id` for a listing of others */
+/** @throws DomainError `validation` at `listing_id` for a listing outside the sandbox */
 export async function requireListing(
   db: Db,
   hostId: number,
@@ -113,7 +113,7 @@ async function* bookableListings(
   }
 }
 
-/** A new guest of the sandbox. */
+/** Creates a guest in the sandbox, and returns the user's id. */
 export async function makeGuest({ app, hostId, keyId }: Stage): Promise<number> {
   const id = await app.ids('user')
   const body = { email: `guest-${id}@example.com`, first_name: 'Guest', last_name: 'Sandbox' }
@@ -123,7 +123,7 @@ export async function makeGuest({ app, hostId, keyId }: Stage): Promise<number> 
   return id
 }
 
-/** A guest's booking, and the message that goes with it. */
+/** A guest's booking with an optional message. */
 export interface GuestStay {
   user_id: number
   place: Place
@@ -131,13 +131,13 @@ export interface GuestStay {
   message?: { id: number; text: string }
 }
 
-/** Prepares the booking of a guest. */
+/** Prepares a guest's booking. */
 export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, message }: GuestStay) {
   const context = message ? { ...app, ids: withIds(app.ids, { message: message.id }) } : app
   return prepareBooking(context, hostId, { user_id, ...place, ...stay, message: message?.text ?? null })
 }
 
-/** Makes the booking of a guest. */
+/** Makes a guest's booking. */
 export async function book(stage: Stage, of: GuestStay): Promise<StoredBooking> {
   return carryOut(stage.app.db, await prepareStay(stage, of))
 }

@@ -2,8 +2,8 @@ import { remove as removeDiacritics } from 'diacritics'
 import countries from 'i18n-iso-countries'
 
 /**
- * The two-letter code of a country written as a code or as a name in any language the library knows, or null if it
- * cannot be determined (decisions §9).
+ * Returns the two-letter code of a country given as a code or as a name in any language the library knows, or null if
+ * the country cannot be determined (decisions §9).
  */
 export function toCountryCode(country: string | null | undefined): string | null {
   const text = country?.trim()
@@ -14,7 +14,10 @@ export function toCountryCode(country: string | null | undefined): string | null
   return codesByName.get(comparable(text)) ?? null
 }
 
-/** Made once: the library compares a name with all names of a language, each time, which is most of a booking's detail. */
+/**
+ * Country codes by comparable name. The map is built once because the library compares a name with all names of a
+ * language on every call, which would be most of a booking detail's cost.
+ */
 let codesByName: Map<string, string> | undefined
 
 function readNames(): Map<string, string> {
@@ -28,7 +31,7 @@ function readNames(): Map<string, string> {
   return codes
 }
 
-/** As the library compares names: without case and diacritics. */
+/** Normalizes a name for comparison the way the library does: lower case, without diacritics. */
 function comparable(name: string): string {
   return removeDiacritics(name.toLowerCase())
 }

@@ -19,12 +19,12 @@ import { firstFullNight, nightsOf } from './units.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
- * Prepares a new booking of a host, with the guest's first message if there is one. Units are counted in the
- * transaction, after the clock has advanced: no other booking or availability of this host can be written between
- * the count and the booking.
+ * Prepares a new booking for a host, with the guest's first message if there is one. Units are counted in the
+ * transaction, after the host's clock has advanced, so that no other booking or availability of this host can be
+ * written between the count and the booking.
  *
- * @throws DomainError `validation` at a field that refers to nothing of this host; when run, at `checkin_at` with
- * `unavailable` (decisions §6)
+ * @throws DomainError `validation` at each id that is missing, not this host's or not bookable; when run, at
+ * `checkin_at` with `unavailable` (decisions §6)
  */
 export async function prepareBooking(
   { db, clock, config, ids }: Context,
@@ -65,7 +65,7 @@ interface Parts {
   roomType: BookableListing['content']['room_types'][number]
 }
 
-/** Reports everything that is missing at once: the user is checked whether or not the listing was found. */
+/** Reports all problems together: the user is checked even if the listing was not found. */
 function requireParts(
   guest: StoredUser | null,
   listing: BookableListing | null,
@@ -125,7 +125,7 @@ function draftOf(
 }
 
 /**
- * Refuses a stay with a night on which no unit is left.
+ * Refuses a stay if any of its nights has no unit left.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */

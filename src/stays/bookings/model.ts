@@ -32,12 +32,15 @@ const fields = {
   cancellation_reason: textOrNull,
   confirmed_at: momentOrNull,
   canceled_at: momentOrNull,
-  /** Place among the host's changes of bookings and availability; decides which availability rows it counts against. */
+  /**
+   * Position among the host's changes to bookings and availability. The booking counts against the availability rows
+   * that were written before it.
+   */
   created_sequence: number,
   created_at: moment,
-  /** The version: a whole second, unique among the host's bookings. */
+  /** The booking's version: a whole second, unique among the host's bookings. */
   updated_at: moment,
-  /** When what it held of its guest was erased; null before. */
+  /** When the guest's data in this booking was erased; null if it was not. */
   erased_at: momentOrNull,
 }
 

@@ -11,10 +11,10 @@ import { prepareTransition, type Transition } from './transitions.ts'
 const actions = { confirmed: 'bookings confirm', cancelled: 'bookings cancel' } as const
 
 /**
- * Prepares a partner's own move of a booking (decisions §20): the one transition there is, with its entry in the
- * audit log, which the sandbox does not have.
+ * Prepares a partner's own transition of a booking (decisions §20) through {@link prepareTransition}, like any other
+ * transition. Outside the sandbox, its transaction also writes an entry to the audit log.
  *
- * @throws DomainError `not_found`, also for an undefined id; `conflict` for an illegal transition
+ * @throws DomainError `not_found`, including for an undefined id; `conflict` for an illegal transition
  */
 export async function preparePartnerTransition(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,

@@ -1,7 +1,7 @@
 import { addDays } from '../../core/clock.ts'
 import { months } from '../../inventory/listings/fields.ts'
 
-/** The basis of a stay's price: a room type's monthly prices in major units, and its discounts in percent. */
+/** Basis of a stay's price: a room type's monthly prices in major units and its discounts in percent. */
 export interface Tariff {
   base_price?: number | null
   [month: `price_${string}`]: number | null | undefined
@@ -28,16 +28,16 @@ const oneOff = new Set(['once', 'one_time', 'one-time', 'one_off', 'one-off'])
 const percentage = new Set(['percentage', 'percent'])
 const discountLengths = [360, 180, 90] as const
 
-/** An amount in major units as cents, rounded half-up. */
+/** Converts an amount in major units to cents, rounded half-up. */
 export function toCents(amount: number | null | undefined): number {
-  // Shifted as decimal digits: 1.005 × 100 is less than 100.5 in binary.
+  // Shifts the decimal digits because 1.005 × 100 is less than 100.5 in binary floating point.
   const shifted = Number(`${amount ?? 0}e2`)
   return Math.round(Number.isNaN(shifted) ? (amount ?? 0) * 100 : shifted)
 }
 
 /**
- * Prices a stay (decisions §6): each night costs its month's price divided by the days of that month; minus the
- * discount for the longest stay that the nights reach; plus the fees that are mandatory and one-off.
+ * Prices a stay (decisions §6). Each night costs its month's price divided by the number of days in that month. The
+ * discount for the longest discounted length that the stay reaches is subtracted, and mandatory one-off fees are added.
  */
 export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fees: Fee[]): StayPrice {
   const priceCents = nightsCents(checkinAt, nights, tariff)
@@ -48,8 +48,8 @@ export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fee
 }
 
 /**
- * A night costs a fraction of its month's price, so nights are summed as exact fractions over the least common multiple
- * of 28, 29, 30 and 31 days, and rounded once.
+ * The least common multiple of 28, 29, 30 and 31 days. A night costs a fraction of its month's price, so nights are
+ * summed as exact fractions over this denominator and rounded once.
  */
 const commonDays = 28 * 29 * 15 * 31
 
@@ -71,7 +71,7 @@ function discountPercent(nights: number, tariff: Tariff): number {
   return reached ? (tariff[`discount_${reached}`] ?? 0) : 0
 }
 
-/** A percentage of an amount, rounded half-up to cents; the percentage may have six decimals. */
+/** Returns a percentage of an amount, rounded half-up to cents. The percentage may have up to six decimals. */
 function partOf(cents: number, percent: number): number {
   const whole = 100_000_000n
   return Number((BigInt(cents) * BigInt(Math.round(percent * 1e6)) * 2n + whole) / (whole * 2n))

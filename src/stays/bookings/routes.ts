@@ -15,7 +15,7 @@ import { prepareDetail, serializeBooking } from './serialize.ts'
 import { findBooking } from './store.ts'
 import type { Transition } from './transitions.ts'
 
-/** Creates bookings of the key's host, moves them (decisions §20) and reads them in full (contract, Endpoints). */
+/** Defines routes to create, read (contract, Endpoints), confirm and cancel (decisions §20) the host's bookings. */
 export function bookingRoutes(app: AppContext) {
   return new Elysia()
     .use(guard(app))

@@ -38,7 +38,7 @@ export const BookingCreate = named(
 )
 export type BookingCreate = Static<typeof BookingCreate>
 
-/** The most characters that the reason of a cancellation may have. */
+/** Maximum length of a cancellation reason, in characters. */
 export const maxReason = 1000
 
 /** Body of `POST /v1/bookings/{id}/cancel` (decisions §20). */
@@ -52,10 +52,10 @@ export const BookingCancel = named(
   }),
 )
 
-/** Body of `POST /v1/bookings/{id}/confirm`, which says nothing. */
+/** Body of `POST /v1/bookings/{id}/confirm`, which has no fields. */
 export const BookingConfirm = named('BookingConfirm', requestObject({}))
 
-/** Fields that several shapes of a booking share. */
+/** Fields shared by several representations of a booking. */
 export const bookingFields = {
   booking_id: shown.integer('Id of the booking', 'id'),
   listing_id: shown.integer('Id of the listing', 'id'),
@@ -81,7 +81,7 @@ const source = () => shown.word('Where the booking comes from', 'api')
 const apiCreated = () => shown.boolean('Whether it was created through this interface')
 const notKept = (what: string) => shown.textOrNull(`${what}; null, because this service does not keep it`)
 
-/** A booking as the contract writes it in the response of create. */
+/** The booking in a create response, as the contract specifies it. */
 export const Booking = named(
   'Booking',
   responseObject({
@@ -198,12 +198,12 @@ function nullableTotal() {
   })
 }
 
-/** `data` with a booking in full; the key is fixed by the contract. */
+/** Response `data` that contains a booking in full. The contract fixes the key `Booking`. */
 export const BookingInFull = responseObject({ Booking: BookingDetail }, 'The booking')
 
 const maxStayNights = 1095
 
-/** Why two dates are not a valid stay (decisions §6): at most one problem, at `checkout_at`. */
+/** Returns the reason why two dates are not a valid stay (decisions §6): at most one problem, at `checkout_at`. */
 function stayProblems(checkinAt: string, checkoutAt: string): Problem[] {
   const nights = daysBetween(checkinAt, checkoutAt)
   const path = 'checkout_at'

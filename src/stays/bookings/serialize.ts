@@ -10,17 +10,17 @@ import type { StoredBooking } from './model.ts'
 import type { Booking, BookingDetail } from './schema.ts'
 import { toStatusWord } from './status.ts'
 
-/** `BK-` and the id: `booking_no` and `booking_reference`. */
+/** Returns `BK-` and the id, shown as `booking_no` and `booking_reference`. */
 export function bookingReference(id: number): string {
   return `BK-${id}`
 }
 
-/** Cents as the contract writes money: major units. */
+/** Converts cents to major units, the contract's unit for amounts of money. */
 function toMajorUnits(cents: number): number {
   return cents / 100
 }
 
-/** A booking as the contract writes it in the response of create. */
+/** Serializes a booking for a create response, as the contract specifies it. */
 export function serializeBooking(booking: StoredBooking): Booking {
   const price = toMajorUnits(booking.price_cents)
   const total = toMajorUnits(booking.price_total_cents)
@@ -82,7 +82,7 @@ export function serializeBookingDetail(
   roomTypeName: string | null,
 ): BookingDetail {
   const total = toMajorUnits(booking.price_total_cents)
-  // The user's own document is overwritten last.
+  // An erasure overwrites the user's document last, so it may still hold data that an erased booking must not show.
   const guest = booking.erased_at ? erasedPerson(booking.user_id) : of
   return {
     booking_id: booking.id,
@@ -119,7 +119,7 @@ export function serializeBookingDetail(
   }
 }
 
-/** Reads what a booking in full has beside the booking itself, and returns what puts them together. */
+/** Reads the guest and room type that a booking's detail shows, and returns a function that serializes the booking. */
 export async function prepareDetail(
   db: Db,
   { host_id, user_id, listing_id, room_type_id }: StoredBooking,

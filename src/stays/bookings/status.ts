@@ -5,7 +5,7 @@ export type StatusNumber = (typeof bookingStatus)[StatusWord]
 
 const words: Record<StatusNumber, StatusWord> = { 1: 'pending', 2: 'confirmed', 3: 'cancelled' }
 
-/** The word for a status number. */
+/** Returns the word for a status number. */
 export function toStatusWord(status: StatusNumber): StatusWord {
   return words[status]
 }

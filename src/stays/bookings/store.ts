@@ -6,11 +6,11 @@ import { bookingStatus } from './status.ts'
 import type { Nights, Stay } from './units.ts'
 
 /**
- * There are only two writes of bookings. Each takes its version from the host's clock in the same transaction, so
- * that every change has a version of its own. Why the feed loses nothing because of it: see `feed/page.ts`.
+ * Only two functions write bookings. Each uses a version taken from the host's clock in the same transaction, so that
+ * every change has a version of its own. `changes/feed/page.ts` explains why the feed therefore loses no change.
  */
 
-/** A booking before it has its position among the host's changes. */
+/** A booking that has no position among the host's changes yet. */
 export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at'>
 
 /** Stores a new booking at its position among the host's changes. */
@@ -41,9 +41,10 @@ export async function changeBooking(
 }
 
 /**
- * The active stays of some room types that overlap some nights and were made after a position among the host's changes.
+ * Returns the active stays in the given room types that overlap the given nights and were made after a position among
+ * the host's changes.
  *
- * @param afterSequence null for all of them
+ * @param afterSequence the position; null for all active stays
  */
 export async function findActiveStays(
   db: Db,
@@ -68,9 +69,9 @@ export async function findActiveStays(
 type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
 
 /**
- * The booking of this host with this id.
+ * Returns the host's booking with this id.
  *
- * @throws DomainError `not_found`, also for an undefined id
+ * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findBooking(
   db: Db,
@@ -83,7 +84,7 @@ export async function findBooking(
   return booking
 }
 
-/** The bookings of a user, by id. */
+/** Returns a user's bookings, in order of their ids. */
 export function findBookingsOfUser(
   db: Db,
   hostId: number,
@@ -93,16 +94,16 @@ export function findBookingsOfUser(
   return bookingModel(db).find({ host_id: hostId, user_id: userId }, null, { session }).sort({ id: 1 }).lean()
 }
 
-/** What a booking has to be like; what is absent may be anything. */
+/** Criteria for a booking. An absent field matches any value. */
 export interface BookingWish {
   id?: number
   listing_id?: number
   statuses?: StoredBooking['status'][]
-  /** Not one of these. */
+  /** Ids of bookings to leave out. */
   exceptIds?: number[]
 }
 
-/** The newest booking of a host that is as wished, or null. */
+/** Returns the host's newest booking that matches the criteria, or null. */
 export function findNewestBooking(
   db: Db,
   host_id: number,
@@ -118,7 +119,7 @@ export function findNewestBooking(
 }
 
 /**
- * A booking by its id alone: for administrators, who are not limited to a host.
+ * Returns a booking by its id alone, for administrators, who are not limited to one host.
  *
  * @throws DomainError `not_found`
  */
@@ -128,7 +129,7 @@ export async function findBookingOfAnyHost(db: Db, id: number): Promise<StoredBo
   return booking
 }
 
-/** Which bookings of a host a feed query matches, apart from their version. */
+/** Conditions of a feed query on a host's bookings, except for their version. */
 export interface ChangeFilter {
   host_id: number
   listing_id?: number
@@ -150,8 +151,8 @@ const changeColumns = {
 export type BookingChange = Pick<StoredBooking, Exclude<keyof typeof changeColumns, '_id'>>
 
 /**
- * Bookings after a version, in the order of their versions. Uses the driver directly: mongoose would only cast what
- * is already typed, at a sixth of the cost of an idle poll.
+ * Returns bookings after a version, in version order. Uses the driver directly because mongoose would only cast values
+ * that are already typed, which makes up a sixth of an idle poll's cost.
  */
 export function findChanges(
   db: Db,
@@ -168,7 +169,7 @@ export function findChanges(
     .toArray()
 }
 
-/** How many bookings there are in a range of versions; counts no further than `limit`. */
+/** Counts the bookings in a range of versions, up to `limit`. */
 export function countChanges(
   db: Db,
   filter: ChangeFilter,
@@ -178,7 +179,10 @@ export function countChanges(
   return bookingModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
 }
 
-/** The version of the booking in a range of versions after which there are so many others; null where there are fewer. */
+/**
+ * Returns the version of the booking that is followed by exactly `others` bookings in a range of versions, or null if
+ * the range has too few bookings.
+ */
 export async function findVersionFromEnd(
   db: Db,
   filter: ChangeFilter,

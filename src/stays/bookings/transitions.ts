@@ -7,7 +7,7 @@ import type { StoredBooking } from './model.ts'
 import { bookingStatus, type StatusWord, toStatusWord } from './status.ts'
 import { changeBooking, findBooking } from './store.ts'
 
-/** Which status may follow which (decisions §6). */
+/** Legal next statuses by current status (decisions §6). */
 const legalTransitions: Record<StatusWord, StatusWord[]> = {
   pending: ['confirmed', 'cancelled'],
   confirmed: ['cancelled'],
@@ -15,7 +15,7 @@ const legalTransitions: Record<StatusWord, StatusWord[]> = {
 }
 
 /**
- * Refuses an illegal transition, and says which ones are legal.
+ * Refuses an illegal transition with an error that names the legal ones.
  *
  * @throws DomainError `conflict`
  */
@@ -26,19 +26,19 @@ export function requireLegalTransition(from: StatusWord, to: StatusWord): void {
   throw new DomainError('conflict', `The booking is ${from}: ${hint}`)
 }
 
-/** A transition, and its author. */
+/** A transition of a booking to another status. */
 export interface Transition {
   to: 'confirmed' | 'cancelled'
-  /** Stored with a cancelled booking. */
+  /** Cancellation reason, stored with the booking; null for none. */
   reason?: string | null
-  /** Written along with it, in its transaction, with the reason: null where the guest was erased. */
+  /** Runs in the transition's transaction. Receives the reason, or null if the guest was erased. */
   also?: (session: Session, reason: string | null) => Promise<void>
 }
 
 /**
- * Prepares the move of a booking to another status, with the fields that go with it.
+ * Prepares a booking's transition to another status, including the fields that go with that status.
  *
- * @throws DomainError `conflict` for an illegal transition, also when run
+ * @throws DomainError `conflict` for an illegal transition, both when prepared and when run
  */
 export function prepareTransition(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
@@ -63,7 +63,7 @@ export function prepareTransition(
 }
 
 /**
- * Moves a booking to another status, see {@link prepareTransition}.
+ * Moves a booking to another status. See {@link prepareTransition}.
  *
  * @throws DomainError `conflict` for an illegal transition
  */

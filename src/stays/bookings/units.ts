@@ -8,18 +8,21 @@ export interface Stay {
   created_sequence: number
 }
 
-/** Nights from one to another, both included. */
+/** A range of nights as `YYYY-MM-DD`, both ends included. */
 export interface Nights {
   from: string
   to: string
 }
 
-/** The nights of a stay. */
+/** Returns the nights of a stay. */
 export function nightsOf({ checkin_at, checkout_at }: Pick<Stay, 'checkin_at' | 'checkout_at'>): Nights {
   return { from: checkin_at, to: addDays(checkout_at, -1) }
 }
 
-/** The units of a room type on one night; null where no row covers it, which leaves it open. */
+/**
+ * The units of a room type on one night. `available` and `left` are null if no row covers the night, which leaves it
+ * open.
+ */
 export interface UnitNight {
   date: string
   available: number | null
@@ -29,12 +32,12 @@ export interface UnitNight {
 }
 
 /**
- * The units of a room type, night by night (decisions §6): a night has `available` units of the row that covers it,
- * minus the active stays that cover the night and were made after that row was written. A night that no row covers is
- * open; the day of `checkout_at` is not a night of a stay.
+ * Returns the units of a room type, night by night (decisions §6). A night has the `available` units of the row that
+ * covers it, minus the active stays that cover the night and were made after that row was written. A night that no row
+ * covers is open. The day of `checkout_at` is not a night of a stay.
  *
- * @param rows in force, without overlap
- * @param active may leave out stays that were made before every row, where open nights are of no interest
+ * @param rows the rows in force, which do not overlap
+ * @param active the active stays; may omit stays made before every row if the caller ignores open nights
  */
 export function unitsByNight({ from, to }: Nights, rows: AvailabilityRow[], active: Stay[]): UnitNight[] {
   const units = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => ({
@@ -57,7 +60,7 @@ export function unitsByNight({ from, to }: Nights, rows: AvailabilityRow[], acti
   }))
 }
 
-/** The first night of a stay on which no unit is left, or null, by {@link unitsByNight}. */
+/** Returns the first night of a stay that has no unit left according to {@link unitsByNight}, or null. */
 export function firstFullNight(nights: Nights, rows: AvailabilityRow[], active: Stay[]): string | null {
   return unitsByNight(nights, rows, active).find(({ left }) => left !== null && left <= 0)?.date ?? null
 }

@@ -19,14 +19,17 @@ import type { StoredUser } from '../users/model.ts'
 import { markErasing, overwriteUser } from '../users/store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & {
-  /** Nothing is served yet, after a restore, and all versions are far ahead: there is nobody to wait for. */
+  /**
+   * Set after a restore, before anything is served. All versions are far ahead of the clock then, and no poller waits,
+   * so the erasure does not pause.
+   */
   isUnserved?: boolean
   mayHaveOpenStays?: boolean
-  /** Called before anything is overwritten, once the guest can book no more. */
+  /** Called once the guest can no longer book, before anything is overwritten. */
   onBegun?: () => void
 }
 
-/** The guest has a stay that is not over. */
+/** Error thrown if the guest has a stay that is not over. */
 export class OpenStayError extends Error {
   override readonly name = 'OpenStayError'
   constructor(bookingId: number) {
@@ -36,13 +39,13 @@ export class OpenStayError extends Error {
   }
 }
 
-/** Messages that one transaction overwrites. */
+/** Maximum number of messages that one transaction overwrites. */
 const messagesAtOnce = 100
-/** While the versions of a host are so far ahead of the clock, nothing more is erased: its pollers go by them. */
+/** An erasure pauses while the host's versions are this far ahead of the clock, because pollers rely on versions. */
 const maxAheadMilliseconds = 600_000
 const lookEveryMilliseconds = 1000
 
-/** What was erased of a guest: what a repeat after a restore needs to know. */
+/** Receipt of a guest's erasure, with the data needed to repeat it after a restore. */
 export interface Receipt {
   user_id: number
   host_id: number
@@ -50,18 +53,22 @@ export interface Receipt {
   at: string
 }
 
-/** The receipt of an erasure. */
+/** Returns the receipt of an erasure. */
 export function receiptOf({ id, host_id, created_at }: StoredUser, at: Date): Receipt {
   return { user_id: id, host_id, user_created_at: created_at.toISOString(), at: at.toISOString() }
 }
 
-/** @throws OpenStayError */
+/**
+ * Refuses to erase a guest who has an open stay.
+ *
+ * @throws OpenStayError
+ */
 export function requireNoOpenStay(bookings: StoredBooking[], now: Date): void {
   const [open] = openStays(bookings, now)
   if (open) throw new OpenStayError(open.id)
 }
 
-/** Stays that are not over: neither cancelled nor with a departure before today, in UTC. */
+/** Returns stays that are not over: neither cancelled nor with a `checkout_at` before today, in UTC. */
 export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[] {
   const today = toDay(now)
   return bookings.filter(
@@ -70,17 +77,17 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
 }
 
 /**
- * Erases what is stored of a guest (decisions §26). Each booking and each message gets a new version by it, so that pollers
- * learn of it as of any other change. Killed at any point, it leaves what a repeat finishes; a repeat of what is finished
- * changes nothing.
+ * Erases a guest's stored data (decisions §26). Each booking and message gets a new version, so that pollers see the
+ * erasure like any other change. If the process is killed at any point, a repeat finishes the erasure. Repeating a
+ * finished erasure changes nothing.
  *
- * @throws OpenStayError if a stay is not over when the erasure begins, unless it may
+ * @throws OpenStayError if a stay is not over when the erasure begins, unless `mayHaveOpenStays` is set
  */
 export async function eraseGuest(context: Context, user: StoredUser): Promise<void> {
   const { db } = context
   await begin(context, user)
   context.onBegun?.()
-  // From here on there will be no further booking, so these are all.
+  // The guest can no longer book, so these are all of their bookings.
   const bookings = await findBookingsOfUser(db, user.host_id, user.id)
   const erasedAt = new Map<number, Date>()
   for (const booking of bookings) erasedAt.set(booking.id, await eraseBooking(context, booking))
@@ -95,7 +102,10 @@ export async function eraseGuest(context: Context, user: StoredUser): Promise<vo
   await overwriteUser(db, user, context.clock())
 }
 
-/** The clock of the host is written first, as every booking does: whichever is later sees the other. */
+/**
+ * Marks the guest as being erased. Like every booking, it advances the host's clock first, so that the later of an
+ * erasure and a booking sees the other.
+ */
 async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser): Promise<void> {
   const { host_id, id } = user
   if (user.erasing_at) return
@@ -104,7 +114,7 @@ async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser)
     async run(session) {
       await nextSequence(db, session, host_id)
       const now = clock()
-      // A guest may have booked since somebody chose to erase them.
+      // The guest may have booked since they were selected for erasure.
       if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, host_id, id, session), now)
       await markErasing(db, session, user, now)
       await recordAction(db, { host_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
@@ -112,7 +122,7 @@ async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser)
   })
 }
 
-/** The booking, and its conversation, which stays closed; returns when the booking was erased. */
+/** Erases a booking and closes its conversation permanently. Returns the time at which the booking was erased. */
 async function eraseBooking(context: Context, { host_id, id }: StoredBooking): Promise<Date> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
@@ -156,7 +166,7 @@ async function eraseMessages(context: Context, { host_id, id }: StoredBooking): 
   }
 }
 
-/** Waits until the versions of a host are not too far ahead of the clock. */
+/** Waits until the host's versions are no longer too far ahead of the clock. */
 async function untilNear(
   { db, clock, isUnserved }: Context,
   hostId: number,
@@ -170,10 +180,10 @@ async function untilNear(
 }
 
 /**
- * The stored response to a request about a guest, in its erased form: what tells of the person has the value that is stored
- * in its place, wherever in the body it stands, and a booking has the time at which it was erased.
+ * Returns the erased form of a stored response about a guest. Personal fields anywhere in the body get the
+ * values of an erased guest, and each booking gets the time at which it was erased.
  *
- * @param erasedAt by the ids of the guest's bookings
+ * @param erasedAt times of erasure by booking id
  */
 export function eraseResponse(body: string, userId: number, erasedAt: ReadonlyMap<number, Date>): string {
   const values: Record<string, unknown> = {

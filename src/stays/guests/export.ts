@@ -5,7 +5,7 @@ import { findBookingsOfUser } from '../bookings/store.ts'
 import { findAllMessages } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
 
-/** Everything that is stored of a guest, as it is stored, without what only protects it (decisions §26). */
+/** Returns a guest's stored data in its stored form, except hashes and keys that only protect it (decisions §26). */
 export async function exportGuest(db: Db, user: StoredUser) {
   const { host_id, id } = user
   const bookings = await findBookingsOfUser(db, host_id, id)
@@ -30,7 +30,7 @@ export async function exportGuest(db: Db, user: StoredUser) {
   }
 }
 
-/** Without the id that the database gives a document. */
+/** Returns a document without the `_id` that the database assigns. */
 function withoutIds<T extends object>(document: T): Omit<T, '_id'> {
   const { _id, ...rest } = document as T & { _id?: unknown }
   return rest

@@ -10,10 +10,10 @@ import { openStays } from './erase.ts'
 const usersAtOnce = 200
 
 /**
- * The guests whose last stay ended before a day, of one host or of all, in the order of their ids: neither those with an
- * open stay nor those who are erased.
+ * Yields the guests whose last stay ended before a day, for one host or all hosts, in order of their ids. Guests with
+ * an open stay and erased guests are left out.
  *
- * @param before day, `YYYY-MM-DD`
+ * @param before the day, `YYYY-MM-DD`
  */
 export async function* guestsEndedBefore(
   db: Db,
@@ -33,7 +33,10 @@ export async function* guestsEndedBefore(
   }
 }
 
-/** When the last stay of a guest ended; one that was cancelled, when that was done; without any, when they were created. */
+/**
+ * Returns the day on which a guest's last stay ended. A cancelled stay ended on the day it was cancelled. For a guest
+ * without bookings, it is the day on which they were created.
+ */
 function lastDay({ created_at }: StoredUser, bookings: StoredBooking[]): string {
   const days = bookings.map(({ status, checkout_at, canceled_at }) =>
     status === bookingStatus.cancelled && canceled_at ? toDay(canceled_at) : checkout_at,

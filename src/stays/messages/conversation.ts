@@ -24,7 +24,7 @@ export interface About {
 }
 
 /**
- * Sends a message to the guest from the host.
+ * Sends a message from the host to the guest.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
@@ -39,11 +39,11 @@ export async function sendAsHost(
 }
 
 /**
- * Answers the host in the guest's name: an act of administrators and of the sandbox.
+ * Replies to the host in the guest's name, for administrators and the sandbox.
  *
  * @param find looks up the booking
- * @param also what is written along with the message, in its transaction
- * @throws DomainError `not_found`; `conflict` when the conversation is closed
+ * @param also makes additional writes in the message's transaction
+ * @throws DomainError `not_found`; `conflict` if the conversation is closed
  */
 export async function replyAsGuest(
   context: Context,
@@ -58,9 +58,9 @@ export async function replyAsGuest(
 }
 
 /**
- * Prepares the storing of a message, unless the same side sent the same text within the window: then the first message is returned again
- * (decisions §10). Look-up and message are one transaction that advances the conversation, so identical sends at once
- * take turns, and a crash leaves either the message or nothing.
+ * Prepares to store a message. If the same side sent the same text within the window, the first message is returned
+ * instead (decisions §10). The look-up and the insert share a transaction that advances the conversation, so concurrent
+ * identical sends take turns, and a crash leaves either the message or nothing.
  */
 async function prepareSend(
   { db, clock, config, ids }: Context,
@@ -91,9 +91,9 @@ async function prepareSend(
 }
 
 /**
- * Closes or reopens the conversation of a booking: an administrative action.
+ * Closes or reopens a booking's conversation, for administrators and the sandbox.
  *
- * @throws DomainError `conflict` for reopening one of a guest who was erased
+ * @throws DomainError `conflict` if an erased guest's conversation would be reopened
  */
 export async function setConversationClosed(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,

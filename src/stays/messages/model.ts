@@ -14,16 +14,16 @@ const fields = {
   id: number,
   host_id: number,
   booking_id: number,
-  /** Of the booking, which never changes it. */
+  /** The booking's listing, which never changes. */
   listing_id: number,
   sender: word<'guest' | 'host'>(),
   sender_name: text,
   text,
   is_seen: flag,
   created_at: moment,
-  /** Its position in the message feed: a whole second, unique among the host's messages. */
+  /** The message's position in the message feed: a whole second, unique among the host's messages. */
   version: moment,
-  /** When it was erased; null before. */
+  /** When the message was erased; null if it was not. */
   erased_at: momentOrNull,
 }
 
@@ -41,13 +41,16 @@ const conversationFields = {
   host_id: number,
   booking_id: number,
   closed_at: momentOrNull,
-  /** Advances with every message, so that sends to one conversation take turns. */
+  /** Number of sends, advanced by each one so that sends to one conversation take turns. */
   sends: { ...number, default: 0 },
-  /** When its guest was erased: it stays closed. Null for all others. */
+  /** When the guest was erased, after which the conversation stays closed; null if the guest was not erased. */
   erased_at: momentOrNull,
 }
 
-/** The state of a booking's conversation. Stored once the host sends a message or the conversation is closed. */
+/**
+ * The state of a booking's conversation. It is stored when a message is first sent after the booking's own message,
+ * or when the conversation is closed, reopened or erased.
+ */
 export type Conversation = Stored<typeof conversationFields>
 
 const conversationSchema = schemaOf(conversationFields)

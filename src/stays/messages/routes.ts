@@ -15,9 +15,9 @@ import { findMessages } from './store.ts'
 const defaultPerPage = 50
 
 /**
- * Reads and sends the messages of a booking (contract, Endpoints; decisions §10).
+ * Defines the routes that read and send a booking's messages (contract, Endpoints; decisions §10).
  *
- * @param findBooking finds a booking of a host, or throws a DomainError `not_found`
+ * @param findBooking finds a host's booking, or throws a DomainError `not_found`
  */
 export function messageRoutes(
   app: AppContext,

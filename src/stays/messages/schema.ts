@@ -19,7 +19,7 @@ export const MessageCreate = named(
   }),
 )
 
-/** A message as the contract writes it. */
+/** A message as the contract specifies it. */
 export const Message = named(
   'Message',
   responseObject({
@@ -32,7 +32,7 @@ export const Message = named(
 )
 export type Message = Static<typeof Message>
 
-/** A message as an item of the message feed: with where it belongs, and its version. */
+/** An item of the message feed: a message with its booking, listing and version. */
 export const MessageItem = named(
   'NewMessage',
   responseObject({

@@ -3,12 +3,12 @@ import { toVersion } from '../../versions/format.ts'
 import type { StoredMessage } from './model.ts'
 import type { Message, MessageItem } from './schema.ts'
 
-/** A message as the contract writes it. */
+/** Serializes a message as the contract specifies it. */
 export function serializeMessage({ id, sender, sender_name, text, is_seen }: StoredMessage): Message {
   return { id, sender, sender_name, text, is_seen }
 }
 
-/** A message as an item of the message feed. */
+/** Serializes a message as an item of the message feed. */
 export function serializeMessageItem(message: StoredMessage): MessageItem {
   const { booking_id, listing_id, created_at, version, erased_at } = message
   const about = { booking_id, listing_id, sent_at: toTimestamp(created_at), version: toVersion(version) }

@@ -3,10 +3,10 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { retryDuplicate } from '../../platform/mongo/errors.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
-/** The conversation of a booking, by its host and booking id. */
+/** Identifies a booking's conversation by host and booking id. */
 export type ConversationId = Pick<Conversation, 'host_id' | 'booking_id'>
 
-/** One page of a conversation's messages, oldest first, and how many there are. */
+/** Returns one page of a conversation's messages, oldest first, and the total number of messages. */
 export async function findMessages(
   db: Db,
   conversation: ConversationId,
@@ -24,11 +24,11 @@ export async function findMessages(
   return { rows, total }
 }
 
-/** Which messages of a host a feed query matches, apart from their version. */
+/** Conditions of a feed query on a host's messages, except for their version. */
 export type MessageFilter = Pick<StoredMessage, 'host_id'> &
   Partial<Pick<StoredMessage, 'booking_id' | 'sender'>>
 
-/** Messages after a version, in the order of their versions. */
+/** Returns messages after a version, in version order. */
 export function findNewMessages(
   db: Db,
   filter: MessageFilter,
@@ -44,7 +44,7 @@ export function findNewMessages(
     .toArray()
 }
 
-/** How many messages there are in a range of versions; counts no further than `limit`. */
+/** Counts the messages in a range of versions, up to `limit`. */
 export function countNewMessages(
   db: Db,
   filter: MessageFilter,
@@ -54,7 +54,10 @@ export function countNewMessages(
   return messageModel(db).countDocuments({ ...filter, ...afterVersion(after, until) }, options)
 }
 
-/** The version of the message in a range of versions after which there are so many others; null where there are fewer. */
+/**
+ * Returns the version of the message that is followed by exactly `others` messages in a range of versions, or null if
+ * the range has too few messages.
+ */
 export async function findMessageVersionFromEnd(
   db: Db,
   filter: MessageFilter,
@@ -71,7 +74,7 @@ function afterVersion(version: Date | null, until?: Date) {
   return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
 
-/** The first message of this text from this side after a moment. */
+/** Returns the message that the given side sent with the given text after a given time, or null. */
 export async function findDuplicate(
   db: Db,
   session: Session,
@@ -85,7 +88,7 @@ export async function findDuplicate(
     .lean()
 }
 
-/** The bookings of a host of which the conversation is closed. */
+/** Returns the ids of a host's bookings whose conversations are closed. */
 export async function findClosedConversations(db: Db, host_id: number): Promise<number[]> {
   const closed = await conversationModel(db)
     .find({ host_id, closed_at: { $ne: null } }, { booking_id: 1 })
@@ -98,10 +101,10 @@ export async function insertMessage(db: Db, session: Session, message: StoredMes
   await messageModel(db).collection.insertOne({ ...message }, { session })
 }
 
-/** The guest's message of a new booking. */
+/** The guest's message sent with a new booking. */
 export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | 'version'>
 
-/** Stores the guest's message of a new booking, dated like the booking. */
+/** Stores the guest's message sent with a new booking, dated like the booking. */
 export async function insertFirstMessage(
   db: Db,
   session: Session,
@@ -113,7 +116,7 @@ export async function insertFirstMessage(
   await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, erased_at: null, ...message })
 }
 
-/** Advances a conversation, which {@link ensureConversation} has stored, so that sends to it take turns. */
+/** Advances a conversation stored by {@link ensureConversation}, so that sends to it take turns. */
 export async function advanceConversation(
   db: Db,
   session: Session,
@@ -125,11 +128,14 @@ export async function advanceConversation(
     .orFail()
 }
 
-/** Stores the conversation if there is none. Call it before the transaction of a send, in which two first sends would collide. */
+/**
+ * Stores the conversation if it does not exist. Call it before a send's transaction, because two concurrent first sends
+ * would collide inside their transactions.
+ */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   if (await conversationModel(db).exists(conversation)) return
-  // Repeated where another process was faster: a write that finds it is acknowledged once a majority has it, and then
-  // every transaction sees it.
+  // Repeated if another process inserts the document first: the repeat finds the document and is acknowledged once a
+  // majority has it, so every later transaction sees it.
   await retryDuplicate(() =>
     conversationModel(db)
       .updateOne(conversation, { $setOnInsert: { closed_at: null, sends: 0 } }, { upsert: true })
@@ -137,7 +143,7 @@ export async function ensureConversation(db: Db, conversation: ConversationId): 
   )
 }
 
-/** Closes a conversation at a moment, or reopens it with null. */
+/** Closes a conversation at a given time, or reopens it if the time is null. */
 export async function setClosedAt(
   db: Db,
   conversation: ConversationId,
@@ -149,12 +155,12 @@ export async function setClosedAt(
     .orFail()
 }
 
-/** True for a conversation of a guest who was erased. */
+/** Returns whether the conversation's guest was erased. */
 export async function isErased(db: Db, conversation: ConversationId): Promise<boolean> {
   return (await conversationModel(db).exists({ ...conversation, erased_at: { $ne: null } })) !== null
 }
 
-/** Closes a conversation for good; when it was closed before stays. */
+/** Closes a conversation permanently and keeps an earlier `closed_at`. */
 export async function closeErased(
   db: Db,
   session: Session,
@@ -166,7 +172,7 @@ export async function closeErased(
   await collection.updateOne({ ...conversation, erased_at: null }, { $set: { erased_at: now } }, { session })
 }
 
-/** Messages of a conversation that are not erased, as many as one transaction overwrites. */
+/** Returns up to `limit` messages of a conversation that are not erased yet, in order of their ids. */
 export function findUnerased(
   db: Db,
   session: Session,
@@ -180,12 +186,12 @@ export function findUnerased(
     .toArray()
 }
 
-/** All messages of a conversation. */
+/** Returns all messages of a conversation, oldest first. */
 export function findAllMessages(db: Db, conversation: ConversationId): Promise<StoredMessage[]> {
   return messageModel(db).find(conversation).sort({ created_at: 1, id: 1 }).lean()
 }
 
-/** Overwrites messages, each with a version of its own. */
+/** Overwrites messages and gives each a version of its own. */
 export async function overwriteMessages(
   db: Db,
   session: Session,
@@ -197,5 +203,5 @@ export async function overwriteMessages(
   await messageModel(db).collection.bulkWrite(writes, { session })
 }
 
-/** What an erased message says. */
+/** Text of an erased message. */
 export const erasedText = '[erased]'

@@ -6,13 +6,13 @@ import type { UnitNight } from '../bookings/units.ts'
 import { readNights } from './read-nights.ts'
 import type { NightsQuery } from './schema.ts'
 
-/** The most nights over all room types of one request (decisions §20). */
+/** Maximum number of nights in one request, summed over all room types (decisions §20). */
 const maxNights = 20_000
 
 /**
- * The units of a listing's room types, or of one of them, night by night.
+ * Returns the units of one or all room types of a listing, night by night: by listing id, then by room type id.
  *
- * @throws DomainError `not_found` for a listing or room type of others; `validation` for too many nights
+ * @throws DomainError `not_found` for another host's listing or room type; `validation` for too many nights
  */
 export async function findNights(
   db: Db,

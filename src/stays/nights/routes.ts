@@ -5,7 +5,7 @@ import { guard } from '../../http/guard.ts'
 import { findNights } from './nights.ts'
 import { NightsByRoomType, NightsQuery } from './schema.ts'
 
-/** Tells how many units are left on each night (decisions §20). */
+/** Defines the route that reads how many units are left on each night (decisions §20). */
 export function nightRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
     .use(guard(app))

@@ -58,10 +58,10 @@ export const NightsByRoomType = responseObject(
   'Units left',
 )
 
-/** The most nights of one request (decisions §20). */
+/** Maximum number of nights in one request's date range (decisions §20). */
 const maxNights = 366
 
-/** Checks the days of a query for nights, both included. */
+/** Returns the problems with a query's first and last night: at most one, at `end_date`. */
 export function nightsProblems(start: string, end: string): Problem[] {
   const path = 'end_date'
   if (end < start) return [{ path, code: 'invalid', message: '"end_date" must not be before "start_date"' }]

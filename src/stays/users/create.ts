@@ -15,13 +15,14 @@ import { insertUser, requireFreeEmail } from './store.ts'
 /** OWASP's recommendation for argon2id: 19 MiB, two passes. */
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-/** Who creates a user, and from where. */
+/** The host and key that create a user, and the client's address. */
 export type UserOrigin = Pick<Caller, 'hostId' | 'keyId' | 'address'>
 
 /**
- * Prepares the creation of a user of a host together with its `UserCreated` event (contract, Events).
+ * Prepares the creation of a host's user together with the `UserCreated` event (contract, Events).
  *
- * @throws DomainError `validation` at `email` when a user of this host has it
+ * @throws DomainError `validation` at `email` if a user of this host has the address, or if its
+ * domain is reserved for erased guests
  */
 export async function prepareUser(
   { db, clock, ids }: Pick<AppContext, 'db' | 'clock' | 'ids'>,

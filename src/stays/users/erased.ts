@@ -1,17 +1,17 @@
 import type { StoredUser } from './model.ts'
 
-/** Nobody else may have an address there. */
+/** Domain of erased guests' addresses. No other user may have an address in it. */
 const erasedDomain = 'erased.invalid'
 
-/** True for an address of the domain that belongs to erased guests. */
+/** Returns whether an address is in the domain of erased guests. */
 export function isErasedAddress(email: string): boolean {
   return email.toLowerCase().endsWith(`@${erasedDomain}`)
 }
 
-/** What an erased guest is called, also as the sender of messages. */
+/** Name of an erased guest, including as the sender of messages. */
 export const erasedName = 'Erased guest'
 
-/** What is stored of the person of an erased guest, in place of what was (decisions §26). */
+/** Returns the values that replace an erased guest's personal data (decisions §26). */
 export function erasedPerson(id: number) {
   return {
     ...{ name: erasedName, first_name: 'Erased', last_name: 'guest', email: `erased-${id}@${erasedDomain}` },

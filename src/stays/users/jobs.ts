@@ -1,17 +1,17 @@
 import type { AppContext } from '../../http/context.ts'
 import type { JobHandler, Topics } from '../../platform/outbox/outbox.ts'
 
-/** Topic of the event that creating a user fires (contract, Events). */
+/** Topic of the event that is fired when a user is created (contract, Events). */
 export const userCreated = 'UserCreated'
 
-/** The outbox topics of users. */
+/** Returns the outbox topics for users. */
 export function userJobs({ config }: Pick<AppContext, 'config'>): Topics {
   return { [userCreated]: { run: tagManagerTracking(config.tagManagerUrl) } }
 }
 
 const timeoutMilliseconds = 5000
 
-/** The subscriber of `UserCreated`: posts the event to the tag manager; does nothing when none is configured. */
+/** Returns the `UserCreated` subscriber, which posts the event to the tag manager if one is configured. */
 function tagManagerTracking(url: string | undefined): JobHandler {
   return async (event) => {
     if (!url) return

@@ -14,9 +14,9 @@ const fields = {
   id: number,
   host_id: number,
   email: text,
-  /** Represents the address in the index. */
+  /** Hash that stands for the address in indexes. */
   email_key: text,
-  /** argon2id, or null for an account without a password. */
+  /** argon2id hash, or null for an account without a password. */
   password_hash: textOrNull,
   name: text,
   first_name: text,
@@ -29,19 +29,19 @@ const fields = {
   timezone: text,
   language: text,
   login_ip: text,
-  /** Attributes that web registration stores beside a user (contract, `POST /v1/users`). */
+  /** Attributes that web registration stores with a user (contract, `POST /v1/users`). */
   meta: mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
   created_at: moment,
   updated_at: moment,
-  /** When the erasure of this guest began: from then on no booking is taken for them. Null for all others. */
+  /** When the guest's erasure began, after which they cannot book; null if no erasure has begun. */
   erasing_at: momentOrNull,
-  /** When all of it was overwritten; null before. */
+  /** When all of the guest's personal data was overwritten; null if it was not. */
   erased_at: momentOrNull,
 }
 
 export type StoredUser = Stored<typeof fields>
 
-/** The index that keeps addresses unique within a host. */
+/** Name of the index that keeps addresses unique within a host. */
 export const emailIndex = 'user_email_key'
 
 const schema = schemaOf(fields)

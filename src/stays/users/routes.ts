@@ -8,7 +8,7 @@ import { prepareUser } from './create.ts'
 import { birthProblems, User, UserCreate } from './schema.ts'
 import { serializeUser } from './serialize.ts'
 
-/** Creates users of the key's host (contract, `POST /v1/users`). */
+/** Defines the route that creates users of the key's host (contract, `POST /v1/users`). */
 export function userRoutes(app: AppContext) {
   return new Elysia({ prefix: '/users', tags: ['Users'] }).use(guard(app)).post(
     '',

@@ -14,7 +14,7 @@ import {
   word,
 } from '../../http/schema/fields.ts'
 
-/** Descriptions of fields, in the request as in the response. */
+/** Field descriptions shared by the request and the response. */
 const about = {
   email: 'E-mail address, trimmed and in lower case; unique among the users of the host',
   first_name: 'First name; title-cased if it is all in upper or all in lower case',
@@ -50,7 +50,7 @@ export const UserCreate = named(
 )
 export type UserCreate = Static<typeof UserCreate>
 
-/** Nobody is born today or later, by the clock of the environment. */
+/** Refuses a date of birth that is today or later by the environment's clock. */
 export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
   const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
   return isDay && date_of_birth >= toDay(now)
@@ -58,7 +58,7 @@ export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Proble
     : []
 }
 
-/** A user as the contract writes it. */
+/** A user as the contract specifies it. */
 export const User = named(
   'User',
   responseObject({

@@ -2,7 +2,7 @@ import { toTimestamp } from '../../core/clock.ts'
 import type { StoredUser } from './model.ts'
 import type { User } from './schema.ts'
 
-/** A user as the contract writes it. */
+/** Serializes a user as the contract specifies it. */
 export function serializeUser(user: StoredUser): User {
   return {
     user_id: user.id,
@@ -32,10 +32,10 @@ export function serializeUser(user: StoredUser): User {
 }
 
 /**
- * Formats a person's name as web registration does (decisions §4): trimmed, inner spaces collapsed, and
- * title-cased where it was typed all in lower or all in upper case.
+ * Formats a person's name as web registration does (decisions §4): trims it, collapses inner spaces, and
+ * title-cases it if it was typed all in lower or all in upper case.
  *
- * @example formatName("  o'BRIEN ") // "o'BRIEN": mixed case is somebody's choice
+ * @example formatName("  o'BRIEN ") // "o'BRIEN", because mixed case is deliberate
  * @example formatName("O'BRIEN") // "O'Brien"
  */
 export function formatName(name: string): string {

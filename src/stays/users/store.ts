@@ -5,7 +5,7 @@ import { indexKey } from '../../platform/mongo/index-key.ts'
 import { erasedPerson } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
-/** The user of this host with this id, or null. */
+/** Returns the host's user with this id, or null. */
 export async function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
   return userModel(db).collection.findOne<StoredUser>({ host_id: hostId, id })
 }
@@ -23,7 +23,7 @@ export async function requireFreeEmail(db: Db, hostId: number, email: string): P
 /**
  * Stores a new user.
  *
- * @throws DomainError `validation` at `email` when another user of this host has it
+ * @throws DomainError `validation` at `email` if another user of this host has the address
  */
 export async function insertUser(db: Db, session: Session, user: StoredUser): Promise<void> {
   try {
@@ -34,8 +34,8 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
 }
 
 /**
- * Refuses a user of whom nothing may be stored any more, in the transaction of the write: the erasure began with a write of
- * the host's clock, so whichever of the two is later sees the other.
+ * Refuses a user whose erasure has begun, in the transaction of a write that would store data about them. The write and
+ * the erasure both advance the host's clock first, so the later of the two sees the other.
  *
  * @throws DomainError `validation` at `user_id`
  */
@@ -44,19 +44,19 @@ export async function requireNotErased(db: Db, session: Session, hostId: number,
   if (await userModel(db).collection.findOne(filter, { session, projection: { _id: 1 } })) throw erased()
 }
 
-/** What a booking for a guest who was erased is refused with. */
+/** Returns the error that refuses a booking for an erased guest. */
 function erased() {
   return invalidField('user_id', '"user_id" is a guest who was erased')
 }
 
-/** The users with an address, of all hosts: for administrators. */
+/** Returns all hosts' users with an address, for administrators. */
 export function findUsersByEmail(db: Db, email: string): Promise<StoredUser[]> {
   const filter = { email_key: indexKey(email.toLowerCase()) as string, email: email.toLowerCase() }
   return userModel(db).find(filter).sort({ host_id: 1, id: 1 }).lean()
 }
 
 /**
- * A user by its id alone: for administrators, who are not limited to a host.
+ * Returns a user by its id alone, for administrators, who are not limited to one host.
  *
  * @throws DomainError `not_found`
  */
@@ -66,7 +66,7 @@ export async function findUserOfAnyHost(db: Db, id: number): Promise<StoredUser>
   return user
 }
 
-/** Users of all hosts or of one after an id, who are not erased, in the order of their ids; a page of them. */
+/** Returns a page of users after an id, of one host or of all, in order of their ids. Erased users are left out. */
 export function findUsersAfter(
   db: Db,
   { hostId, after, limit }: { hostId: number | undefined; after: number; limit: number },
@@ -75,7 +75,7 @@ export function findUsersAfter(
   return userModel(db).find(filter).sort({ id: 1 }).limit(limit).lean()
 }
 
-/** Notes that the erasure of a user has begun, unless it has before. */
+/** Records that a user's erasure has begun, unless it is already recorded. */
 export async function markErasing(
   db: Db,
   session: Session,
@@ -86,7 +86,7 @@ export async function markErasing(
   await userModel(db).collection.updateOne(filter, { $set: { erasing_at: now } }, { session })
 }
 
-/** Overwrites all that is stored of the person of a user, unless it was before. */
+/** Overwrites a user's personal data, unless it is already overwritten. */
 export async function overwriteUser(
   db: Db,
   { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,

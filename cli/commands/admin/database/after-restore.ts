@@ -18,11 +18,11 @@ import { note, print, record } from '../../../output.ts'
 import { parseCount, parseDuration } from '../../../values.ts'
 import { type Act, administer } from '../administer.ts'
 
-/** How far ahead, unless told otherwise. */
+/** Default distance by which versions and ids are moved ahead. */
 export const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
 
 const maxSeconds = 365 * 86_400
-/** Ids stay far below 2^53, however often a database is restored. */
+/** Maximum of `--ids`, which keeps ids far below 2^53 however often a database is restored. */
 const maxIds = 1_000_000_000
 
 /** The changes made to a restored database. */
@@ -32,9 +32,9 @@ export interface MadeSafe extends SkippedPast {
 }
 
 /**
- * Makes a restored database safe to serve. Both databases are moved ahead: the sandbox's pollers and ids matter as much to
- * who tries them. What was taken away since the backup is back: no webhook is sent to until its partner turns it on, and no
- * secret that a rotation was replacing is valid any more.
+ * Makes a restored database safe to serve. Moves both databases ahead, because the sandbox's versions and ids matter as
+ * much to the partners who test with them. A restore also brings back deleted webhooks and replaced secrets, so all
+ * webhooks are turned off until their partners turn them on, and secrets that a rotation was replacing become invalid.
  */
 export async function makeSafe(
   { db, clock }: Act,
@@ -55,7 +55,7 @@ async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<num
   return all.length
 }
 
-/** The changes as they are shown. */
+/** Returns the changes as the commands print them. */
 export function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: MadeSafe) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
   return {
@@ -64,7 +64,7 @@ export function toRecord({ clocks, versions_after, sequences, webhooksOff, overl
   }
 }
 
-/** Reminds the operator of what the database cannot know. */
+/** Reminds the operator of changes since the backup that the database cannot know. */
 export function adviseOperator(): void {
   note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
   note('Keys that were rotated since are valid with their secrets of before: rotate again what was rotated')
@@ -103,7 +103,7 @@ export const afterRestore = command({
     if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
-    // A process that runs has ids and clocks in mind.
+    // A running process has ids and clocks in memory.
     if (!mongodbUrl) await requireUnserved(dataDir)
     await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
     const move = (act: Act) => makeSafe(act, { seconds, ids })

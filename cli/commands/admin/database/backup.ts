@@ -8,7 +8,7 @@ import { UsageError } from '../../../errors.ts'
 import { print, record } from '../../../output.ts'
 import { type Act, administer } from '../administer.ts'
 
-/** @throws UsageError where the service does not run its own MongoDB */
+/** @throws UsageError if the service does not run its own MongoDB */
 export function requireEmbedded(): { dataDir: string } {
   const { mongodbUrl, dataDir } = readConfig(process.env, [])
   if (mongodbUrl)
@@ -18,7 +18,7 @@ export function requireEmbedded(): { dataDir: string } {
   return { dataDir }
 }
 
-/** @throws UsageError for a blank one, which would be the current folder */
+/** @throws UsageError for a blank name, which would be the current folder */
 export function readFolder(text: string): string {
   if (text.trim() === '') throw new UsageError('Name a folder')
   return resolve(text)

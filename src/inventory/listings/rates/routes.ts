@@ -11,7 +11,7 @@ import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { findRateJob } from './store.ts'
 import { prepareRates } from './write.ts'
 
-/** Accepts rates of room types (contract, Endpoints; decisions §8), and tells what became of them (decisions §20). */
+/** Defines routes to write rates (contract, Endpoints; decisions §8) and read a write's result (decisions §20). */
 export function rateRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] })
     .use(guard(app))
@@ -60,7 +60,7 @@ function acceptance(context: ResponseContext, jobId: number) {
   return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
 }
 
-/** The job of a rates write (decisions §20). */
+/** Serializes the job of a rates write (decisions §20). */
 export function serializeRateJob({ id, items, applied_at }: RateJob): RateJobView {
   const at = toTimestamp(applied_at)
   return { id, status: 'applied', errors: [], accepted_at: at, applied_at: at, items }

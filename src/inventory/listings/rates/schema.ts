@@ -33,7 +33,7 @@ const RateItem = named(
 )
 export type RateItem = Static<typeof RateItem>
 
-/** Response to a rates write: with the job that applies them. */
+/** Response to a rates write, with the id of the job that applies the rates. */
 export const RatesAccepted = Envelope(Confirmation, {
   job_id: shown.integer('Id of the job that applies the rates', 'id'),
 })

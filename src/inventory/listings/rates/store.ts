@@ -2,7 +2,7 @@ import { notFound } from '../../../core/errors.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
 import { type RateJob, rateJobModel } from './model.ts'
 
-/** How long a job is kept from its end (decisions §20). */
+/** Time for which a job is kept after it ends (decisions §20). */
 const keptMilliseconds = 24 * 3_600_000
 
 /** Stores the job of a rates write, in its transaction. */
@@ -16,9 +16,9 @@ export async function insertRateJob(
 }
 
 /**
- * The job of a host with this id.
+ * Returns the host's job with this id.
  *
- * @throws DomainError `not_found`, also for an undefined id and for a job that ended a day ago
+ * @throws DomainError `not_found`, including for an undefined id and for a job that ended a day ago
  */
 export async function findRateJob(
   db: Db,

@@ -16,10 +16,11 @@ import { insertRateJob } from './store.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
- * Prepares a write of rates of a host (decisions §8). It takes turns with the other writes to the host's listings, and
- * holds up no booking. Run, it gives the id of its job, which is applied.
+ * Prepares a write of a host's rates (decisions §8). It takes turns with other writes to the host's listings and does
+ * not delay bookings. When run, it returns the id of its job, which is applied by then.
  *
- * @throws DomainError when run: `forbidden` (listings of others), `invalid_ids` (room types), `validation` (currency)
+ * @throws DomainError when run: `forbidden` (another host's listings), `invalid_ids` (room types), `validation`
+ * (currency)
  */
 export async function prepareRates(
   { db, clock, config, ids }: Context,
@@ -41,7 +42,7 @@ export async function prepareRates(
   }
 }
 
-/** Of two items of one room type, the later one wins, field by field. */
+/** Merges the items by room type. If two items set the same field, the later item wins. */
 function toPriceChanges(items: RateItem[]): PriceChange[] {
   const changes = new Map<number, PriceChange>()
   for (const { listing_id, room_type_id, currency: _, ...values } of items) {
@@ -71,7 +72,7 @@ function unknownRoomType(index: number): Problem {
   return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }
 }
 
-/** A rate in another currency would be charged as if it were in the listing's. */
+/** Reports a rate in another currency, which would be charged as if it were in the listing's currency. */
 function currencyProblem(
   { listing_id, currency }: RateItem,
   index: number,

@@ -4,7 +4,7 @@ export type Environment = 'live' | 'sandbox'
 
 const roots: Record<Environment, string> = { live: '/v1', sandbox: '/sandbox' }
 
-/** An error of the service, or a failure to reach it. */
+/** An error response from the service, or a failure to reach it. */
 export class ApiError extends Error {
   constructor(
     message: string,
@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The text that is shown of anything that was thrown. */
+/** Converts anything thrown to an error whose message can be shown. */
 export function toApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('The page could not read the response', null)
 }
@@ -29,22 +29,22 @@ export interface Envelope<T> {
 export interface Asking {
   environment?: Environment
   query?: Record<string, string | string[]>
-  /** The page asks by itself: it waits while the partner may ask. */
+  /** The page sends the request on its own, so one request stays reserved for the partner. */
   isBackground?: boolean
   signal?: AbortSignal
 }
 
-/** Asks the service with one key, as seldom as the page may. */
+/** Sends requests with one key, within the page's request limit. */
 export class Api {
   private readonly gate = new RequestGate()
   private ahead = 0
 
-  /** @throws ApiError for what cannot be a key */
+  /** @throws ApiError if the text cannot be a key */
   constructor(private readonly key: string) {
     if (!/^[!-~]+$/.test(key)) throw new ApiError('This is not an API key', null)
   }
 
-  /** The time as the service has it: the clock of this machine may differ. */
+  /** Returns the service's current time, because this machine's clock may differ. */
   now(): number {
     return Date.now() + this.ahead
   }

@@ -5,13 +5,14 @@ import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { DocsLink, Panel, Shown } from './parts.tsx'
 
-/** With what else the page asks for by itself, no more than it may. */
+/** Polling interval that keeps all background requests together within the page's limit. */
 const whileRunningMilliseconds = 15_000
 const otherwiseMilliseconds = 300_000
 
 /**
- * The newest certification of the key, again and again; null where there is none. Not asked for on live data, where there
- * are none.
+ * Polls the key's certifications, newest first. The data is null until the first response.
+ *
+ * @param isAsked false on live data, which has no certifications
  */
 export function useCertification(api: Api, isAsked: boolean): Loaded<CertificationView[]> {
   const isVisible = useVisible()
@@ -49,14 +50,14 @@ async function follow(
   }
 }
 
-/** True while one plays in the sandbox: its feed is not read meanwhile, which would be graded. */
+/** Returns true while a certification runs. The page must not read the sandbox's feed then, as this would be graded. */
 export function isRunning(certifications: CertificationView[] | null): boolean {
   return certifications?.[0]?.status === 'running'
 }
 
 const guide = '/docs#description/certification'
 
-/** The newest certification, with its cases as they are decided. */
+/** Shows the newest certification and its cases as they are decided. */
 export function CertificationPanel({ loaded }: { loaded: Loaded<CertificationView[]> }) {
   return (
     <Panel id="certification" title="Certification" note="Cases appear as they are decided.">

@@ -8,13 +8,13 @@ import { Nothing, Shown } from './parts.tsx'
 
 const path = '/integrations/provider_one/bookings'
 const shownChanges = 50
-/** Where changes come all the time, the page asks no more often. */
+/** Minimum interval between polls while changes keep arriving. */
 const betweenWaitsMilliseconds = 20_000
-/** A partner who is still choosing what to look at does not need what comes. */
+/** Delay before the first poll, because a partner who is still choosing what to look at does not need new changes. */
 const beforeFirstWaitMilliseconds = 5000
 const afterFailureMilliseconds = 30_000
 
-/** The latest changes of the booking feed, and new ones as they come. */
+/** Shows the latest changes of the booking feed, and new changes as they arrive. */
 export function Changes({ api, environment }: { api: Api; environment: Environment }) {
   const loaded = useChanges(api, environment)
   return (
@@ -36,7 +36,7 @@ function useChanges(api: Api, environment: Environment): Loaded<FeedItem[]> {
   return loaded
 }
 
-/** Reads the latest changes and then waits for what comes after it, until aborted. */
+/** Reads the latest changes and then waits for newer ones, until aborted. */
 async function follow(
   api: Api,
   environment: Environment,
@@ -74,7 +74,7 @@ type Read = (query: Record<string, string>) => Promise<{
   meta: { pagination?: { last_page?: number } }
 }>
 
-/** The last changes there are: the last page is seldom full, and goes on from the one before. */
+/** Reads the feed's last changes. The last page is seldom full, so the page before it supplies the rest. */
 async function readLatest(read: Read): Promise<FeedItem[]> {
   const per_page = String(shownChanges)
   const pageOf = async (page: number) => (await read({ per_page, page: String(page) })).data.Bookings
@@ -92,7 +92,7 @@ async function readNewer(read: Read, version: string | undefined): Promise<FeedI
   return (await read({ wait: '30', per_page: '100', ...after })).data.Bookings
 }
 
-/** A booking is shown once, with its newest version. */
+/** Keeps only each booking's newest version. */
 function latest(rows: FeedItem[]): FeedItem[] {
   const byBooking = new Map<number, FeedItem>()
   for (const row of rows) if (!byBooking.has(row.booking_id)) byBooking.set(row.booking_id, row)

@@ -5,9 +5,9 @@ import { type Bar, kinds } from './traffic.ts'
 const height = 220
 
 /**
- * Draws stacked bars and, as a dashed line, how many requests the limit allows for one bar.
+ * Draws stacked bars and, as a dashed line, the number of requests that the rate limit allows per bar.
  *
- * @returns removes the chart
+ * @returns a function that removes the chart
  */
 export function drawChart(
   container: HTMLElement,
@@ -44,7 +44,7 @@ export function drawChart(
   }
 }
 
-/** The tallest bars first: each further kind is drawn over those that stand on it. */
+/** The kinds in drawing order, tallest bars first, because each kind is drawn over the kinds stacked on it. */
 const drawn = [...kinds].reverse()
 
 function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): uPlot.AlignedData {
@@ -69,7 +69,7 @@ function optionsOf(container: HTMLElement, minutesPerBar: number, limit: number 
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      // Half a bar more at both ends.
+      // Adds half a bar at both ends.
       x: { range: (_, first, last) => [first - minutesPerBar * 30, last + minutesPerBar * 30] },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
@@ -98,7 +98,7 @@ function showHour(seconds: number): string {
   return hour.format(new Date(seconds * 1000))
 }
 
-/** A colour of the style sheet, as it is in the present colour scheme. */
+/** Returns one of the style sheet's colours in the current colour scheme. */
 function colorOf(name: ResponseKind | 'axis' | 'grid' | 'limit'): string {
   const probe = document.createElement('span')
   probe.className = `swatch ${name}`

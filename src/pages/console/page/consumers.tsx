@@ -7,7 +7,7 @@ import { DocsLink, Nothing, Shown } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
 
-/** The consumers of both feeds, the one with the oldest pending change first. */
+/** Loads the consumers of both feeds, the consumer with the oldest pending change first. */
 async function loadConsumers(api: Api, environment: Environment, turn: Turn): Promise<ConsumerRow[]> {
   const feeds = ['bookings', 'messages'] as const
   const lists = await Promise.all(
@@ -21,7 +21,7 @@ async function loadConsumers(api: Api, environment: Environment, turn: Turn): Pr
   return lists.flat().sort((one, other) => age(one).localeCompare(age(other)))
 }
 
-/** The named positions in the feeds, and how far each is behind. */
+/** Shows the consumers of the feeds and how far each is behind. */
 export function Consumers({ api, environment }: { api: Api; environment: Environment }) {
   const load = useCallback((turn: Turn) => loadConsumers(api, environment, turn), [api, environment])
   const loaded = useLoaded(load)

@@ -5,8 +5,8 @@ import { showCount } from './format.ts'
 import { DocsLink, Loading } from './parts.tsx'
 
 /**
- * How many bookings there are, and the hash by which a partner compares its own (decisions §23). Asked for by the partner
- * alone: the few requests a minute of the page are for what changes.
+ * Shows the number of bookings and the hash that a partner compares with its own (decisions §23). The digest is loaded
+ * only when the partner asks for it, because the page's few requests per minute are kept for changing data.
  */
 export function Digest({ api, environment }: { api: Api; environment: Environment }) {
   const [digest, setDigest] = useState<DigestView | 'loading' | null>(null)

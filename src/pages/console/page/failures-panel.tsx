@@ -6,13 +6,13 @@ import { Nothing, Panel, Shown } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 import { Search } from './search.tsx'
 
-/** The newest failures, and where the older ones begin. */
+/** The newest failures, and the cursor of older failures if there are any. */
 export interface Failures {
   rows: RequestView[]
   next: string | null
 }
 
-/** A page of failures of both environments. */
+/** Loads a page of failures from both environments. */
 export async function loadFailures(api: Api, cursor: string | null, turn?: Turn): Promise<Failures> {
   const { data, meta } = await api.get<RequestView[]>('/requests', {
     query: { status: ['4xx', '5xx', 'unanswered'], per_page: '100', ...(cursor ? { cursor } : {}) },
@@ -21,7 +21,7 @@ export async function loadFailures(api: Api, cursor: string | null, turn?: Turn)
   return { rows: data, next: meta.pagination?.next_cursor ?? null }
 }
 
-/** The requests that failed, each opening to its errors, and any request by its id. */
+/** Lists failed requests, each expandable to show its errors, and finds any request by its id. */
 export function FailuresPanel({ api, loaded, environment, retry }: FailuresProps) {
   return (
     <Panel id="failures" title="Failed requests" note="Kept for 7 days.">
@@ -83,7 +83,7 @@ function Failed({ api, newest, environment }: { api: Api; newest: Failures; envi
   )
 }
 
-/** @param among how many failures were looked through, where there are more */
+/** @param among number of failures searched so far; null if there are no more */
 function NoFailures({ environment, among }: { environment: Environment; among: number | null }) {
   const where = environment === 'sandbox' ? 'to the sandbox' : 'on live data'
   if (among === null) return <Nothing>No failed requests {where}.</Nothing>
@@ -94,7 +94,7 @@ function NoFailures({ environment, among }: { environment: Environment; among: n
   )
 }
 
-/** What was seen before, with the newest ones; where these have no connection to it any more, they alone. */
+/** Adds the newest failures to the list; if there may be a gap between the two, the newest replace the list. */
 function withNewest(seen: Failures, newest: Failures): Failures {
   const known = new Set(seen.rows.map(({ id }) => id))
   const isConnected = newest.next === null || newest.rows.some(({ id }) => known.has(id))

@@ -5,12 +5,12 @@ const dateTime = new Intl.DateTimeFormat('en-GB', {
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 const numbers = new Intl.NumberFormat('en')
 
-/** A timestamp in the zone of the reader, which is named. */
+/** Formats a timestamp in the reader's time zone, with the zone's name. */
 export function showTime(at: string): string {
   return dateTime.format(new Date(at))
 }
 
-/** A count with separators. */
+/** Formats a count with thousands separators. */
 export function showCount(count: number): string {
   return numbers.format(count)
 }
@@ -22,14 +22,14 @@ const steps = [
   { unit: 'day', seconds: 86_400, below: Number.POSITIVE_INFINITY },
 ] as const
 
-/** How long ago something was, in words. */
+/** Describes how long ago a timestamp was. */
 export function showAge(at: string, now = Date.now()): string {
   const seconds = Math.max(0, (now - Date.parse(at)) / 1000)
   const step = steps.find(({ below }) => seconds < below) ?? steps[3]
   return relative.format(-Math.floor(seconds / step.seconds), step.unit)
 }
 
-/** A version of a feed, `Y-m-d H:i:s` in UTC, as a timestamp. */
+/** Converts a feed version, `Y-m-d H:i:s` in UTC, to a timestamp. */
 export function versionToTimestamp(version: string): string {
   return `${version.replace(' ', 'T')}Z`
 }

@@ -1,18 +1,18 @@
 const windowMilliseconds = 60_000
-/** Requests that the page sends in any minute (decisions §18). */
+/** Maximum number of requests that the page sends in any minute (decisions §18). */
 const maxPerMinute = 10
-/** Kept free for what the partner asks for. */
+/** Requests reserved for the partner's own actions. */
 const keptForPartner = 1
 
-/** Where the tab keeps the times of its requests, so that a reload does not begin anew. */
+/** Session storage entry for the times of the tab's requests, so that a reload does not reset the count. */
 const keptStarts = 'partner-console-requests'
 
-/** Lets through as many requests a minute as the page may send, and none while it is hidden; others wait their turn. */
+/** Limits the page's requests per minute and sends none while the page is hidden; excess requests wait. */
 export class RequestGate {
   /**
    * Resolves when the next request may be sent.
    *
-   * @param isBackground the page asks by itself, and the partner waits for nothing
+   * @param isBackground true if the page sends the request on its own and no partner is waiting for the response
    */
   async pass(isBackground: boolean, signal: AbortSignal): Promise<void> {
     while (document.hidden || this.room(isBackground) <= 0) await sleep(500, signal)
@@ -35,7 +35,7 @@ export class RequestGate {
   }
 }
 
-/** Resolves after a time; rejects when aborted. */
+/** Resolves after the given time; rejects when aborted. */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const abort = () => reject(signal.reason)

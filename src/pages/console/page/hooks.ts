@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type ApiError, toApiError } from './api.ts'
 import { sleep } from './gate.ts'
 
-/** True while somebody can see the page: while nobody can, it asks for nothing. */
+/** Returns true while the page is visible; a hidden page sends no requests. */
 export function useVisible(): boolean {
   const [isVisible, setVisible] = useState(!document.hidden)
   useEffect(() => {
@@ -13,10 +13,10 @@ export function useVisible(): boolean {
   return isVisible
 }
 
-/** How a load asks: what was loaded before is only refreshed, and can wait. */
+/** How a load sends its requests. A refresh of data that is already shown is a background load, which can wait. */
 export type Turn = { signal: AbortSignal; isBackground: boolean }
 
-/** The data of a panel, also while newer data could not be had. */
+/** A panel's data, which is kept even if a refresh fails. */
 export interface Loaded<T> {
   data: T | null
   error: ApiError | null
@@ -25,10 +25,10 @@ export interface Loaded<T> {
 const refreshMilliseconds = 60_000
 
 /**
- * Loads data now and every minute, while the page is visible.
+ * Loads data immediately and then every minute while the page is visible.
  *
- * @param load sends the requests; always the same function, so give what it is for as the component's `key`
- * @param initial what is known already
+ * @param load sends the requests. It must always be the same function, so pass its subject as the component's `key`.
+ * @param initial data that is already known
  */
 export function useLoaded<T>(
   load: (turn: Turn) => Promise<T>,

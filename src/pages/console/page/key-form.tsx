@@ -3,7 +3,7 @@ import type { KeyView } from '../../../access/keys/schema.ts'
 import { Api, ApiError } from './api.ts'
 import { DocsLink } from './parts.tsx'
 
-/** A key that was accepted. */
+/** An accepted key. */
 export interface Entered {
   key: string
   api: Api
@@ -35,7 +35,7 @@ export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
       <p>See what your API key does: its requests and why they failed, its consumers, the latest changes.</p>
       <form onSubmit={check}>
         <label for="api-key">API key</label>
-        {/* Told to expect a one-time code, browsers do not offer to store it. */}
+        {/* Browsers do not offer to store a one-time code. */}
         <input
           ref={input}
           id="api-key"

@@ -16,7 +16,7 @@ import { SandboxPanel } from './sandbox-panel.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
 import { Webhooks } from './webhooks.tsx'
 
-/** The tab keeps the key until it is closed; nothing that outlives it does. */
+/** Session storage entry for the key, so that the key does not outlive the tab. */
 const keptKey = 'partner-console-key'
 
 function App() {
@@ -35,7 +35,7 @@ function App() {
   return opened === null ? <KeyForm enter={enter} /> : <Console {...opened} forget={forget} />
 }
 
-/** A key in use, and what is known of it already. */
+/** A key in use, and its record if already known. */
 interface Opened {
   api: Api
   view: KeyView | null
@@ -100,12 +100,12 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
   )
 }
 
-/** Loads one resource of the key. */
+/** Returns a function that loads one of the key's resources. */
 function useData<T>(api: Api, path: string) {
   return useCallback(async (turn: Turn) => (await api.get<T>(path, turn)).data, [api, path])
 }
 
-/** Panels for keys that may read bookings. */
+/** Returns content that needs a key that may read bookings, or the reason why it cannot be shown. */
 function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
   if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
   if (key === null) return <Loading />

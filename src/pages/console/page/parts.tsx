@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Loaded } from './hooks.ts'
 
-/** A part of the page with a heading of its own. */
+/** A part of the page with its own heading. */
 export function Panel({ id, title, note, children }: PanelProps) {
   return (
     <section class="panel" aria-labelledby={`${id}-title`}>
@@ -22,7 +22,7 @@ interface PanelProps {
   children: ComponentChildren
 }
 
-/** Shows data that is loading, failed, or there. */
+/** Shows loaded data, an error, or a loading message. */
 export function Shown<T>({ loaded, retry, children }: ShownProps<T>) {
   const { data, error } = loaded
   return (
@@ -65,7 +65,7 @@ function explain(status: number | null, message: string): string {
 
 const longMilliseconds = 2000
 
-/** Shown until there is something; where that takes long, with the reason. */
+/** Loading message; if loading takes long, it gives the reason. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
@@ -79,7 +79,7 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   )
 }
 
-/** A link to the guide, in a tab of its own: this one keeps the key to itself. */
+/** A link to the guide in a new tab, because only this tab holds the key. */
 export function DocsLink({ to = '/docs', children }: { to?: string; children: ComponentChildren }) {
   return (
     <a href={to} target="_blank" rel="noopener">
@@ -88,7 +88,7 @@ export function DocsLink({ to = '/docs', children }: { to?: string; children: Co
   )
 }
 
-/** The text where there is nothing to show. */
+/** Text shown in place of missing data. */
 export function Nothing({ children }: { children: ComponentChildren }) {
   return <p class="nothing">{children}</p>
 }

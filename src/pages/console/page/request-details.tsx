@@ -2,13 +2,13 @@ import type { RequestView } from '../../../access/requests/schema.ts'
 import { showAge, showTime } from './format.ts'
 import { DocsLink } from './parts.tsx'
 
-/** What opens below the edge would seem empty. */
+/** Scrolls expanded details into view; if they opened below the edge of the window, they would seem empty. */
 function showWhole({ currentTarget }: Event): void {
   const details = currentTarget as HTMLDetailsElement
   if (details.open) details.scrollIntoView({ block: 'nearest' })
 }
 
-/** A request that opens to its errors in words. */
+/** Shows a request that expands to its errors in words. */
 export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: boolean }) {
   const { error } = row
   const isAnswered = row.status !== 0
@@ -77,7 +77,7 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
   )
 }
 
-/** Headings of the guide, by the type of error that they explain. */
+/** The guide's headings, by the type of error that they explain. */
 const headings: Record<string, string> = {
   auth_error: 'authentication',
   forbidden: 'authentication',
@@ -85,7 +85,7 @@ const headings: Record<string, string> = {
   idempotency_key_mismatch: 'safe-retries',
 }
 
-/** Where the guide explains a type of error. */
+/** Returns the address of the guide's section about a type of error. */
 export function guideFor(type: string): string {
   return `/docs#description/${headings[type] ?? 'errors'}`
 }

@@ -24,7 +24,10 @@ const clockSteps: Choices = [
   ['518400', 'six days on'],
 ]
 
-/** Has the sandbox play scenarios and faults, moves its clock, and shows which requests met a fault: a request for each. */
+/**
+ * Plays scenarios and sets faults in the sandbox, moves its clock, and shows which requests met a fault. Each action
+ * sends its own request.
+ */
 export function SandboxPanel({ api }: { api: Api }) {
   const [outcome, setOutcome] = useState<string | ApiError | null>(null)
   const [rules, setRules] = useState<Rule[] | null>(null)

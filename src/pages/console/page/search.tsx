@@ -17,7 +17,7 @@ export function Search({ api }: { api: Api }) {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
     const id = String(form.get('request_id')).trim()
-    // A later search replaces an earlier one.
+    // A later search aborts an earlier one.
     running.current.abort()
     const controller = new AbortController()
     running.current = controller

@@ -6,7 +6,7 @@ import type { Loaded } from './hooks.ts'
 import { Nothing, Panel, Shown } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
-/** The requests of the last hour or day, by kind of response and against the limit. */
+/** Charts the requests of the last hour or day, by kind of response and against the rate limit. */
 export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
   const [span, setSpan] = useState<Span>('hour')
   return (
@@ -33,7 +33,7 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
 
 interface TrafficProps {
   loaded: Loaded<RequestCount[]>
-  /** By the clock of the service. */
+  /** The current time by the service's clock. */
   now: number
   limit: number | undefined
   retry: () => void

@@ -1,7 +1,7 @@
 import type { ResponseKind } from '../../../access/requests/kinds.ts'
 import type { RequestCount } from '../../../access/requests/schema.ts'
 
-/** How much of the past is drawn, and in bars of how many minutes. */
+/** The periods that the chart can show, with the minutes per bar. */
 export const spans = {
   hour: { name: 'Last hour', minutes: 60, minutesPerBar: 1 },
   day: { name: 'Last day', minutes: 1440, minutesPerBar: 15 },
@@ -19,11 +19,11 @@ export const kinds: { kind: ResponseKind; name: string }[] = [
 
 /** One bar of the chart. */
 export interface Bar extends Record<ResponseKind, number> {
-  /** Its beginning, in seconds since 1970. */
+  /** Start of the bar, in seconds since 1970. */
   at: number
 }
 
-/** The counts of a span in equal bars, empty ones included. */
+/** Sums the counts of a span in equal bars, including empty bars. */
 export function toBars(counts: RequestCount[], span: Span, now: number): Bar[] {
   const { minutes, minutesPerBar } = spans[span]
   const seconds = minutesPerBar * 60
@@ -40,7 +40,7 @@ export function toBars(counts: RequestCount[], span: Span, now: number): Bar[] {
   return bars
 }
 
-/** The sum of each kind over all bars. */
+/** Returns the sum of each kind over all bars. */
 export function totals(bars: Bar[]): Record<ResponseKind, number> {
   const sum = (kind: ResponseKind) => bars.reduce((total, bar) => total + bar[kind], 0)
   return Object.fromEntries(kinds.map(({ kind }) => [kind, sum(kind)])) as Record<ResponseKind, number>

@@ -10,7 +10,7 @@ interface Scope {
   environment: Environment
 }
 
-/** The endpoints that are hinted at changes; asked for once somebody wants to see them. */
+/** Shows the webhooks, which are loaded only when the partner asks to see them. */
 export function Webhooks(scope: Scope) {
   const [isOpen, setOpen] = useState(false)
   if (isOpen) return <Loaded {...scope} />
@@ -57,7 +57,7 @@ function List({ rows, ...scope }: Scope & { rows: WebhookView[] }) {
   )
 }
 
-/** One endpoint; its deliveries are asked for when it is opened. */
+/** Shows one webhook; its deliveries are loaded when it is expanded. */
 function WebhookDetails({ row, ...scope }: Scope & { row: WebhookView }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -136,7 +136,7 @@ function DeliveryTable({ rows }: { rows: DeliveryView[] }) {
   )
 }
 
-/** The result of the last try. */
+/** Describes the result of the last try. */
 function responseOf({ response_status, error, error_detail, milliseconds }: DeliveryView): string {
   if (milliseconds === null) return 'not tried yet'
   return `${response_status ?? error_detail ?? error} after ${showCount(milliseconds)} ms`
