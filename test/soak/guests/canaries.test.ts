@@ -47,7 +47,16 @@ test('what a guest has told is in no database, Redis, log and metric once they a
     return JSON.parse(done.stdout)
   }
   const [host] = await command('hosts', 'list')
-  const named = ['--host', String(host.id), '--name', 'canaries', '--permission', permissions.join(',')]
+  const named = [
+    '--host',
+    String(host.id),
+    '--name',
+    'canaries',
+    '--rate-limit',
+    '500',
+    '--permission',
+    permissions.join(','),
+  ]
   const { key } = await command('keys', 'mint', ...named)
   const over = sender(fetch, service.url)
   const send: typeof over = (method, path, sending) => over(method, path, { key, ...sending })
@@ -56,7 +65,7 @@ test('what a guest has told is in no database, Redis, log and metric once they a
   expect(hooked.status).toBe(201)
 
   const guests: Awaited<ReturnType<typeof makeGuest>>[] = []
-  for (let count = 0; count < 6; count += 1) {
+  for (let count = 0; count < 7; count += 1) {
     const guest = await makeGuest({ send }, undefined, command)
     await send('POST', `${guest.path}/cancel`, guest.cancelled)
     guests.push(guest)
