@@ -2839,7 +2839,7 @@ export interface components {
             disabled_at: string | null;
             /** @description Why it is off: `gone`, `failing`, `partner`, `administrator`, `key_ended`; null while it is on */
             disabled_reason: string | null;
-            /** @description Id of the key that made it */
+            /** @description Id of the key that the endpoint belongs to */
             created_by: number;
         };
         WebhookCreate: {
@@ -2906,7 +2906,7 @@ export interface components {
             disabled_at: string | null;
             /** @description Why it is off: `gone`, `failing`, `partner`, `administrator`, `key_ended`; null while it is on */
             disabled_reason: string | null;
-            /** @description Id of the key that made it */
+            /** @description Id of the key that the endpoint belongs to */
             created_by: number;
             /** @description What hints are signed with, shown only now */
             secret: string;

@@ -62,7 +62,7 @@ export class BookingHolder {
 
   /**
    * Reads all changes since `held`. The result is one consistent state, because changes become visible in the order of
-   * their versions, and a booking that changes while being read appears again later (see `feed/page.ts`).
+   * their versions, and a booking that changes while being read appears again later (see `changes/feed/page.ts`).
    */
   private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
     const newer = new Map<number, HeldBooking>()

@@ -70,7 +70,7 @@ const fields = {
   disabled_reason: shown.textOrNull(
     `Why it is off: ${disabledReasons.map((reason) => `\`${reason}\``).join(', ')}; null while it is on`,
   ),
-  created_by: shown.integer('Id of the key that made it', 'id'),
+  created_by: shown.integer('Id of the key that the endpoint belongs to', 'id'),
 }
 
 /** An endpoint, as partners see it. */
