@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { pauseFor } from '../../client/src/pause.ts'
-import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { type Actor, seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { feedPoller } from '../support/feed-poller.ts'
+import { startService } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -50,6 +51,30 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     expect(stdout.trim().split('\n')).toHaveLength(changes - complete)
   },
 )
+
+test('--interval is the pause of a poll that follows a service which holds no request', async () => {
+  const holdsNone = await startService(testEnvironment({ MAX_HELD_REQUESTS: '0' }))
+  onTestFinished(holdsNone.stop)
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const child = (await poller(actor, holdsNone.url)).start('--follow', '--interval', '1s')
+  onTestFinished(() => child.kill('SIGKILL'))
+  const arrivals = async (): Promise<number[]> => {
+    const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
+    const reads = data.filter(
+      (one: { method: string; path: string }) => one.method === 'GET' && one.path.endsWith('/bookings'),
+    )
+    return reads.map(({ at }: { at: string }) => Date.parse(at)).toSorted()
+  }
+  await expect
+    .poll(async () => (await arrivals()).length, { interval: 1500, timeout: 60_000 })
+    .toBeGreaterThan(4)
+  const times = await arrivals()
+  // The second request follows the first page immediately. A busy machine makes single pauses longer.
+  const shortest = Math.min(...times.slice(2).map((time, index) => time - (times[index + 1] as number)))
+  expect(shortest).toBeGreaterThanOrEqual(1000)
+  expect(shortest).toBeLessThan(4000)
+})
 
 test('partnerctl feed poll exits 2 for a state file of other filters or of another program', async () => {
   const actor = await service.actor()
