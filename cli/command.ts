@@ -7,8 +7,8 @@ export const commonArgs = {
 } as const satisfies ArgsDef
 
 /**
- * Rejects unknown options and surplus arguments, which citty ignores, and empty option values. Without the check, a
- * command with a mistyped option could do something other than intended.
+ * Rejects empty option values, as well as unknown options and surplus arguments, which citty ignores. Without this
+ * check, a command with a mistyped option could do something unintended.
  */
 const strictArguments: CittyPlugin = {
   name: 'strict-arguments',
@@ -33,10 +33,10 @@ function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Example invocations that `--help` shows, by command. */
+/** Example invocations shown by `--help`, keyed by command. */
 const examplesOf = new WeakMap<object, string[]>()
 
-/** Returns a command's examples for its help. */
+/** Returns the examples to show in a command's help. */
 export function commandExamples(definition: object): string[] {
   return examplesOf.get(definition) ?? []
 }

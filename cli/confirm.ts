@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Option of commands whose effect cannot be undone. */
+/** Option for commands whose effect cannot be undone. */
 export const yesArgument = {
   yes: {
     type: 'boolean',
@@ -8,16 +8,16 @@ export const yesArgument = {
   },
 } as const
 
-/** Error thrown when the user declines a confirmation, before anything was done. */
+/** Error thrown when the user declines to confirm. Nothing has been done at that point. */
 export class DeclinedError extends Error {
   override readonly name = 'DeclinedError'
 }
 
 /**
- * Asks for confirmation of an action that cannot be undone. Asks on a terminal only, because a script has already
+ * Asks the user to confirm an action that cannot be undone. Asks only on a terminal, because a script has already
  * decided.
  *
- * @throws DeclinedError unless confirmed
+ * @throws DeclinedError unless the user confirms
  */
 export async function confirm(args: { yes?: boolean | undefined }, question: string): Promise<void> {
   if (args.yes || !process.stdin.isTTY) return

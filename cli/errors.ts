@@ -1,7 +1,7 @@
-/** Error thrown when a command is used wrongly (exit code 2). */
+/** Error thrown when a command is used incorrectly (exit code 2). */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Exit codes of decisions §15. */
+/** Exit codes (decisions §15). */
 export const exitCode = { done: 0, failed: 1, usage: 2, keyRefused: 4 } as const

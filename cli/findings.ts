@@ -2,7 +2,7 @@ import type { Finding } from '../src/process/inspection.ts'
 import { exitCode as failure } from './errors.ts'
 import { print, table } from './output.ts'
 
-/** A {@link Finding} of a command, with the exit code of a failure if it is not 1. */
+/** A command's {@link Finding}, with the exit code for a failure if it is not 1. */
 export type CommandFinding = Finding & { code?: number }
 
 /** Error thrown when one of a command's checks has failed. */
@@ -16,7 +16,7 @@ export class ChecksFailedError extends Error {
   }
 }
 
-/** Shows findings, and fails the command with `verdict` if any of them has failed. */
+/** Shows findings, and makes the command fail with `verdict` if any check has failed. */
 export function showFindings(
   args: { json?: boolean | undefined },
   findings: CommandFinding[],

@@ -5,7 +5,7 @@ import { exitCode, UsageError } from './errors.ts'
 import { ChecksFailedError } from './findings.ts'
 import { visible } from './text.ts'
 
-/** Returns a failed command's message for standard error, and its exit code (decisions §15). */
+/** Returns the message that a failed command prints on standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
   if (error instanceof UsageError || isParseError(error)) {
     return {

@@ -2,7 +2,7 @@ import { renderUsage } from 'citty'
 import { commandExamples } from './command.ts'
 import { adminSummary, main, partnerSummary } from './program.ts'
 
-/** Returns the help of the command that the arguments name, with its examples; the text may be coloured. */
+/** Returns the help text, with examples, for the command that the arguments name; the text may be coloured. */
 export async function helpOf(rawArgs: string[]): Promise<string> {
   // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
   let [command, parent]: [any, any] = [main, undefined]
@@ -18,7 +18,7 @@ export async function helpOf(rawArgs: string[]): Promise<string> {
   return (await renderUsage(command, parent)) + tail
 }
 
-/** Returns the overall help, which lists partners' and administrators' commands separately. */
+/** Returns the top-level help, which lists partner and administrator commands separately. */
 async function helpOfAll(): Promise<string> {
   const ofPartners = (await renderUsage(partnerSummary)).split('\n')
   const ofAdministrators = (await renderUsage(adminSummary)).split('\n')
@@ -33,7 +33,7 @@ async function helpOfAll(): Promise<string> {
   ].join('\n')
 }
 
-/** Returns the lines that list commands: from the second line after the heading up to the next empty line. */
+/** Returns the lines that list commands, from the second line after the heading to the next empty line. */
 function commandsIn(lines: string[]): string[] {
   const first = lines.findIndex((line) => line.includes('COMMANDS')) + 2
   return lines.slice(first, lines.indexOf('', first)).map((line) => line.trimEnd())

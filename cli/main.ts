@@ -6,7 +6,7 @@ import { helpOf } from './help.ts'
 import { note, show } from './output.ts'
 import { main } from './program.ts'
 
-// The user's paths are relative to the folder in which `bin/partnerctl` was called.
+// The user's paths are relative to the folder in which `bin/partnerctl` was run.
 if (process.env.PARTNERCTL_FOLDER) process.chdir(process.env.PARTNERCTL_FOLDER)
 delete process.env.PARTNERCTL_FOLDER
 
@@ -29,7 +29,7 @@ async function run(rawArgs: string[]): Promise<void> {
   }
 }
 
-/** Exits once the reader has taken all output, because an earlier exit would cut it off if the reader is slow. */
+/** Exits once all output has been read. Exiting earlier would truncate the output if the reader is slow. */
 async function end(code: number): Promise<void> {
   const taken = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.end(resolve))
   await Promise.all([taken(process.stdout), taken(process.stderr)])

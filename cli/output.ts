@@ -4,7 +4,7 @@ import Table from 'cli-table3'
 import { UsageError } from './errors.ts'
 import { jsonText, visible, visibleLines } from './text.ts'
 
-/** Prints the value as one JSON document with `--json`, otherwise as text that `render` writes for a person. */
+/** Prints the value as one JSON document with `--json`, otherwise as human-readable text from `render`. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
   process.stdout.write(`${args.json ? jsonText(value, 2) : visibleLines(render(value))}\n`)
 }
@@ -14,12 +14,12 @@ export function note(text: string): void {
   process.stderr.write(`${visibleLines(text)}\n`)
 }
 
-/** Prints our own text, which may be coloured; the colours are kept only on a terminal. */
+/** Prints the command's own text, which may be coloured; the colours are kept only on a terminal. */
 export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
 
-/** Notes that a request failed, and when it is tried again. */
+/** Notes that a request failed, and when it will be retried. */
 export function noteRetry(error: unknown, seconds: number): void {
   note(visible(`${(error as Error).message}; trying again in ${seconds.toFixed(1)} s`))
 }
@@ -49,9 +49,9 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
   return trimLines(out.toString())
 }
 
-/** Renders a record as lines of name and value. */
+/** Renders a record with a name and a value on each line. */
 export function record(fields: Record<string, string | number | null>): string {
-  // Names are escaped, too, because some records show a foreign server's fields as they are.
+  // Names are escaped too, because some records show another server's fields unchanged.
   const cells = Object.entries(fields).map(([name, value]) => [visible(name), visible(String(value ?? '-'))])
   const width = Math.max(...cells.map(([name = '']) => name.length))
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
@@ -64,7 +64,7 @@ function trimLines(text: string): string {
     .join('\n')
 }
 
-/** Argument of commands that never end by themselves, so they print no single JSON document. */
+/** Argument of commands that never end by themselves and so cannot print a single JSON document. */
 export const streamArgs = {
   output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each one is printed' },
 } satisfies ArgsDef

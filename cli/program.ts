@@ -7,7 +7,7 @@ type AnyCommand = CommandDef<any>
 /** Commands with their descriptions, each loaded only when it is run. */
 type Commands = Record<string, { description: string; load: () => Promise<AnyCommand> }>
 
-/** Commands that speak to the service over HTTPS, with a key. */
+/** Commands that call the service over HTTPS with a key. */
 const partnerCommands: Commands = {
   login: {
     description:
@@ -80,7 +80,7 @@ const partnerCommands: Commands = {
   },
 }
 
-/** Commands that open the database. */
+/** Commands that open the database directly. */
 const adminCommands: Commands = {
   bookings: {
     description: 'Confirm and cancel bookings',
@@ -150,7 +150,7 @@ const meta = {
   description: 'The partner interface from the command line',
 }
 
-/** The whole command line; a command is loaded only when it is needed. */
+/** The complete command line; a command is loaded only when it is needed. */
 export const main: AnyCommand = defineCommand({
   meta,
   subCommands: Object.fromEntries(

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { UsageError } from './errors.ts'
 
 /**
- * Reads the text of a file, or of standard input for `-`.
+ * Reads the text of a file, or standard input for `-`.
  *
  * @throws UsageError for a file that cannot be read
  */

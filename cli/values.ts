@@ -52,13 +52,13 @@ export function parseCount(text: string, name: string, maximum: number): number 
 
 const maxListed = 1000
 
-/** Option for the maximum number of entries in a list; a note on standard error says if there are more. */
+/** Option for the maximum number of entries to list; a note on standard error says if there are more. */
 export function limitArgument(what: string, standard = maxListed) {
   const description = `Maximum number of ${what} to list, up to ${maxListed}`
   return { limit: { type: 'string', default: String(standard), description } } as const
 }
 
-/** Option that continues a list ordered by id. */
+/** Option for continuing a list that is ordered by id. */
 export function afterArgument(what: string) {
   return {
     after: { type: 'string', description: `Only ${what} with a higher id, to continue a list` },
@@ -77,7 +77,7 @@ export function parseLimit(text: string): number {
 /**
  * Returns the first `limit` entries; a note on standard error says if there are more.
  *
- * @param found entries of a query for `limit + 1`
+ * @param found results of a query for `limit + 1` entries
  */
 export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => string): T[] {
   const shown = found.slice(0, limit)

@@ -29,7 +29,7 @@ function describeFailed({
   return [`${name} ${status}: ${because ?? ''}`, ...requests, `Guide: ${guide}`].map(visible).join('\n')
 }
 
-/** Describes the next step, and the resources that it concerns. */
+/** Describes the next step and the resources it concerns. */
 export function describeNext({ action, text, ...about }: NonNullable<CertificationView['next']>): string {
   const { room_types, ...one } = about
   const fields = Object.entries(one).filter(([, value]) => value !== null)
@@ -43,7 +43,7 @@ export function describeNext({ action, text, ...about }: NonNullable<Certificati
     .join('\n')
 }
 
-/** Converts a certification to JUnit XML for a build server: a suite for each profile, and a test for each case. */
+/** Converts a certification to JUnit XML for a build server, with a suite for each profile and a test for each case. */
 export function toJunit({ id, profiles, cases }: CertificationView): string {
   const report = junit.newBuilder()
   for (const profile of profiles) {

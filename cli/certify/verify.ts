@@ -16,11 +16,11 @@ export type ReportClaims = JWTPayload & {
 }
 
 /**
- * Verifies a report with the public keys of the service at `base`, or with the keys of a file. A report's own statement
- * of where its keys are is never trusted.
+ * Verifies a report with the public keys of the service at `base`, or with the given keys. A key location named by the
+ * report itself is never trusted.
  *
- * @param jwks the text of a JSON Web Key Set, instead of the service's keys
- * @throws ChecksFailedError if the report is wrong, expired, or from another service
+ * @param jwks text of a JSON Web Key Set to use instead of the service's keys
+ * @throws ChecksFailedError if the report is invalid, expired, or from another service
  */
 export async function verifyReport(report: string, base: string, jwks?: string): Promise<ReportClaims> {
   const issuer = base.replace(/\/+$/, '')
@@ -30,7 +30,7 @@ export async function verifyReport(report: string, base: string, jwks?: string):
       algorithms: ['EdDSA'],
       issuer,
       requiredClaims: ['exp', 'iat', 'certification'],
-      // Also refuses a report that was signed in the future.
+      // Also rejects a report whose signing time is in the future.
       maxTokenAge: '366 days',
       clockTolerance: '1 minute',
     })

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { PartnerClient } from './client.ts'
 
-/** The part of a key's own record that the commands need. */
+/** The fields of a key's own record that the commands need. */
 const OwnKey = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
@@ -10,7 +10,7 @@ const OwnKey = Type.Object({
 })
 export type OwnKey = Static<typeof OwnKey>
 
-/** Reads the record of the key that the client sends. */
+/** Reads the record of the client's own key. */
 export async function readKey(client: PartnerClient): Promise<OwnKey> {
   return (await client.send<OwnKey>('GET', '/key', { expects: OwnKey })).data
 }
@@ -23,7 +23,7 @@ export function accountOf({ isSandbox }: Pick<PartnerClient, 'isSandbox'>, { id,
   return isSandbox ? `key ${id}` : `host ${host.email}`
 }
 
-/** Returns {@link accountOf} for the key that the client sends. */
+/** Returns {@link accountOf} for the client's own key. */
 export async function readAccount(client: PartnerClient): Promise<string> {
   return accountOf(client, await readKey(client))
 }

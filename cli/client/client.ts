@@ -15,7 +15,7 @@ import { UsageError } from '../errors.ts'
 import { noteRetry } from '../output.ts'
 import { findProfile, requireSafeAddress } from './profile.ts'
 
-/** Arguments of every command that speaks to the service over HTTP. */
+/** Arguments of every command that calls the service over HTTP. */
 export const clientArgs = {
   'base-url': { type: 'string', description: 'Address of the service (PARTNER_BASE_URL)', valueHint: 'url' },
   'key-file': {
@@ -38,7 +38,7 @@ interface ClientOptions {
   sandbox?: boolean | undefined
 }
 
-/** Error thrown if the service could not be reached, or something else responded, such as a proxy. */
+/** Error thrown if the service could not be reached, or if something else, such as a proxy, responded. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
   constructor(
@@ -49,7 +49,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** A response of the service: its envelope, and the headers that pace a client. */
+/** A response from the service: its envelope, and the headers that tell a client how fast it may go. */
 export interface ServiceResponse<T> {
   data: T
   meta: {
@@ -66,11 +66,11 @@ export interface PartnerClient {
   /** Name of the profile that the client was opened from. */
   profile: string | undefined
   send<T>(method: string, path: string, options?: SendOptions): Promise<ServiceResponse<T>>
-  /** Iterates over a feed's pages; each failure that is waited out is noted on standard error. */
+  /** Iterates over a feed's pages. Each failure that is retried is noted on standard error. */
   pages<T>(feed: 'bookings' | 'messages', options: FeedOptions): AsyncIterable<FeedPage<T>>
 }
 
-/** Options that select a feed's changes, and say whether to wait for more. */
+/** Options that select which changes of a feed to read, and whether to wait for more. */
 export interface FeedOptions {
   after: string | undefined
   filters: Record<string, string | undefined>
@@ -93,7 +93,7 @@ export interface SendOptions {
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
 
 /**
- * Opens a client for a command's address and key: from its options, else the environment, else the profile.
+ * Opens a client for a command's address and key, taken from its options, else the environment, else the profile.
  *
  * @throws UsageError if there is no key, or the address is not valid
  */
@@ -126,7 +126,7 @@ export function openSandboxClient(options: Omit<ClientOptions, 'sandbox'>): Prom
 export function clientFor(base: string, isSandbox: boolean, key: string, profile?: string): PartnerClient {
   const address = addressOf(base)
   const root = address + roots[isSandbox ? 'sandbox' : 'live']
-  // Each command decides for itself how long to retry.
+  // Each command decides how long to retry.
   const client = createClient({ key, baseUrl: address, sandbox: isSandbox, retries: 0, onRequest })
   function onRequest({ error, retryInSeconds }: Attempt): void {
     if (error && retryInSeconds !== undefined) noteRetry(explain(root, error), retryInSeconds)
@@ -144,7 +144,7 @@ export function clientFor(base: string, isSandbox: boolean, key: string, profile
   }
 }
 
-/** Returns an address without the root of an environment. */
+/** Returns an address without its environment's root. */
 function addressOf(base: string): string {
   if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
   const address = base.replace(/\/+$/, '')
@@ -191,9 +191,9 @@ async function send<T>(
   return { data, meta, envelope, headers: response.headers }
 }
 
-/** Converts a client's error to an error that tells the user what to do about it. */
+/** Converts a client error to an error that tells the user what to do about it. */
 function explain(root: string, error: unknown): unknown {
-  // The client rejects a name such as "..", which would lead to a route other than the command's.
+  // The client rejects a name such as "..", which would lead to a different route.
   if (error instanceof TypeError) return new UsageError(error.message)
   if (!(error instanceof ConnectionError)) return error
   const { status, retryAfterSeconds, cause } = error

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../errors.ts'
 
-/** An address, a key and an environment, stored under a name. */
+/** An address, a key and an environment that are stored under a name. */
 export interface Profile {
   base_url: string
   key: string
@@ -21,7 +21,7 @@ function file(): string {
 }
 
 /**
- * Requires an address to which a stored key may be sent: over `https`, or to this machine.
+ * Requires an address to which a stored key may be sent, which must use `https` or be on this machine.
  *
  * @throws UsageError for any other address
  */
@@ -56,7 +56,7 @@ export async function writeProfiles(profiles: Profiles): Promise<void> {
 }
 
 /**
- * Finds the profile of this name or, without a name, the current profile if there is one.
+ * Finds the profile with this name or, without a name, the current profile if there is one.
  *
  * @throws UsageError for an unknown name
  */

@@ -2,7 +2,7 @@ import { fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import type { Receipt } from '../../src/stays/guests/erase.ts'
 import { readText } from '../read-text.ts'
 
-/** Appends a receipt, and returns once it is on disk. */
+/** Appends a receipt and returns once it is on disk. */
 export function addReceipt(descriptor: number, receipt: Receipt): void {
   writeSync(descriptor, `${JSON.stringify(receipt)}\n`)
   fsyncSync(descriptor)
@@ -16,7 +16,7 @@ export function addReceipt(descriptor: number, receipt: Receipt): void {
 export function openReceipts(file: string): number {
   try {
     const descriptor = openSync(file, 'a+')
-    // Ends a line that a full disk cut off, so that the next receipt is not joined to it.
+    // Ends a line that a full disk cut off. Otherwise the next receipt would be joined to it.
     const { size } = fstatSync(descriptor)
     const last = Buffer.alloc(1)
     if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() !== '\n')
@@ -28,7 +28,7 @@ export function openReceipts(file: string): number {
 }
 
 /**
- * Reads all receipts of a file, before any guest is erased.
+ * Reads all receipts in a file before any guest is erased.
  *
  * @throws Error that names the line of a malformed receipt
  */

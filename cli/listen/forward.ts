@@ -1,7 +1,7 @@
 import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
 import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 
-/** The outcome of a hint's delivery. */
+/** The outcome of delivering a hint. */
 export interface Delivery {
   id: string
   event: WebhookEvent
@@ -10,7 +10,7 @@ export interface Delivery {
   attempts: number
   /** Response status of the last try; null if there was no response. */
   response_status: number | null
-  /** Duration of the last try. */
+  /** Duration of the last try, in milliseconds. */
   milliseconds: number
 }
 
@@ -18,11 +18,11 @@ const attempts = 3
 const firstPauseSeconds = 1
 const timeoutMilliseconds = 15_000
 
-/** The address that hints are posted to, and the secret that they are signed with. */
+/** The address that hints are posted to, and the secret used to sign them. */
 export interface Receiver {
   url: string
   secret: string
-  /** Sleeps, at most until the command is stopped. */
+  /** Sleeps, waking early if the command is stopped. */
   sleep(seconds: number): Promise<void>
   signal: AbortSignal
 }

@@ -25,7 +25,7 @@ export const messages: Source<MessageItem> = {
   dataOf: ({ id, booking_id, listing_id, version }) => ({ booking_id, listing_id, version, message_id: id }),
 }
 
-/** Returns the version of a feed's latest change, or undefined if there is none; later changes are new. */
+/** Returns the version of a feed's latest change, or undefined if there is none. Any later change is new. */
 export async function latestVersion<T extends Item>(
   client: PartnerClient,
   feed: Feed<T>,
@@ -38,7 +38,7 @@ export async function latestVersion<T extends Item>(
   return feed.itemsOf(data).at(-1)?.version
 }
 
-/** Returns a checkpoint that is not stored, because the change of a missed hint is still in the feed. */
+/** Returns a checkpoint that is not stored. If a hint is missed, its change is still in the feed. */
 export function fleetingCheckpoint(version: string | undefined): Checkpoint {
   return { version, save() {}, async sync() {}, async close() {} }
 }

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** The part of a night that is drawn. */
+/** The fields of a night that are drawn. */
 export interface CalendarNight {
   date: string
   left: number | null
@@ -20,7 +20,7 @@ const full = '×'
 const open = '·'
 const legend = `Units left on each night: ${full} full, ${open} open, because no range covers it`
 
-/** Draws a line for each room type and a cell for each night, in blocks that fit into `width` columns. */
+/** Draws a line for each room type and a cell for each night, in blocks that fit within `width` columns. */
 export function drawCalendar(rows: CalendarRow[], width: number): string {
   const dates = rows[0]?.nights.map(({ date }) => date) ?? []
   if (dates.length === 0) return 'The listing has no room types'
@@ -46,7 +46,7 @@ function shorten(name: string): string {
   return Bun.stringWidth(name) > maxName ? `${Bun.sliceAnsi(name, 0, maxName - 1)}…` : name
 }
 
-/** Draws each month's name above its first night in the block; leaves out the year if the line has no room for it. */
+/** Draws each month's name above its first night in the block, and omits the year if it does not fit. */
 function drawMonths(dates: string[], label: number, cell: number): string {
   let line = ' '.repeat(label)
   for (const [index, date] of dates.entries()) {

@@ -9,32 +9,32 @@ import { cannotUse, openState, readState, type State } from './state-file.ts'
 /** A poll's position in a feed: the version of the last change handled. */
 export interface Checkpoint {
   version: string | undefined
-  /** Stores a version. In a state file, the version survives if the process is killed once `save` has returned. */
+  /** Stores a version. Once `save` has returned, a version in a state file survives if the process is killed. */
   save(version: string): void
-  /** Makes the saved version durable: on disk, so that it survives a power failure, or acknowledged to the service. */
+  /** Makes the saved version durable by flushing it to disk, to survive a power failure, or acknowledging it. */
   sync(): Promise<void>
   /** Releases the state file. */
   close(): Promise<void>
 }
 
-/** The owner of a checkpoint. A poll of another address, account or filter would skip changes with this checkpoint. */
+/** Identifies a checkpoint. A poll with another address, account or filter would skip changes if it used this one. */
 export interface CheckpointScope {
-  /** Name of the feed; absent for the booking feed, because its state files do not contain a name. */
+  /** Name of the feed; absent for the booking feed, whose state files do not contain a name. */
   feed?: 'messages' | undefined
   root: string
   /** Account whose changes the poll follows: the host on live data, the key in the sandbox. */
   account: string
   filters: Record<string, string | undefined>
-  /** State file named on the command line; otherwise each scope has a default one. */
+  /** State file named on the command line; by default, each scope has its own file. */
   path?: string | undefined
-  /** Version to start after, instead of the stored one. */
+  /** Version to start after, instead of the stored version. */
   since?: string | undefined
 }
 
 type Scope = Pick<CheckpointScope, 'feed' | 'root' | 'account' | 'filters'>
 
 /**
- * Opens the checkpoint of a poll.
+ * Opens a poll's checkpoint.
  *
  * @throws UsageError if the file is not a state file, or belongs to another feed, address, account or filter; Error if
  *   another poll is using it
@@ -65,12 +65,12 @@ export async function openCheckpoint({ path, since, ...scope }: CheckpointScope)
   }
 }
 
-/** Reads the version in a scope's default state file, if there is one; changes nothing. */
+/** Reads the version from a scope's default state file, if there is one. Changes nothing. */
 export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
   return (await readState(defaultPath(scope)))?.version
 }
 
-/** Returns a path derived from the whole scope, so that two accounts of one home directory never share a state file. */
+/** Returns a path derived from the whole scope, so two accounts in one home directory never share a state file. */
 function defaultPath({ feed, root, account, filters }: Scope): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
   const scope = JSON.stringify([root, account, filters])

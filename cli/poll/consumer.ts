@@ -6,7 +6,7 @@ import type { Feed, Item } from './feeds.ts'
 const ConsumerItem = Type.Object({ acknowledged: Type.Union([Type.String(), Type.Null()]) })
 
 /**
- * Opens a poll's checkpoint that the service keeps: the consumer of this name, which is created if it does not exist.
+ * Opens a checkpoint that the service keeps: the consumer with this name, which is created if it does not exist.
  * Handled changes are acknowledged after each page, so a killed poll repeats at most one page.
  */
 export async function openConsumer<T extends Item>(

@@ -3,7 +3,7 @@ import type { FeedItem } from '../../src/changes/feed/schema.ts'
 import { supportedProvider } from '../../src/http/paths.ts'
 import type { MessageItem } from '../../src/stays/messages/schema.ts'
 
-/** The parts of an item that the poll needs. */
+/** The item fields that the poll needs. */
 export interface Item {
   /** The item's position in the feed. */
   version: string
@@ -19,7 +19,7 @@ export interface Feed<T extends Item> {
   itemsOf(data: unknown): T[]
   /** Columns of a table, with their minimum widths in characters; the last column is not padded. */
   columns: [name: keyof T & string, width: number][]
-  /** Returns the environment variables of a handler's command. */
+  /** Returns the environment variables for the command that handles an item. */
   environmentOf(item: T): Record<string, string>
   /** Describes an item for an error message. */
   describe(item: T): string

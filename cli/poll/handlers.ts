@@ -3,18 +3,18 @@ import type { Feed, Item } from './feeds.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
-/** Handles one change; the change is complete only once the promise resolves. */
+/** Handles one change, which counts as handled only once the promise resolves. */
 export type Handler<T extends Item> = (item: T) => Promise<void>
 
-/** A handler of changes, and `end`, which completes the output when the poll ends, even after a failure. */
+/** A change handler, plus an `end` that completes the output when the poll ends, even after a failure. */
 export interface Output<T extends Item> {
   handle: Handler<T>
   end(): Promise<void>
 }
 
 /**
- * Returns an output that runs the command for each change, or prints the change. With `json`, one document lists the
- * handled changes.
+ * Returns an output that runs the command for each change, or prints the change if there is no command. With `json`, a
+ * single document lists the handled changes.
  */
 export function outputFor<T extends Item>(
   feed: Feed<T>,
@@ -32,7 +32,7 @@ export function outputFor<T extends Item>(
 export function openList() {
   let isFirst = true
   return {
-    /** Prints another element. */
+    /** Prints the next element. */
     async add(element: unknown): Promise<void> {
       const opening = isFirst ? '[' : ','
       isFirst = false
@@ -74,7 +74,7 @@ function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson
   }
 }
 
-/** Prints a line and waits until the reader has taken it, because an undelivered change must not be checkpointed. */
+/** Prints a line and waits until it has been written, because an undelivered change must not be checkpointed. */
 export function write(line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))

@@ -2,16 +2,16 @@ import { Database } from 'bun:sqlite'
 import { cannotUse } from './state-file.ts'
 
 /**
- * Locks a state file for this process, and returns the function that unlocks it. The operating system keeps the lock on
- * a file beside the state, and releases it however the process ends. A new process with the same id cannot be mistaken
- * for the holder.
+ * Locks a state file for this process, and returns a function that unlocks it. The operating system holds the lock on a
+ * file next to the state file, and releases it however the process ends. A new process with the same id therefore
+ * cannot be mistaken for the holder.
  *
  * @throws Error if another process holds the lock, or the file cannot be written
  */
 export function lockState(stateFile: string): () => void {
   const database = openLock(stateFile)
   try {
-    // The holder's id is written before the lock is taken, because other processes cannot read data written under it.
+    // Writes the process id before taking the lock, because other processes cannot read data written under the lock.
     database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
     database.transaction(() => {
       database.run('DELETE FROM holder')

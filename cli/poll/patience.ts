@@ -3,19 +3,19 @@ import { UnreachableError } from '../client/client.ts'
 import { noteRetry } from '../output.ts'
 
 const maxPauseSeconds = 60
-/** Upper limit for `Retry-After`, because a foreign server may ask for any pause. */
+/** Upper limit for `Retry-After`. Without it, another server such as a proxy could ask for any pause. */
 const maxRetryAfterSeconds = 3600
 
-/** A request to stop a poll between two changes. */
+/** Signal to stop a poll between two changes. */
 export interface StopSignal {
   requested: boolean
-  /** Aborted when a stop is requested, so that a request that is only waiting ends early. */
+  /** Aborted when a stop is requested, which ends a request that is still waiting. */
   signal: AbortSignal
-  /** Sleeps, at most until a stop is requested. */
+  /** Sleeps, waking early if a stop is requested. */
   sleep(seconds: number): Promise<void>
 }
 
-/** Returns a stop signal that the first SIGINT or SIGTERM requests; the poll then stops after the current change. */
+/** Returns a stop signal that the first SIGINT or SIGTERM triggers; the poll then stops after the current change. */
 export function stopOnSignal(): StopSignal {
   const { promise, resolve } = Promise.withResolvers<void>()
   const controller = new AbortController()
@@ -36,7 +36,7 @@ export function stopOnSignal(): StopSignal {
 
 /**
  * Repeats a request until the service responds. Waits out rate limits, network faults, 5xx, and responses that come
- * from something other than the service, except 401 and 403. Returns null if stopped meanwhile.
+ * from something other than the service, except 401 and 403. Returns null if a stop is requested first.
  *
  * @throws errors that waiting cannot resolve
  */

@@ -7,7 +7,7 @@ import type { Handler } from './handlers.ts'
 import { type StopSignal, withRetries } from './patience.ts'
 import type { Progress } from './progress.ts'
 
-/** How a poll behaves once it has read all changes. */
+/** What a poll does once it has read all changes. */
 export type AtTheEnd =
   | { end: 'stop' }
   /** Poll again after a pause. */
@@ -26,14 +26,13 @@ export interface PollOptions<T extends Item> {
   stop: StopSignal
 }
 
-/** Longest time that the service holds a request, in seconds (decisions §16). */
+/** Maximum time that the service holds a request, in seconds (decisions §16). */
 const waitSeconds = 30
 
 /**
  * Follows a feed. Handles each change and then saves its version; the saved version is synced before the next page.
  *
- * @throws Error if a page does not move forward, because the page is then not of this feed, and continuing could skip
- *   changes
+ * @throws Error if a page does not move forward; such a page is not from this feed, and continuing could skip changes
  */
 export async function poll<T extends Item>(options: PollOptions<T>): Promise<void> {
   const { client, feed, filters, checkpoint, atTheEnd, progress, stop } = options

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { isVersion } from '../../src/http/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
-/** Content of a state file: the account whose changes a poll follows, and the version of the last change handled. */
+/** Contents of a state file: the account whose changes a poll follows, and the version of the last change handled. */
 export interface State {
   /** Absent for the booking feed. */
   feed?: 'messages' | undefined
@@ -13,13 +13,13 @@ export interface State {
   version: string
 }
 
-/** The file is rewritten after this many lines, so that it stays small. */
+/** The file is rewritten after this many lines to keep it small. */
 const maxLines = 10_000
 
 /**
- * Reads a state file: a line of JSON, followed by a line for each version handled since. Ignores a line that a kill or
- * a full disk cut off, and a line that was joined to it. Resuming from an earlier version repeats a change, but loses
- * none.
+ * Reads a state file, which is a line of JSON followed by a line for each version handled since. Ignores a line that a
+ * kill or a full disk cut off, and any line that was joined to it. Resuming from an earlier version repeats changes,
+ * but loses none.
  *
  * @throws UsageError if the file is not a state file
  */
@@ -35,14 +35,14 @@ export async function readState(file: string): Promise<State | undefined> {
     const version = lines.slice(0, -1).findLast(isVersion) ?? state.version
     if (isVersion(version) && typeof state.root === 'string') return { ...state, version }
   } catch {
-    // Reported below, like any other file that is not ours.
+    // Reported below, like any other file that is not a state file.
   }
   throw new UsageError(`"${file}" is not a state file of a feed poll`)
 }
 
 /** Writes a state file. */
 export interface StateWriter {
-  /** Appends a version; the operating system has it once `append` returns. */
+  /** Appends a version. Once `append` returns, the version is in the hands of the operating system. */
   append(version: string): void
   /** Waits until the appended versions are on disk. */
   sync(): Promise<void>
@@ -74,7 +74,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
       try {
         if (descriptor === undefined || lines >= maxLines) startOver(version)
         else {
-          // Writes the whole line or throws; `writeSync` could write a part of it if the disk is nearly full.
+          // Writes the whole line or throws; `writeSync` could write only part of it if the disk is nearly full.
           writeFileSync(descriptor, `${version}\n`)
           lines += 1
           isSynced = false
@@ -97,7 +97,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
   }
 }
 
-/** Returns an error for a file system failure that names the affected file. */
+/** Returns an error that names the file affected by a file system failure. */
 export function cannotUse(file: string, error: unknown): Error {
   return new Error(`Cannot keep the state in "${file}": ${(error as Error).message}`)
 }

@@ -26,7 +26,7 @@ interface Row {
 }
 
 /**
- * Reads a partner's bookings: lines of JSON if the first character is `{`, otherwise CSV with a header line.
+ * Reads a partner's bookings from JSON lines if the first character is `{`, otherwise from CSV with a header line.
  * Unknown columns are ignored.
  *
  * @param path `-` for standard input

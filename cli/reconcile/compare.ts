@@ -6,7 +6,7 @@ export interface BookingHere extends DigestedBooking {
   version: string
 }
 
-/** Requests digests from the service, and counts the requests. */
+/** Requests digests from the service and counts the requests. */
 export interface DigestSource {
   requests: number
   whole(): Promise<HashedParts>
@@ -15,7 +15,7 @@ export interface DigestSource {
   day(day: string): Promise<BookingHere[]>
 }
 
-/** The hash of a set of bookings, and the hashes of its parts (months or days) by key. */
+/** The hash of a set of bookings, and the hashes of its parts (months or days) with their keys. */
 export interface HashedParts {
   version: string | null
   sha256: string
@@ -34,7 +34,7 @@ export interface Differences {
   /** Bookings that only the partner has. */
   extra: PartnersBooking[]
   different: { booking_id: number; here: BookingHere; there: PartnersBooking }[]
-  /** Bookings that changed after the compared version, so they do not count as differences. */
+  /** Bookings that changed after the compared version and so do not count as differences. */
   newer: BookingHere[]
 }
 
@@ -42,9 +42,9 @@ export interface Differences {
  * Compares a partner's bookings with the service's. Requests only the months and days whose hashes differ (decisions
  * §23).
  *
- * @param since version after which a change is not a difference; by default the partner's newest version, or that of
- *   the first answer if the partner keeps none
- * @param onDay receives the number of days done, and the number known to be left
+ * @param since version after which a change does not count as a difference; by default the partner's newest version, or
+ *   that of the first answer if the partner keeps no versions
+ * @param onDay receives the number of days done, and the number of days left
  */
 export async function compare(
   source: DigestSource,
@@ -75,7 +75,7 @@ export async function compare(
 
 type Parts = HashedParts['parts']
 
-/** Returns the keys of parts that differ between both sides, in order. */
+/** Returns the keys of the parts that differ between the two sides, in order. */
 function differing(here: Parts, there: Parts): string[] {
   const hashes = new Map(here.map(({ key, sha256 }) => [key, sha256]))
   const others = new Map(there.map(({ key, sha256 }) => [key, sha256]))
@@ -94,7 +94,7 @@ function newestOf(held: readonly PartnersBooking[]): string | undefined {
   )
 }
 
-/** Returns the differences between both sides' bookings of the same days. */
+/** Returns the differences between the two sides' bookings for the same days. */
 function tell(here: BookingHere[], there: PartnersBooking[], until: string) {
   const others = new Map(there.map((booking) => [booking.booking_id, booking]))
   const found: Pick<Differences, 'missing' | 'extra' | 'different' | 'newer'> = {

@@ -6,14 +6,14 @@ import { parseMoment } from '../../src/core/clock.ts'
 import type { Administration } from '../commands/admin/administer.ts'
 import type { RequestSource } from './source.ts'
 
-/** The host or key whose requests an administrator asks for; all hosts if neither is given. */
+/** The host or key whose requests an administrator wants to see; all hosts if neither is given. */
 export interface RequestOwner {
   host?: string | undefined
   key?: string | undefined
 }
 
 /**
- * Returns a source of the requests of a host, a key or all hosts, from the database.
+ * Returns a source that reads the requests of a host, a key or all hosts from the database.
  *
  * @throws DomainError `not_found` for an unknown host or key
  */

@@ -6,7 +6,7 @@ import { visible } from '../text.ts'
 /** A logged request; an administrator also sees its host and key. */
 export type RequestRow = Partial<{ host_id: number; key_id: number }> & RequestView
 
-/** Criteria for the requests that a command asks for. */
+/** Criteria that select the requests to show. */
 export interface RequestSearch {
   statuses?: string[] | undefined
   requestId?: string | undefined
@@ -14,10 +14,10 @@ export interface RequestSearch {
   since?: string | undefined
 }
 
-/** Returns the newest requests, latest first, at most `limit`. */
+/** Returns at most `limit` of the most recent requests, newest first. */
 export type RequestSource = (search: RequestSearch, limit: number) => Promise<RequestRow[]>
 
-/** Maximum number of rows that one request to the service returns. */
+/** Maximum number of rows in one response from the service. */
 export const perPage = 100
 
 /** The parts of a response that the commands rely on. */
@@ -35,7 +35,7 @@ const Requests = Type.Array(
   }),
 )
 
-/** Returns a source of the requests of the client's own key, over HTTP. */
+/** Returns a source that reads the requests made with the client's own key over HTTP. */
 export function partnerSource(client: PartnerClient): RequestSource {
   return async ({ statuses, requestId, since }, limit) => {
     const rows: RequestRow[] = []
@@ -55,8 +55,8 @@ export function partnerSource(client: PartnerClient): RequestSource {
 }
 
 /**
- * Describes a request for a person: one line and, for a failure, lines with its reasons. Line breaks in a request's
- * data do not start a new line.
+ * Describes a request for a person in one line, followed by lines with the reasons if it failed. Line breaks in a
+ * request's data do not start a new line.
  */
 export function describeRequest(row: RequestRow): string {
   const { at, status, method, path, duration_ms, request_id, replayed, error, fault } = row

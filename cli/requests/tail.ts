@@ -2,21 +2,21 @@ import { note } from '../output.ts'
 import { type StopSignal, withRetries } from '../poll/patience.ts'
 import { perPage, type RequestRow, type RequestSearch, type RequestSource } from './source.ts'
 
-/** Entries are written up to 2 s after their request, and by several processes. */
+/** How far most rounds look back. Entries are written up to 2 s after their request, and by several processes. */
 const lookBackSeconds = 5
-/** A held request is written when it ends, up to half a minute after it arrived. */
+/** How far some rounds look back. A held request is written when it ends, up to half a minute after it arrived. */
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2
-/** The service answers 60 such requests a minute; a third of them is left to other clients with the same key. */
+/** The service allows 60 such requests a minute, a third of which are left to other clients with the same key. */
 const secondsPerPage = 1.5
 const shownFirst = 10
 /** Maximum number of entries that one round reads. */
 const perRound = 1000
-/** Tolerance for the start time, which comes from this machine's clock and not from the service's. */
+/** Tolerance for the start time, which comes from this machine's clock rather than the service's. */
 const clockToleranceSeconds = 600
 
-/** Shows each request once, as it is written, until stopped; starts with the last few. */
+/** Shows each request once as it is written, starting with the last few, until stopped. */
 export async function tailRequests(
   read: RequestSource,
   search: RequestSearch,
@@ -41,7 +41,7 @@ export async function tailRequests(
   }
 }
 
-/** Returns a round's start time, measured from the newest entry because this machine's clock may differ. */
+/** Returns a round's start time. It is measured from the newest entry, because this machine's clock may differ. */
 function sinceOf(shown: Map<string, number>, round: number): string | undefined {
   if (shown.size === 0) return undefined
   const seconds = round % roundsBetweenLongLooks === 0 ? heldLookBackSeconds : lookBackSeconds
@@ -56,7 +56,7 @@ function ago(moment: number, seconds: number): string {
   return new Date(moment - seconds * 1000).toISOString()
 }
 
-/** Drops entries that are older than any round looks back, because they are not read again. */
+/** Drops entries that are too old for any round to read again. */
 function forget(shown: Map<string, number>): void {
   if (shown.size === 0) return
   const oldest = Math.max(...shown.values()) - heldLookBackSeconds * 1000

@@ -3,24 +3,24 @@ import { ConnectionError, PartnerError, type Problem } from './errors.ts'
 // biome-ignore lint/suspicious/noExplicitAny: as the service sends it; each method says what it is
 export type Json = any
 
-/** A successful answer of the service. */
+/** A successful answer from the service. */
 export interface Answer<T = Json> {
   data: T
   meta: Json
-  /** The whole body of the response. */
+  /** The complete response body. */
   envelope: Json
   response: Response
 }
 
-/** A failed try of a request. */
+/** The outcome of a failed try. */
 export interface Failure {
   error: PartnerError | ConnectionError
-  /** `always` if the service cannot have acted on the request; `if harmless` if only a harmless repeat is allowed. */
+  /** `always` if the service cannot have acted on the request; `if harmless` if only a harmless retry is allowed. */
   again: 'always' | 'if harmless' | 'never'
 }
 
 /**
- * Reads a response as an answer of the service, or as a failure.
+ * Reads a response as an answer from the service, or as a failure.
  *
  * @param accepts returns false for `data` that the service would not send
  */
@@ -58,13 +58,13 @@ function againAfter(status: number, retryAfterSeconds: number | undefined): Fail
   return isTemporary ? 'if harmless' : 'never'
 }
 
-/** Returns the failure of a try that got no answer, or whose answer broke off. */
+/** Returns the failure for a try that got no answer, or whose connection dropped during the answer. */
 export function failureOf(cause: unknown, message: string, status: number | undefined): Failure {
   const error = new ConnectionError(message, status, undefined, { cause })
   return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
 }
 
-/** True if no connection was established, so nothing was sent; each runtime reports this in its own words. */
+/** True if no connection was established and so nothing was sent. Each runtime reports this differently. */
 function isRefused(error: unknown): boolean {
   const { code, message, cause } = (error ?? {}) as { code?: string; message?: string; cause?: unknown }
   if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN)$/.test(code ?? '')) return true
@@ -79,7 +79,7 @@ function parse(text: string): Json {
   }
 }
 
-/** Parses `Retry-After`, a number of seconds or a date, to seconds; undefined unless they are positive. */
+/** Parses a `Retry-After` of seconds or a date to seconds; undefined unless the result is positive. */
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000

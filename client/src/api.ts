@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * Check the key and read the host profile
-         * @description Any key may call it.
+         * @description Any key may call this endpoint.
          */
         get: operations["getHostProfile"];
         put?: never;
@@ -28,8 +28,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the key itself: permissions, expiry, limit and use
-         * @description Any key may call it.
+         * Read the permissions, expiry, limit and usage of this key
+         * @description Any key may call this endpoint.
          */
         get: operations["getKey"];
         put?: never;
@@ -49,7 +49,7 @@ export interface paths {
         };
         /**
          * List the requests made with this key
-         * @description Any key may call it.
+         * @description Any key may call this endpoint.
          */
         get: operations["listRequests"];
         put?: never;
@@ -68,8 +68,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count the requests that the rate limit of this key counts
-         * @description Any key may call it.
+         * Count the requests that count towards the rate limit of this key
+         * @description Any key may call this endpoint.
          */
         get: operations["countRequests"];
         put?: never;
@@ -216,7 +216,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one booking in full
+         * Read a booking in full
          * @description Permission: `bookings.read`.
          */
         get: operations["getBooking"];
@@ -236,7 +236,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the messages of a booking
+         * List the messages of a booking
          * @description Permission: `bookings.read`.
          */
         get: operations["listMessages"];
@@ -304,7 +304,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read how many units are left on each night
+         * Read the number of units left on each night
          * @description Permission: `listings.read`.
          */
         get: operations["getNights"];
@@ -344,7 +344,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what became of a rates write
+         * Read the status of a rates write
          * @description Permission: `listings.write`.
          */
         get: operations["getRateJob"];
@@ -364,7 +364,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Poll new and changed bookings
+         * Poll for new and changed bookings
          * @description Permission: `bookings.read`.
          */
         get: operations["pollBookings"];
@@ -384,7 +384,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Poll new messages
+         * Poll for new messages
          * @description Permission: `bookings.read`.
          */
         get: operations["pollMessages"];
@@ -424,7 +424,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the consumers of the bookings feed
+         * List consumers of the bookings feed
          * @description Permission: `bookings.read`.
          */
         get: operations["listBookingConsumers"];
@@ -444,12 +444,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a consumer, and how far it is behind
+         * Read a consumer and its lag
          * @description Permission: `bookings.read`.
          */
         get: operations["getBookingConsumer"];
         /**
-         * Create a consumer, or acknowledge what it handled
+         * Create a consumer or acknowledge changes
          * @description Permission: `bookings.read`.
          */
         put: operations["putBookingConsumer"];
@@ -472,7 +472,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the consumers of the messages feed
+         * List consumers of the messages feed
          * @description Permission: `bookings.read`.
          */
         get: operations["listMessageConsumers"];
@@ -492,12 +492,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a consumer, and how far it is behind
+         * Read a consumer and its lag
          * @description Permission: `bookings.read`.
          */
         get: operations["getMessageConsumer"];
         /**
-         * Create a consumer, or acknowledge what it handled
+         * Create a consumer or acknowledge changes
          * @description Permission: `bookings.read`.
          */
         put: operations["putMessageConsumer"];
@@ -520,14 +520,14 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the webhooks
+         * List webhooks
          * @description Permission: `bookings.read`.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Create a webhook
-         * @description Hints are posted to it from now on. The `secret` that signs them is shown only in this answer. A host has at most five.
+         * @description Hints are posted to the webhook from now on. The `secret` that signs them is shown only in this response. A host can have at most five webhooks
          *
          *     Permission: `bookings.read`.
          */
@@ -560,8 +560,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a webhook, or turn it off and on
-         * @description Turned off, it drops the hints that wait. Turned on again, it begins with what comes next, and `meta.gap` names the versions after which hints may be missing: read the feeds from there. A new `url` of the same origin takes the waiting hints along; one of another origin does not, and `meta.gap` says from where on. Turning on an endpoint whose key has ended gives it to your key.
+         * Update a webhook, or turn it on or off
+         * @description Turning a webhook off drops its waiting hints. When it is turned on again, hints begin with the next change, and `meta.gap` contains the versions after which hints may be missing; read the feeds from there. A new `url` with the same origin keeps the waiting hints; a new origin drops them, and `meta.gap` contains the versions to read from. Turning on a webhook whose key has ended transfers it to your key
          *
          *     Permission: `bookings.read`.
          */
@@ -578,8 +578,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook a new secret
-         * @description The new secret is shown only in this answer. For 24 hours hints are signed with the one before, too; at most two sign.
+         * Rotate the secret of a webhook
+         * @description The new secret is shown only in this response. For 24 hours, hints are also signed with the previous secret; at most two secrets sign at a time
          *
          *     Permission: `bookings.read`.
          */
@@ -600,8 +600,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test to a webhook, and see what it responds
-         * @description Posts a `webhook.test` at once, also to a webhook that is off, and waits for the response, up to 15 s. It is never tried again.
+         * Send a test to a webhook and return the result
+         * @description Posts a `webhook.test` immediately, even to a webhook that is off, and waits up to 15 s for the response. A test is never retried
          *
          *     Permission: `bookings.read`.
          */
@@ -620,7 +620,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what was sent to a webhook
+         * List deliveries of a webhook
          * @description Permission: `bookings.read`.
          */
         get: operations["listWebhookDeliveries"];
@@ -642,8 +642,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a delivery again
-         * @description Makes it due now, under the same `webhook-id`, and answers at once; the list of deliveries shows what became of it.
+         * Resend a delivery
+         * @description Makes the delivery due immediately, under the same `webhook-id`, and responds without waiting for the attempt; the list of deliveries shows the outcome
          *
          *     Permission: `bookings.read`.
          */
@@ -666,7 +666,7 @@ export interface paths {
         post?: never;
         /**
          * Clear the sandbox of this key (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         delete: operations["clearSandbox"];
         options?: never;
@@ -684,8 +684,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let the guest of a sandbox booking reply (sandbox)
-         * @description Permission: `bookings.write`. Works on the mock data of the calling key; nothing here touches live data.
+         * Reply as the guest of a sandbox booking (sandbox)
+         * @description Permission: `bookings.write`. Operates on the calling key's mock data and never touches live data.
          */
         post: operations["replyAsSandboxGuest"];
         delete?: never;
@@ -702,8 +702,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the scenarios that the sandbox can play (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * List the available scenarios (sandbox)
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["listSandboxScenarios"];
         put?: never;
@@ -735,7 +735,7 @@ export interface paths {
          *     - `conversation-closes`: A conversation is closed: the next message to it is refused. Finds an integration that repeats for ever what cannot be delivered.
          *     - `history`: Stays that are over, as many of each status. Finds an integration whose first sync reads one page, or drops what is past.
          *
-         *     Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         *     Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         post: operations["playSandboxScenario"];
         delete?: never;
@@ -753,13 +753,13 @@ export interface paths {
         };
         /**
          * Read the clock of the sandbox (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["getSandboxClock"];
         put?: never;
         /**
          * Move the clock of the sandbox forward (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         post: operations["advanceSandboxClock"];
         delete?: never;
@@ -777,7 +777,7 @@ export interface paths {
         };
         /**
          * List the certifications (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["listSandboxCertifications"];
         put?: never;
@@ -785,7 +785,7 @@ export interface paths {
          * Start a certification (sandbox)
          * @description Clears the sandbox of this key, fills it with 130 bookings, and plays a course of changes and faults. Point your product at the sandbox, and follow `next`.
          *
-         *     Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         *     Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         post: operations["startSandboxCertification"];
         delete?: never;
@@ -802,15 +802,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read how a certification stands (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * Read a certification (sandbox)
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["getSandboxCertification"];
         put?: never;
         post?: never;
         /**
          * End a certification (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         delete: operations["endSandboxCertification"];
         options?: never;
@@ -828,9 +828,9 @@ export interface paths {
         get?: never;
         /**
          * Upload what the product holds (sandbox)
-         * @description Once, when `next` asks for it: as JSON, or one booking in a line (ndjson).
+         * @description Accepted only once, when `next` asks for it; sent as JSON, or as ndjson with one booking per line
          *
-         *     Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         *     Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         put: operations["uploadSandboxCertificationState"];
         post?: never;
@@ -848,8 +848,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the signed report (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * Read the signed report of a certification (sandbox)
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["getSandboxCertificationReport"];
         put?: never;
@@ -869,18 +869,18 @@ export interface paths {
         };
         /**
          * List the faults that the sandbox plays (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["listSandboxFaults"];
         /**
          * Have the sandbox play faults, in place of others (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         put: operations["setSandboxFaults"];
         post?: never;
         /**
-         * End the faults of the sandbox (sandbox)
-         * @description Any key may call it. Works on the mock data of the calling key; nothing here touches live data.
+         * Remove the faults of the sandbox (sandbox)
+         * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         delete: operations["clearSandboxFaults"];
         options?: never;
@@ -897,7 +897,7 @@ export interface components {
             listing_id: number;
             /** @description Id of a room type of that listing */
             room_type_id: number;
-            /** @description Units left on each day of the range; 0 closes it */
+            /** @description Number of units left on each day of the range; 0 closes the range */
             available: number;
             /**
              * Format: date
@@ -906,18 +906,18 @@ export interface components {
             start_date: string;
             /**
              * Format: date
-             * @description Last day of the range, included
+             * @description Last day of the range, inclusive
              */
             end_date: string;
         };
         AvailabilityPagination: {
-            /** @description The page requested */
+            /** @description Number of the requested page */
             current_page: number;
-            /** @description Items per page */
+            /** @description Maximum number of items per page */
             per_page: number;
-            /** @description Items that match, over all pages */
+            /** @description Total number of matching items across all pages */
             total: number;
-            /** @description The last page; read on while it is greater than `current_page` */
+            /** @description Number of the last page; there are more pages while it is greater than `current_page` */
             last_page: number;
         };
         AvailabilityRow: {
@@ -927,7 +927,7 @@ export interface components {
             listing_id: number;
             /** @description Id of the room type */
             room_type_id: number;
-            /** @description Units left on each day of the range when it was written */
+            /** @description Number of units left on each day of the range at the time it was written */
             available: number;
             /**
              * Format: date
@@ -936,27 +936,27 @@ export interface components {
             start_date: string;
             /**
              * Format: date
-             * @description Last day of the range, included
+             * @description Last day of the range, inclusive
              */
             end_date: string;
             /**
              * Format: date-time
-             * @description When the range was written
+             * @description Time at which the range was written
              */
             updated_at: string;
         };
         AvailabilityWrite: {
-            /** @description Items, written all or nothing; later ones win; at most 1000 */
+            /** @description Items to write, all or nothing; if items conflict, the later one wins; at most 1000 entries */
             data: components["schemas"]["AvailabilityItem"][];
         };
         Booking: {
             /** @description Id of the booking */
             booking_id: number;
-            /** @description Number of the booking: `BK-` and its id */
+            /** @description Booking number: `BK-` followed by the id */
             booking_no: string;
             /** @description Id of the guest */
             user_id: number;
-            /** @description Id of the host account */
+            /** @description Id of the host */
             host_id: number;
             /** @description Id of the listing */
             listing_id: number;
@@ -974,11 +974,11 @@ export interface components {
             checkout_at: string;
             /** @description Number of nights */
             nights: number;
-            /** @description Number of guests, always 1 */
+            /** @description Number of guests; always 1 */
             guests: number;
-            /** @description Number of units, always 1 */
+            /** @description Number of units; always 1 */
             rooms: number;
-            /** @description Status as a number: 1 pending, 2 confirmed, 3 cancelled */
+            /** @description Status as a number: 1 for pending, 2 for confirmed, 3 for cancelled */
             status: number;
             /**
              * @description Kind of booking
@@ -987,107 +987,107 @@ export interface components {
             type: "api_booking";
             /** @description ISO currency code of all amounts, in upper case */
             currency: string;
-            /** @description Price of all nights in major units, before discount and fees */
+            /** @description Price of all nights before discount and fees, in major units */
             price: number;
-            /** @description The same as `price` */
+            /** @description Same as `price` */
             price_local: number;
-            /** @description Price minus discount plus mandatory one-off fees, in major units */
+            /** @description Price minus the discount plus mandatory one-off fees, in major units */
             price_total: number;
-            /** @description The same as `price_total` */
+            /** @description Same as `price_total` */
             price_total_local: number;
-            /** @description Security deposit of the listing in major units, not part of the total */
+            /** @description Security deposit of the listing, in major units; not included in the total */
             security_deposit: number;
-            /** @description The same as `security_deposit` */
+            /** @description Same as `security_deposit` */
             security_deposit_local: number;
             /** @description Discount for the length of the stay, in major units */
             discount: number;
-            /** @description Transaction fee, always 0 */
+            /** @description Transaction fee; always 0 */
             transaction_fee: number;
-            /** @description Service fee, always 0 */
+            /** @description Service fee; always 0 */
             service_fee: number;
-            /** @description Total service fee, always 0 */
+            /** @description Total service fee; always 0 */
             service_fee_total: number;
             /**
-             * @description Whether the booking recurs, always 0
+             * @description Whether the booking recurs; always 0
              * @enum {integer}
              */
             is_recurring: 0 | 1;
             /**
-             * @description Whether the platform manages the booking, always 0
+             * @description Whether the platform manages the booking; always 0
              * @enum {integer}
              */
             managed: 0 | 1;
             /**
-             * @description Whether the payout is ready, always 0
+             * @description Whether the payout is ready; always 0
              * @enum {integer}
              */
             payout_ready: 0 | 1;
-            /** @description Next recurrence; null, because this service does not keep it */
+            /** @description Time of the next recurrence; always null, because this service does not store it */
             recurring_at: string | null;
-            /** @description Lifecycle on the platform; null, because this service does not keep it */
+            /** @description Lifecycle on the platform; always null, because this service does not store it */
             lifecycle: string | null;
-            /** @description Status of the payment; null, because this service does not keep it */
+            /** @description Payment status; always null, because this service does not store it */
             payment_status: string | null;
-            /** @description Status as a lead; null, because this service does not keep it */
+            /** @description Lead status; always null, because this service does not store it */
             lead_status: string | null;
             /**
-             * @description Where the booking comes from
+             * @description Source of the booking
              * @enum {string}
              */
             source: "api";
-            /** @description Whether it was created through this interface */
+            /** @description Whether the booking was created through this API */
             api_created: boolean;
-            /** @description What the guest asked for when booking; null for nothing */
+            /** @description Special requests made by the guest when booking; null if there were none */
             special_requests: string | null;
-            /** @description Why it was cancelled; null if not cancelled or no reason was given */
+            /** @description Reason for the cancellation; null if the booking is not cancelled or no reason was given */
             cancellation_reason: string | null;
-            /** @description Reason of a dispute; null, because this service does not keep it */
+            /** @description Reason for a dispute; always null, because this service does not store it */
             dispute_reason: string | null;
-            /** @description When the guest paid; null, because this service does not keep it */
+            /** @description Time at which the guest paid; always null, because this service does not store it */
             paid_at: string | null;
-            /** @description When the host was paid; null, because this service does not keep it */
+            /** @description Time at which the host was paid; always null, because this service does not store it */
             paid_to_host_at: string | null;
-            /** @description When it was invoiced; null, because this service does not keep it */
+            /** @description Time at which the booking was invoiced; always null, because this service does not store it */
             invoiced_at: string | null;
             /**
              * Format: date-time
-             * @description When it was cancelled; null if it is not
+             * @description Time at which the booking was cancelled; null if it has not been cancelled
              */
             canceled_at: string | null;
-            /** @description When the guest missed it; null, because this service does not keep it */
+            /** @description Time at which the guest missed the booking; always null, because this service does not store it */
             missed_at: string | null;
             /**
              * Format: date-time
-             * @description When it was confirmed; null if it has not been
+             * @description Time at which the booking was confirmed; null if it has not been confirmed
              */
             confirmed_at: string | null;
-            /** @description When it was extended; null, because this service does not keep it */
+            /** @description Time at which the booking was extended; always null, because this service does not store it */
             extended_at: string | null;
-            /** @description How the booking came about */
+            /** @description Origin of the booking and special requests */
             meta: {
                 /**
-                 * @description Where the booking comes from
+                 * @description Source of the booking
                  * @enum {string}
                  */
                 source: "api";
-                /** @description Whether it was created through this interface */
+                /** @description Whether the booking was created through this API */
                 api_created: boolean;
-                /** @description What the guest asked for when booking; null for nothing */
+                /** @description Special requests made by the guest when booking; null if there were none */
                 special_requests: string | null;
             };
             /**
              * Format: date-time
-             * @description When the booking was created
+             * @description Time at which the booking was created
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description The version as a timestamp; after a burst of changes it may be ahead of the clock
+             * @description Version as a timestamp; may be ahead of the clock after a burst of changes
              */
             updated_at: string;
         };
         BookingCancel: {
-            /** @description Why the booking is cancelled, trimmed; null for no reason */
+            /** @description Reason for the cancellation, trimmed; null for no reason */
             reason?: string | null;
         };
         BookingChange: {
@@ -1112,16 +1112,16 @@ export interface components {
              * @description Day after the last night
              */
             checkout_at: string;
-            /** @description Version of this change, in UTC; pass the last one as `updated_after` */
+            /** @description Version of this change, in UTC; pass the last version received as `updated_after` */
             version: string;
         };
         BookingConfirm: Record<string, never>;
         BookingCreate: {
-            /** @description Id of a user that this host has created */
+            /** @description Id of a user created by this host */
             user_id: number;
-            /** @description Id of a listing of this host that is not inactive */
+            /** @description Id of one of the host's listings; the listing must not be inactive */
             listing_id: number;
-            /** @description Id of a room type of the listing; null or absent only if the listing has exactly one */
+            /** @description Id of a room type of the listing; may be null or absent only if the listing has exactly one room type */
             room_type_id?: number | null;
             /**
              * Format: date
@@ -1133,21 +1133,21 @@ export interface components {
              * @description Day after the last night; at most 1095 nights after `checkin_at`
              */
             checkout_at: string;
-            /** @description Message of the guest, trimmed; it becomes `special_requests` and the first message. Null for none */
+            /** @description Message from the guest, trimmed; stored as `special_requests` and as the first message; null for no message */
             message?: string | null;
         };
         BookingDetail: {
             /** @description Id of the booking */
             booking_id: number;
-            /** @description Reference for people: `BK-` and the id */
+            /** @description Human-readable reference: `BK-` followed by the id */
             booking_reference: string;
             /** @description Id of the listing */
             listing_id: number;
             /** @description Id of the room type */
             room_type_id: number;
-            /** @description Current name of the room type; null if it has none */
+            /** @description Current name of the room type; null if it has no name */
             room_type_name: string | null;
-            /** @description Id of the room; null, because bookings are for a room type */
+            /** @description Id of the room; always null, because bookings are for a room type */
             room_id: number | null;
             /**
              * @description Status of the booking
@@ -1182,7 +1182,7 @@ export interface components {
                  * @description E-mail address of the guest; null if unknown
                  */
                 email: string | null;
-                /** @description Telephone number of the guest as it was sent; null if unknown */
+                /** @description Telephone number of the guest, as sent; null if unknown */
                 phone: string | null;
                 /** @description Two-letter country code of the guest; null if it cannot be determined */
                 country: string | null;
@@ -1191,126 +1191,126 @@ export interface components {
             pricing: {
                 /** @description ISO currency code of all amounts, in upper case */
                 currency: string;
-                /** @description Total price in major units */
+                /** @description Total price, in major units */
                 total: number;
-                /** @description The same as `total`; null if it cannot be converted */
+                /** @description Same as `total`; null if it cannot be converted */
                 total_local: number | null;
-                /** @description Security deposit in major units, not part of the total */
+                /** @description Security deposit, in major units; not included in the total */
                 security_deposit: number;
             };
-            /** @description Why it was cancelled; null if not cancelled or no reason was given */
+            /** @description Reason for the cancellation; null if the booking is not cancelled or no reason was given */
             cancellation_reason: string | null;
-            /** @description What the guest asked for when booking; null for nothing */
+            /** @description Special requests made by the guest when booking; null if there were none */
             notes: string | null;
             /**
              * Format: date-time
-             * @description When what it held of its guest was erased; null for all others
+             * @description Time at which the guest's data in the booking was erased; null if it has not been erased
              */
             erased_at: string | null;
-            /** @description When it was created and changed */
+            /** @description Version and times of creation and last change */
             meta: {
-                /** @description Version of this change, in UTC; pass the last one as `updated_after` */
+                /** @description Version of this change, in UTC; pass the last version received as `updated_after` */
                 version: string;
                 /**
                  * Format: date-time
-                 * @description When the booking was created
+                 * @description Time at which the booking was created
                  */
                 created_at: string;
                 /**
                  * Format: date-time
-                 * @description The version as a timestamp; after a burst of changes it may be ahead of the clock
+                 * @description Version as a timestamp; may be ahead of the clock after a burst of changes
                  */
                 updated_at: string;
             };
         };
         BookingDigest: {
-            /** @description The newest version of all bookings of the host, whatever the query asks for; null without bookings */
+            /** @description Newest version among all bookings of the host, regardless of the query; null if there are none */
             version: string | null;
             /** @description How many bookings */
             count: number;
-            /** @description SHA-256 in lower-case hex of a line for each booking, ascending by id: `booking_id status checkin_at checkout_at` and a line feed */
+            /** @description SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed */
             sha256: string;
-            /** @description The months with bookings, or the days of the month that was asked for; absent with `day` */
+            /** @description Summary of each month with bookings or, with `month`, of each day with bookings; absent with `day` */
             parts?: components["schemas"]["BookingDigestPart"][];
-            /** @description With `day`: its bookings by id, at most 10,000 */
+            /** @description Bookings of the `day`, sorted by id, at most 10,000; present only with `day` */
             bookings?: components["schemas"]["DigestedBooking"][];
-            /** @description With `day`: go on `after` this id; null at the end */
+            /** @description Value of `after` for the next page, null on the last page; present only with `day` */
             next_after?: number | null;
         };
         BookingDigestPart: {
-            /** @description The month of `checkin_at`, or its day */
+            /** @description Month or day of `checkin_at` */
             key: string;
             /** @description How many bookings */
             count: number;
-            /** @description SHA-256 in lower-case hex of a line for each booking, ascending by id: `booking_id status checkin_at checkout_at` and a line feed */
+            /** @description SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed */
             sha256: string;
         };
         Certification: {
             /** @description Id of the certification */
             id: number;
             /**
-             * @description Whether it was passed
+             * @description Status of the certification
              * @enum {string}
              */
             status: "running" | "passed" | "failed" | "expired" | (string & {});
-            /** @description What the product is certified for */
+            /** @description Profiles that the product is certified for */
             profiles: ("feed" | "inventory" | "bookings" | "webhooks")[];
             /** @description Decides what is played */
             seed: string;
             /**
              * Format: date-time
-             * @description When it was started
+             * @description Time at which the certification started
              */
             started_at: string;
             /**
              * Format: date-time
-             * @description When it ended; null while it runs
+             * @description Time at which the certification ended; null while it is running
              */
             ended_at: string | null;
-            /** @description What is to be done now; null when it has ended */
+            /** @description Next action; null until the sandbox is filled and once the certification has ended */
             next: components["schemas"]["CertificationNext"] | null;
-            /** @description What the product is graded by */
+            /** @description Cases that the product is graded by */
             cases: components["schemas"]["CertificationCase"][];
         };
         CertificationCase: {
-            /** @description The case */
+            /** @description Name of the case */
             name: string;
             /**
-             * @description What the product does
+             * @description Profile that a product can be certified for
              * @enum {string}
              */
             profile: "feed" | "inventory" | "bookings" | "webhooks" | (string & {});
-            /** @description What a product does to pass it */
+            /** @description Requirement for passing the case */
             rule: string;
             /**
-             * @description How it stands
+             * @description Status of the case
              * @enum {string}
              */
             status: "waiting" | "passed" | "failed" | "skipped" | (string & {});
-            /** @description Why it failed or was skipped */
+            /** @description Reason that the case failed or was skipped; null otherwise */
             because: string | null;
-            /** @description Requests that tell */
+            /** @description Requests that prove the failure; empty unless the case failed */
             request_ids: string[];
-            /** @description Where the guide tells of it */
+            /** @description Link to the description of the cases in the guide */
             guide: string;
         };
         CertificationNext: {
             /**
-             * @description What is to be done
+             * @description Action to take
              * @enum {string}
              */
             action: "start" | "stop" | "wait" | "push_all" | "push_change" | "book" | "cancel" | "upload_state" | (string & {});
-            /** @description The same in words */
+            /** @description Action in words */
             text: string;
-            /** @description Of `cancel`: the booking */
+            /** @description Id of the booking to cancel, for `cancel`; null for other actions */
             booking_id: number | null;
-            /** @description Of `book`: a user who can be the guest */
+            /** @description Id of a user who can be the guest, for `book`; null for other actions */
             user_id: number | null;
-            /** @description Of `push_change` and `book`: the listing */
+            /** @description Id of the listing, for `push_change` and `book`; null for other actions */
             listing_id: number | null;
-            /** @description Of `push_change` and `book`: the room type */
+            /** @description Id of the room type, for `push_change` and `book`; null for other actions */
             room_type_id: number | null;
-            /** @description Of `push_all`: the room types */
+            /** @description Room types to push, for `push_all`; null for other actions */
             room_types: {
                 /** @description Id of the listing */
                 listing_id: number;
@@ -1319,40 +1319,40 @@ export interface components {
             }[] | null;
             /**
              * Format: date
-             * @description Of `book`: the first night
+             * @description First night of the stay, for `book`; null for other actions
              */
             checkin_at: string | null;
             /**
              * Format: date
-             * @description Of `book`: the day of departure
+             * @description Day of departure, for `book`; null for other actions
              */
             checkout_at: string | null;
             /**
              * Format: date
-             * @description Of `push_all` and `push_change`: the first night
+             * @description First night to push, for `push_all` and `push_change`; null for other actions
              */
             start_date: string | null;
             /**
              * Format: date
-             * @description Of `push_all` and `push_change`: the last night, included
+             * @description Last night to push, inclusive, for `push_all` and `push_change`; null for other actions
              */
             end_date: string | null;
-            /** @description Of `push_change`: the units */
+            /** @description Number of units per night to push, for `push_change`; null for other actions */
             available: number | null;
         };
         CertificationStart: {
-            /** @description What the product is certified for; played in the order feed, inventory, bookings, webhooks; at most 4 */
+            /** @description Profiles that the product is certified for; played in the order feed, inventory, bookings, webhooks; at most 4 entries */
             profiles: ("feed" | "inventory" | "bookings" | "webhooks")[];
-            /** @description Decides what is played: the same course for the same seed; null for any */
+            /** @description Seed that determines the course; the same seed gives the same course, null a random seed */
             seed?: string | null;
         };
         CertificationState: {
-            /** @description What the product holds; at most 10000 */
+            /** @description Bookings that the product holds; at most 10000 entries */
             bookings: {
                 /** @description Id of the booking */
                 booking_id: number;
                 /**
-                 * @description Its status
+                 * @description Status of the booking
                  * @enum {string}
                  */
                 status: "pending" | "confirmed" | "cancelled";
@@ -1369,35 +1369,35 @@ export interface components {
             }[];
         };
         Confirmation: {
-            /** @description What was done, in words */
+            /** @description Human-readable description of what was done */
             message: string;
         };
         Consumer: {
             /** @description Name of the consumer */
             name: string;
-            /** @description Version of the last change that was acknowledged; null for none */
+            /** @description Version of the last acknowledged change; null if there is none */
             acknowledged: string | null;
             /**
              * Format: date-time
-             * @description When it was acknowledged; null for never
+             * @description Time at which this version was acknowledged; null if there is none
              */
             acknowledged_at: string | null;
-            /** @description Changes after it, over the whole feed; 10000 for that many or more */
+            /** @description Number of changes in the whole feed after this version; 10000 means that many or more */
             pending: number;
             /**
              * Format: date-time
-             * @description Version of the oldest of them as a timestamp; null for none
+             * @description Version of the oldest pending change, as a timestamp; null if there is none
              */
             oldest_pending_at: string | null;
         };
         ConsumerWrite: {
-            /** @description Version of the last change that was handled; null for the beginning */
+            /** @description Version of the last change you have handled; null for the beginning of the feed */
             acknowledged: string | null;
-            /** @description True to go back: otherwise a lower version changes nothing */
+            /** @description True to allow moving back; otherwise a lower version changes nothing */
             seek?: boolean;
         };
         CursorPagination: {
-            /** @description Items per page */
+            /** @description Maximum number of items per page */
             per_page: number;
             /** @description Cursor of the next page; null on the last page */
             next_cursor: string | null;
@@ -1405,7 +1405,7 @@ export interface components {
         DigestedBooking: {
             /** @description Id of the booking */
             booking_id: number;
-            /** @description Version of this change, in UTC; pass the last one as `updated_after` */
+            /** @description Version of this change, in UTC; pass the last version received as `updated_after` */
             version: string;
             /**
              * @description Status of the booking
@@ -1423,60 +1423,60 @@ export interface components {
              */
             checkout_at: string;
         };
-        /** @description What went wrong */
+        /** @description Error response */
         Error: {
-            /** @description The error */
+            /** @description Details of the error */
             error: {
-                /** @description Kind of error, for programs */
+                /** @description Machine-readable type of the error */
                 type: string;
-                /** @description What went wrong, for people */
+                /** @description Human-readable description of the error */
                 message: string;
-                /** @description Id of the request, for questions to support */
+                /** @description Id of the request, to quote when contacting support */
                 request_id?: string;
-                /** @description One entry for each field that is wrong; may be empty */
+                /** @description Problems with the request, such as one entry for each invalid field; may be empty */
                 errors: components["schemas"]["Problem"][];
             };
         };
         ExtraFee: {
             /** @description Name of the fee; null if not set */
             name: string | null;
-            /** @description What the fee is for; null if not set */
+            /** @description Description of the fee; null if not set */
             description: string | null;
-            /** @description Whether every guest pays it: 1 yes, 0 no; null if not set */
+            /** @description Whether the fee is mandatory for every guest: 1 for yes, 0 for no; null if not set */
             mandatory: number | null;
-            /** @description `percentage` or `percent` of the price of the stay; otherwise a fixed amount, any word; null if not set */
+            /** @description Type of the fee: `percentage` or `percent` for a share of the price of the stay, otherwise a fixed amount (any word); null if not set */
             type: string | null;
-            /** @description The amount in major units, or the percentage; null if not set */
+            /** @description Amount in major units, or percentage; null if not set */
             sum: number | null;
-            /** @description How often it is due; `once`, `one_time` or `one_off` is charged with a booking. May be, any word; null if not set */
+            /** @description Frequency of the fee: `once`, `one_time` or `one_off` for a fee charged with a booking (any word); null if not set */
             frequency: string | null;
         };
         ExtraFeeWrite: {
             /** @description Name of the fee; null if not set */
             name?: string | null;
-            /** @description What the fee is for; null if not set */
+            /** @description Description of the fee; null if not set */
             description?: string | null;
-            /** @description Whether every guest pays it: 1 yes, 0 no; null if not set */
+            /** @description Whether the fee is mandatory for every guest: 1 for yes, 0 for no; null if not set */
             mandatory?: number | null;
-            /** @description `percentage` or `percent` of the price of the stay; otherwise a fixed amount, any word; null if not set */
+            /** @description Type of the fee: `percentage` or `percent` for a share of the price of the stay, otherwise a fixed amount (any word); null if not set */
             type?: string | null;
-            /** @description The amount in major units, or the percentage; null if not set */
+            /** @description Amount in major units, or percentage; null if not set */
             sum?: number | null;
-            /** @description How often it is due; `once`, `one_time` or `one_off` is charged with a booking. May be, any word; null if not set */
+            /** @description Frequency of the fee: `once`, `one_time` or `one_off` for a fee charged with a booking (any word); null if not set */
             frequency?: string | null;
         };
         FeedPagination: {
-            /** @description The page requested */
+            /** @description Number of the requested page */
             current_page: number;
-            /** @description Items per page */
+            /** @description Maximum number of items per page */
             per_page: number;
-            /** @description Items that match, over all pages */
+            /** @description Total number of matching items across all pages */
             total: number;
-            /** @description The last page; read on while it is greater than `current_page` */
+            /** @description Number of the last page; there are more pages while it is greater than `current_page` */
             last_page: number;
-            /** @description Position of the first item of this page, from 1; null if the page is empty */
+            /** @description Position of the first item on this page, starting at 1; null if the page is empty */
             from: number | null;
-            /** @description Position of the last item of this page; null if the page is empty */
+            /** @description Position of the last item on this page, starting at 1; null if the page is empty */
             to: number | null;
             /** @description Cursor of the next page; null on the last page */
             next_cursor: string | null;
@@ -1503,21 +1503,21 @@ export interface components {
             email: string;
             /**
              * Format: date-time
-             * @description When the host account was created
+             * @description Time at which the host account was created
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the host last logged in; equal to `created_at` before the first login
+             * @description Time at which the host last logged in; equal to `created_at` before the first login
              */
             last_login_at: string;
         };
         Key: {
-            /** @description Id of the key; it survives a rotation */
+            /** @description Id of the key; unchanged by a rotation */
             id: number;
-            /** @description What the administrator called the key */
+            /** @description Name that the administrator gave the key */
             name: string;
-            /** @description The host account that the key acts for */
+            /** @description Host account that the key acts for */
             host: {
                 /** @description Name of the host account that the key belongs to */
                 name: string;
@@ -1527,71 +1527,71 @@ export interface components {
                  */
                 email: string;
             };
-            /** @description What the key may do; each operation names the permission that it needs */
+            /** @description Permissions of the key; each operation names the permission that it requires */
             permissions: ("users.read" | "users.write" | "bookings.read" | "bookings.write" | "listings.read" | "listings.write")[];
             /**
-             * @description Status of the key; unless it is `active`, requests get 401
+             * @description Status of the key; requests get 401 unless it is `active`
              * @enum {string}
              */
             status: "active" | "inactive" | "expired" | "revoked" | (string & {});
             /**
              * Format: date-time
-             * @description When the key expires; null if it does not
+             * @description Time at which the key expires; null if it never expires
              */
             expires_at: string | null;
             /**
              * Format: date-time
-             * @description When the previous secret of a rotated key stops working; null if no rotation is running
+             * @description Time at which the previous secret of a rotated key stops working; null if no rotation is in progress
              */
             previous_expires_at: string | null;
-            /** @description The main rate limit of the key */
+            /** @description Main rate limit of the key */
             rate_limit: {
-                /** @description Requests allowed in any window */
+                /** @description Number of requests allowed in any window */
                 limit: number;
-                /** @description Requests left at this moment */
+                /** @description Number of requests currently left */
                 remaining: number;
-                /** @description Length of the window in seconds */
+                /** @description Length of the window, in seconds */
                 window_seconds: number;
             };
-            /** @description How much the key has been used */
+            /** @description Usage of the key */
             usage: {
-                /** @description Requests made with the key so far, at most 2 s late */
+                /** @description Number of requests made with the key so far, at most 2 s out of date */
                 count: number;
                 /**
                  * Format: date-time
-                 * @description When the key was last used; null if never
+                 * @description Time at which the key was last used; null if never used
                  */
                 last_used_at: string | null;
             };
         };
         Listing: {
-            /** @description Our id of the listing */
+            /** @description Our id for the listing */
             id: number;
-            /** @description Another id of the listing, unique everywhere */
+            /** @description Globally unique second id of the listing */
             unique_id: string;
             /**
-             * @description Status of the listing; an administrator changes it
+             * @description Status of the listing; changed by an administrator
              * @enum {string}
              */
             listing_status: "draft" | "pending" | "published" | "inactive" | (string & {});
-            /** @description Your own id of the listing, unique within the host; decides which listing a create updates; null if not set */
+            /** @description Your own id for the listing, unique within the host; determines which listing a create updates; null if not set */
             original_id: string | null;
             /**
              * Format: uri
-             * @description Address of the listing on your side; recognizes it where ids are missing; stored, never fetched; null if not set
+             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; stored, never fetched; null if not set
              */
             original_url: string | null;
             /** @description Name of the listing */
             name: string;
             /** @description Size of the property, in `property_size_unit`; null if not set */
             property_size: number | null;
-            /** @description Unit of `property_size`, any word; null if not set */
+            /** @description Unit of `property_size` (any word); null if not set */
             property_size_unit: string | null;
             /** @description Parking; null if not set */
             parking: string | null;
-            /** @description Download speed in Mbit/s; null if not set */
+            /** @description Internet download speed, in Mbit/s; null if not set */
             internet_download: number | null;
-            /** @description Upload speed in Mbit/s; null if not set */
+            /** @description Internet upload speed, in Mbit/s; null if not set */
             internet_upload: number | null;
             /** @description Number of bedrooms; null if not set */
             bedrooms: number | null;
@@ -1599,16 +1599,16 @@ export interface components {
             bathrooms: number | null;
             /** @description Number of residents; null if not set */
             residents: number | null;
-            /** @description Texts for guests */
+            /** @description Descriptions for guests */
             descriptions: {
-                /** @description About the property; null if not set */
+                /** @description Description of the property; null if not set */
                 property: string | null;
-                /** @description About the neighbourhood; null if not set */
+                /** @description Description of the neighbourhood; null if not set */
                 neighborhood: string | null;
-                /** @description About the people who live there; null if not set */
+                /** @description Description of the residents; null if not set */
                 community: string | null;
             };
-            /** @description Where it is */
+            /** @description Location of the listing */
             location: {
                 /** @description Street and number; null if not set */
                 address: string | null;
@@ -1620,158 +1620,158 @@ export interface components {
                 city: string | null;
                 /** @description State or region; null if not set */
                 state: string | null;
-                /** @description Country, as a name or code; null if not set */
+                /** @description Country, as a name or a code; null if not set */
                 country: string | null;
-                /** @description Latitude in degrees; null if not set */
+                /** @description Latitude, in degrees; null if not set */
                 lat: number | null;
-                /** @description Longitude in degrees; null if not set */
+                /** @description Longitude, in degrees; null if not set */
                 lng: number | null;
             };
-            /** @description What the property offers; replaced as a whole with each write */
+            /** @description Amenities of the property; replaced as a whole by each write that includes this list */
             amenities: components["schemas"]["Reference"][];
-            /** @description Prices of the whole listing */
+            /** @description Prices that apply to the whole listing */
             prices: {
-                /** @description ISO currency code of all prices of the listing; null if not set */
+                /** @description ISO currency code of all prices in the listing; null if not set */
                 currency: string | null;
-                /** @description Kind of security deposit, any word; null if not set */
+                /** @description Kind of security deposit (any word); null if not set */
                 security_deposit_type: string | null;
                 /** @description Security deposit, in major units; null if not set */
                 security_deposit: number | null;
-                /** @description Fees beside the rent; replaced as a whole with each write */
+                /** @description Fees in addition to the rent; replaced as a whole by each write that includes this list */
                 extra_fees: components["schemas"]["ExtraFee"][];
             };
-            /** @description Room types, merged by id; room types left out stay */
+            /** @description Room types, merged by id; room types that are left out are kept */
             room_types: components["schemas"]["RoomType"][];
-            /** @description Rules for bookings */
+            /** @description Booking rules */
             bookings: {
-                /** @description Shortest stay in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; null if not set */
                 stay_min: number | null;
-                /** @description Notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; null if not set */
                 notice_min_days: number | null;
-                /** @description How far ahead a guest may move in, in days; null if not set */
+                /** @description Maximum time ahead that a guest may move in, in days; null if not set */
                 move_in_max_days: number | null;
                 /**
                  * Format: uri
-                 * @description Where guests apply; stored, never fetched; null if not set
+                 * @description URL at which guests apply; stored, never fetched; null if not set
                  */
                 application_url: string | null;
-                /** @description Cancellation policy, any word; null if not set */
+                /** @description Cancellation policy (any word); null if not set */
                 cancellation_policy: string | null;
-                /** @description Rules for bookings in words; null if not set */
+                /** @description Booking rules in prose; null if not set */
                 booking_rules: string | null;
             };
-            /** @description The people who live there */
+            /** @description Residents of the property */
             community: {
-                /** @description Youngest age; null if not set */
+                /** @description Minimum age of the residents; null if not set */
                 age_min: number | null;
-                /** @description Oldest age; null if not set */
+                /** @description Maximum age of the residents; null if not set */
                 age_max: number | null;
-                /** @description Average age; null if not set */
+                /** @description Average age of the residents; null if not set */
                 age_avg: number | null;
-                /** @description Gender, any word; null if not set */
+                /** @description Gender (any word); null if not set */
                 gender: string | null;
-                /** @description Ratio of genders; null if not set */
+                /** @description Gender ratio of the residents; null if not set */
                 gender_ratio: number | null;
-                /** @description Events; replaced as a whole with each write */
+                /** @description Events; replaced as a whole by each write that includes this list */
                 events: components["schemas"]["Reference"][];
-                /** @description Who looks after the residents */
+                /** @description Community manager */
                 community_manager: {
                     /** @description Name; null if not set */
                     name: string | null;
                     /**
                      * Format: uri
-                     * @description Address of a picture; stored, never fetched; null if not set
+                     * @description URL of a photo of the manager; stored, never fetched; null if not set
                      */
                     photo: string | null;
-                    /** @description Whether the manager is on site: 1 yes, 0 no; null if not set */
+                    /** @description Whether the manager is on site: 1 for yes, 0 for no; null if not set */
                     onsite: number | null;
                 };
-                /** @description Kinds of community; replaced as a whole with each write */
+                /** @description Kinds of community; replaced as a whole by each write that includes this list */
                 types: components["schemas"]["Reference"][];
             };
             /** @description Pictures and tours */
             media: {
                 /**
                  * Format: uri
-                 * @description Address of a 3D tour; stored, never fetched; null if not set
+                 * @description URL of a 3D tour; stored, never fetched; null if not set
                  */
                 "3d_tour": string | null;
-                /** @description A video */
+                /** @description Video tour */
                 video_tour: {
-                    /** @description Host of the video, any word; null if not set */
+                    /** @description Hosting service of the video (any word); null if not set */
                     type: string | null;
                     /**
                      * Format: uri
-                     * @description Address of the video; stored, never fetched; null if not set
+                     * @description URL of the video; stored, never fetched; null if not set
                      */
                     url: string | null;
                 };
                 /** @description Photos */
                 photos: {
-                    /** @description Photos of the property; replaced as a whole with each write */
+                    /** @description Photos of the property; replaced as a whole by each write that includes this list */
                     property: components["schemas"]["Photo"][];
-                    /** @description Photos of the community; replaced as a whole with each write */
+                    /** @description Photos of the community; replaced as a whole by each write that includes this list */
                     community: components["schemas"]["Photo"][];
                 };
             };
-            /** @description What a guest needs on arrival and departure */
+            /** @description Instructions for arrival and departure */
             instructions: {
-                /** @description Earliest check-in, as HH:MM; null if not set */
+                /** @description Earliest check-in time, as HH:MM; null if not set */
                 check_in_earliest: string | null;
-                /** @description Latest check-in, as HH:MM; null if not set */
+                /** @description Latest check-in time, as HH:MM; null if not set */
                 check_in_latest: string | null;
-                /** @description Latest check-out, as HH:MM; null if not set */
+                /** @description Latest check-out time, as HH:MM; null if not set */
                 check_out_latest: string | null;
-                /** @description Who receives the guest; null if not set */
+                /** @description Name of the person who receives the guest; null if not set */
                 check_in_contact_person: string | null;
-                /** @description Country code of the telephone number; null if not set */
+                /** @description Country code of the check-in telephone number; null if not set */
                 check_in_telephone_country: string | null;
-                /** @description Telephone number; null if not set */
+                /** @description Check-in telephone number; null if not set */
                 check_in_telephone_number: string | null;
-                /** @description How to get in; null if not set */
+                /** @description Instructions for check-in; null if not set */
                 check_in_instructions: string | null;
-                /** @description How to get there; null if not set */
+                /** @description Directions to the property; null if not set */
                 directions: string | null;
-                /** @description How the house works; null if not set */
+                /** @description House manual; null if not set */
                 house_manual: string | null;
             };
-            /** @description Frequently asked questions; replaced as a whole with each write */
+            /** @description Frequently asked questions; replaced as a whole by each write that includes this list */
             faq: components["schemas"]["FrequentQuestion"][];
-            /** @description Ratings elsewhere */
+            /** @description External ratings */
             rating: {
-                /** @description Id in an external directory of places; null if not set */
+                /** @description Id of the listing in an external directory of places; null if not set */
                 places_id: string | null;
             };
             /**
              * Format: date-time
-             * @description When the listing was created
+             * @description Time at which the listing was created
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the listing or its rates last changed
+             * @description Time at which the listing or its rates last changed
              */
             updated_at: string;
         };
         ListingCreate: {
-            /** @description Your own id of the listing, unique within the host; decides which listing a create updates; null if not set */
+            /** @description Your own id for the listing, unique within the host; determines which listing a create updates; null if not set */
             original_id?: string | null;
             /**
              * Format: uri
-             * @description Address of the listing on your side; recognizes it where ids are missing; stored, never fetched; null if not set
+             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; stored, never fetched; null if not set
              */
             original_url?: string | null;
             /** @description Name of the listing */
             name: string;
             /** @description Size of the property, in `property_size_unit`; null if not set */
             property_size?: number | null;
-            /** @description Unit of `property_size`, any word; null if not set */
+            /** @description Unit of `property_size` (any word); null if not set */
             property_size_unit?: string | null;
             /** @description Parking; null if not set */
             parking?: string | null;
-            /** @description Download speed in Mbit/s; null if not set */
+            /** @description Internet download speed, in Mbit/s; null if not set */
             internet_download?: number | null;
-            /** @description Upload speed in Mbit/s; null if not set */
+            /** @description Internet upload speed, in Mbit/s; null if not set */
             internet_upload?: number | null;
             /** @description Number of bedrooms; null if not set */
             bedrooms?: number | null;
@@ -1779,16 +1779,16 @@ export interface components {
             bathrooms?: number | null;
             /** @description Number of residents; null if not set */
             residents?: number | null;
-            /** @description Texts for guests */
+            /** @description Descriptions for guests */
             descriptions?: {
-                /** @description About the property; null if not set */
+                /** @description Description of the property; null if not set */
                 property?: string | null;
-                /** @description About the neighbourhood; null if not set */
+                /** @description Description of the neighbourhood; null if not set */
                 neighborhood?: string | null;
-                /** @description About the people who live there; null if not set */
+                /** @description Description of the residents; null if not set */
                 community?: string | null;
             };
-            /** @description Where it is */
+            /** @description Location of the listing */
             location?: {
                 /** @description Street and number; null if not set */
                 address?: string | null;
@@ -1800,148 +1800,148 @@ export interface components {
                 city?: string | null;
                 /** @description State or region; null if not set */
                 state?: string | null;
-                /** @description Country, as a name or code; null if not set */
+                /** @description Country, as a name or a code; null if not set */
                 country?: string | null;
-                /** @description Latitude in degrees; null if not set */
+                /** @description Latitude, in degrees; null if not set */
                 lat?: number | null;
-                /** @description Longitude in degrees; null if not set */
+                /** @description Longitude, in degrees; null if not set */
                 lng?: number | null;
             };
-            /** @description What the property offers; replaced as a whole with each write; at most 500 */
+            /** @description Amenities of the property; replaced as a whole by each write that includes this list; at most 500 entries */
             amenities?: components["schemas"]["ReferenceWrite"][];
-            /** @description Prices of the whole listing */
+            /** @description Prices that apply to the whole listing */
             prices?: {
-                /** @description ISO currency code of all prices of the listing; null if not set */
+                /** @description ISO currency code of all prices in the listing; null if not set */
                 currency?: string | null;
-                /** @description Kind of security deposit, any word; null if not set */
+                /** @description Kind of security deposit (any word); null if not set */
                 security_deposit_type?: string | null;
                 /** @description Security deposit, in major units; null if not set */
                 security_deposit?: number | null;
-                /** @description Fees beside the rent; replaced as a whole with each write; at most 500 */
+                /** @description Fees in addition to the rent; replaced as a whole by each write that includes this list; at most 500 entries */
                 extra_fees?: components["schemas"]["ExtraFeeWrite"][];
             };
-            /** @description Room types, merged by id; room types left out stay; at most 500 */
+            /** @description Room types, merged by id; room types that are left out are kept; at most 500 entries */
             room_types?: components["schemas"]["RoomTypeWrite"][];
-            /** @description Rules for bookings */
+            /** @description Booking rules */
             bookings?: {
-                /** @description Shortest stay in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; null if not set */
                 stay_min?: number | null;
-                /** @description Notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; null if not set */
                 notice_min_days?: number | null;
-                /** @description How far ahead a guest may move in, in days; null if not set */
+                /** @description Maximum time ahead that a guest may move in, in days; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
-                 * @description Where guests apply; stored, never fetched; null if not set
+                 * @description URL at which guests apply; stored, never fetched; null if not set
                  */
                 application_url?: string | null;
-                /** @description Cancellation policy, any word; null if not set */
+                /** @description Cancellation policy (any word); null if not set */
                 cancellation_policy?: string | null;
-                /** @description Rules for bookings in words; null if not set */
+                /** @description Booking rules in prose; null if not set */
                 booking_rules?: string | null;
             };
-            /** @description The people who live there */
+            /** @description Residents of the property */
             community?: {
-                /** @description Youngest age; null if not set */
+                /** @description Minimum age of the residents; null if not set */
                 age_min?: number | null;
-                /** @description Oldest age; null if not set */
+                /** @description Maximum age of the residents; null if not set */
                 age_max?: number | null;
-                /** @description Average age; null if not set */
+                /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender, any word; null if not set */
+                /** @description Gender (any word); null if not set */
                 gender?: string | null;
-                /** @description Ratio of genders; null if not set */
+                /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
-                /** @description Events; replaced as a whole with each write; at most 500 */
+                /** @description Events; replaced as a whole by each write that includes this list; at most 500 entries */
                 events?: components["schemas"]["ReferenceWrite"][];
-                /** @description Who looks after the residents */
+                /** @description Community manager */
                 community_manager?: {
                     /** @description Name; null if not set */
                     name?: string | null;
                     /**
                      * Format: uri
-                     * @description Address of a picture; stored, never fetched; null if not set
+                     * @description URL of a photo of the manager; stored, never fetched; null if not set
                      */
                     photo?: string | null;
-                    /** @description Whether the manager is on site: 1 yes, 0 no; null if not set */
+                    /** @description Whether the manager is on site: 1 for yes, 0 for no; null if not set */
                     onsite?: number | null;
                 };
-                /** @description Kinds of community; replaced as a whole with each write; at most 500 */
+                /** @description Kinds of community; replaced as a whole by each write that includes this list; at most 500 entries */
                 types?: components["schemas"]["ReferenceWrite"][];
             };
             /** @description Pictures and tours */
             media?: {
                 /**
                  * Format: uri
-                 * @description Address of a 3D tour; stored, never fetched; null if not set
+                 * @description URL of a 3D tour; stored, never fetched; null if not set
                  */
                 "3d_tour"?: string | null;
-                /** @description A video */
+                /** @description Video tour */
                 video_tour?: {
-                    /** @description Host of the video, any word; null if not set */
+                    /** @description Hosting service of the video (any word); null if not set */
                     type?: string | null;
                     /**
                      * Format: uri
-                     * @description Address of the video; stored, never fetched; null if not set
+                     * @description URL of the video; stored, never fetched; null if not set
                      */
                     url?: string | null;
                 };
                 /** @description Photos */
                 photos?: {
-                    /** @description Photos of the property; replaced as a whole with each write; at most 500 */
+                    /** @description Photos of the property; replaced as a whole by each write that includes this list; at most 500 entries */
                     property?: components["schemas"]["PhotoWrite"][];
-                    /** @description Photos of the community; replaced as a whole with each write; at most 500 */
+                    /** @description Photos of the community; replaced as a whole by each write that includes this list; at most 500 entries */
                     community?: components["schemas"]["PhotoWrite"][];
                 };
             };
-            /** @description What a guest needs on arrival and departure */
+            /** @description Instructions for arrival and departure */
             instructions?: {
-                /** @description Earliest check-in, as HH:MM; null if not set */
+                /** @description Earliest check-in time, as HH:MM; null if not set */
                 check_in_earliest?: string | null;
-                /** @description Latest check-in, as HH:MM; null if not set */
+                /** @description Latest check-in time, as HH:MM; null if not set */
                 check_in_latest?: string | null;
-                /** @description Latest check-out, as HH:MM; null if not set */
+                /** @description Latest check-out time, as HH:MM; null if not set */
                 check_out_latest?: string | null;
-                /** @description Who receives the guest; null if not set */
+                /** @description Name of the person who receives the guest; null if not set */
                 check_in_contact_person?: string | null;
-                /** @description Country code of the telephone number; null if not set */
+                /** @description Country code of the check-in telephone number; null if not set */
                 check_in_telephone_country?: string | null;
-                /** @description Telephone number; null if not set */
+                /** @description Check-in telephone number; null if not set */
                 check_in_telephone_number?: string | null;
-                /** @description How to get in; null if not set */
+                /** @description Instructions for check-in; null if not set */
                 check_in_instructions?: string | null;
-                /** @description How to get there; null if not set */
+                /** @description Directions to the property; null if not set */
                 directions?: string | null;
-                /** @description How the house works; null if not set */
+                /** @description House manual; null if not set */
                 house_manual?: string | null;
             };
-            /** @description Frequently asked questions; replaced as a whole with each write; at most 500 */
+            /** @description Frequently asked questions; replaced as a whole by each write that includes this list; at most 500 entries */
             faq?: components["schemas"]["FrequentQuestionWrite"][];
-            /** @description Ratings elsewhere */
+            /** @description External ratings */
             rating?: {
-                /** @description Id in an external directory of places; null if not set */
+                /** @description Id of the listing in an external directory of places; null if not set */
                 places_id?: string | null;
             };
         };
         ListingPatch: {
-            /** @description Your own id of the listing, unique within the host; decides which listing a create updates; null if not set */
+            /** @description Your own id for the listing, unique within the host; determines which listing a create updates; null if not set */
             original_id?: string | null;
             /**
              * Format: uri
-             * @description Address of the listing on your side; recognizes it where ids are missing; stored, never fetched; null if not set
+             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; stored, never fetched; null if not set
              */
             original_url?: string | null;
             /** @description Name of the listing */
             name?: string;
             /** @description Size of the property, in `property_size_unit`; null if not set */
             property_size?: number | null;
-            /** @description Unit of `property_size`, any word; null if not set */
+            /** @description Unit of `property_size` (any word); null if not set */
             property_size_unit?: string | null;
             /** @description Parking; null if not set */
             parking?: string | null;
-            /** @description Download speed in Mbit/s; null if not set */
+            /** @description Internet download speed, in Mbit/s; null if not set */
             internet_download?: number | null;
-            /** @description Upload speed in Mbit/s; null if not set */
+            /** @description Internet upload speed, in Mbit/s; null if not set */
             internet_upload?: number | null;
             /** @description Number of bedrooms; null if not set */
             bedrooms?: number | null;
@@ -1949,16 +1949,16 @@ export interface components {
             bathrooms?: number | null;
             /** @description Number of residents; null if not set */
             residents?: number | null;
-            /** @description Texts for guests */
+            /** @description Descriptions for guests */
             descriptions?: {
-                /** @description About the property; null if not set */
+                /** @description Description of the property; null if not set */
                 property?: string | null;
-                /** @description About the neighbourhood; null if not set */
+                /** @description Description of the neighbourhood; null if not set */
                 neighborhood?: string | null;
-                /** @description About the people who live there; null if not set */
+                /** @description Description of the residents; null if not set */
                 community?: string | null;
             };
-            /** @description Where it is */
+            /** @description Location of the listing */
             location?: {
                 /** @description Street and number; null if not set */
                 address?: string | null;
@@ -1970,178 +1970,178 @@ export interface components {
                 city?: string | null;
                 /** @description State or region; null if not set */
                 state?: string | null;
-                /** @description Country, as a name or code; null if not set */
+                /** @description Country, as a name or a code; null if not set */
                 country?: string | null;
-                /** @description Latitude in degrees; null if not set */
+                /** @description Latitude, in degrees; null if not set */
                 lat?: number | null;
-                /** @description Longitude in degrees; null if not set */
+                /** @description Longitude, in degrees; null if not set */
                 lng?: number | null;
             };
-            /** @description What the property offers; replaced as a whole with each write; at most 500 */
+            /** @description Amenities of the property; replaced as a whole by each write that includes this list; at most 500 entries */
             amenities?: components["schemas"]["ReferenceWrite"][];
-            /** @description Prices of the whole listing */
+            /** @description Prices that apply to the whole listing */
             prices?: {
-                /** @description ISO currency code of all prices of the listing; null if not set */
+                /** @description ISO currency code of all prices in the listing; null if not set */
                 currency?: string | null;
-                /** @description Kind of security deposit, any word; null if not set */
+                /** @description Kind of security deposit (any word); null if not set */
                 security_deposit_type?: string | null;
                 /** @description Security deposit, in major units; null if not set */
                 security_deposit?: number | null;
-                /** @description Fees beside the rent; replaced as a whole with each write; at most 500 */
+                /** @description Fees in addition to the rent; replaced as a whole by each write that includes this list; at most 500 entries */
                 extra_fees?: components["schemas"]["ExtraFeeWrite"][];
             };
-            /** @description Room types, merged by id; room types left out stay; at most 500 */
+            /** @description Room types, merged by id; room types that are left out are kept; at most 500 entries */
             room_types?: components["schemas"]["RoomTypeWrite"][];
-            /** @description Rules for bookings */
+            /** @description Booking rules */
             bookings?: {
-                /** @description Shortest stay in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; null if not set */
                 stay_min?: number | null;
-                /** @description Notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; null if not set */
                 notice_min_days?: number | null;
-                /** @description How far ahead a guest may move in, in days; null if not set */
+                /** @description Maximum time ahead that a guest may move in, in days; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
-                 * @description Where guests apply; stored, never fetched; null if not set
+                 * @description URL at which guests apply; stored, never fetched; null if not set
                  */
                 application_url?: string | null;
-                /** @description Cancellation policy, any word; null if not set */
+                /** @description Cancellation policy (any word); null if not set */
                 cancellation_policy?: string | null;
-                /** @description Rules for bookings in words; null if not set */
+                /** @description Booking rules in prose; null if not set */
                 booking_rules?: string | null;
             };
-            /** @description The people who live there */
+            /** @description Residents of the property */
             community?: {
-                /** @description Youngest age; null if not set */
+                /** @description Minimum age of the residents; null if not set */
                 age_min?: number | null;
-                /** @description Oldest age; null if not set */
+                /** @description Maximum age of the residents; null if not set */
                 age_max?: number | null;
-                /** @description Average age; null if not set */
+                /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender, any word; null if not set */
+                /** @description Gender (any word); null if not set */
                 gender?: string | null;
-                /** @description Ratio of genders; null if not set */
+                /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
-                /** @description Events; replaced as a whole with each write; at most 500 */
+                /** @description Events; replaced as a whole by each write that includes this list; at most 500 entries */
                 events?: components["schemas"]["ReferenceWrite"][];
-                /** @description Who looks after the residents */
+                /** @description Community manager */
                 community_manager?: {
                     /** @description Name; null if not set */
                     name?: string | null;
                     /**
                      * Format: uri
-                     * @description Address of a picture; stored, never fetched; null if not set
+                     * @description URL of a photo of the manager; stored, never fetched; null if not set
                      */
                     photo?: string | null;
-                    /** @description Whether the manager is on site: 1 yes, 0 no; null if not set */
+                    /** @description Whether the manager is on site: 1 for yes, 0 for no; null if not set */
                     onsite?: number | null;
                 };
-                /** @description Kinds of community; replaced as a whole with each write; at most 500 */
+                /** @description Kinds of community; replaced as a whole by each write that includes this list; at most 500 entries */
                 types?: components["schemas"]["ReferenceWrite"][];
             };
             /** @description Pictures and tours */
             media?: {
                 /**
                  * Format: uri
-                 * @description Address of a 3D tour; stored, never fetched; null if not set
+                 * @description URL of a 3D tour; stored, never fetched; null if not set
                  */
                 "3d_tour"?: string | null;
-                /** @description A video */
+                /** @description Video tour */
                 video_tour?: {
-                    /** @description Host of the video, any word; null if not set */
+                    /** @description Hosting service of the video (any word); null if not set */
                     type?: string | null;
                     /**
                      * Format: uri
-                     * @description Address of the video; stored, never fetched; null if not set
+                     * @description URL of the video; stored, never fetched; null if not set
                      */
                     url?: string | null;
                 };
                 /** @description Photos */
                 photos?: {
-                    /** @description Photos of the property; replaced as a whole with each write; at most 500 */
+                    /** @description Photos of the property; replaced as a whole by each write that includes this list; at most 500 entries */
                     property?: components["schemas"]["PhotoWrite"][];
-                    /** @description Photos of the community; replaced as a whole with each write; at most 500 */
+                    /** @description Photos of the community; replaced as a whole by each write that includes this list; at most 500 entries */
                     community?: components["schemas"]["PhotoWrite"][];
                 };
             };
-            /** @description What a guest needs on arrival and departure */
+            /** @description Instructions for arrival and departure */
             instructions?: {
-                /** @description Earliest check-in, as HH:MM; null if not set */
+                /** @description Earliest check-in time, as HH:MM; null if not set */
                 check_in_earliest?: string | null;
-                /** @description Latest check-in, as HH:MM; null if not set */
+                /** @description Latest check-in time, as HH:MM; null if not set */
                 check_in_latest?: string | null;
-                /** @description Latest check-out, as HH:MM; null if not set */
+                /** @description Latest check-out time, as HH:MM; null if not set */
                 check_out_latest?: string | null;
-                /** @description Who receives the guest; null if not set */
+                /** @description Name of the person who receives the guest; null if not set */
                 check_in_contact_person?: string | null;
-                /** @description Country code of the telephone number; null if not set */
+                /** @description Country code of the check-in telephone number; null if not set */
                 check_in_telephone_country?: string | null;
-                /** @description Telephone number; null if not set */
+                /** @description Check-in telephone number; null if not set */
                 check_in_telephone_number?: string | null;
-                /** @description How to get in; null if not set */
+                /** @description Instructions for check-in; null if not set */
                 check_in_instructions?: string | null;
-                /** @description How to get there; null if not set */
+                /** @description Directions to the property; null if not set */
                 directions?: string | null;
-                /** @description How the house works; null if not set */
+                /** @description House manual; null if not set */
                 house_manual?: string | null;
             };
-            /** @description Frequently asked questions; replaced as a whole with each write; at most 500 */
+            /** @description Frequently asked questions; replaced as a whole by each write that includes this list; at most 500 entries */
             faq?: components["schemas"]["FrequentQuestionWrite"][];
-            /** @description Ratings elsewhere */
+            /** @description External ratings */
             rating?: {
-                /** @description Id in an external directory of places; null if not set */
+                /** @description Id of the listing in an external directory of places; null if not set */
                 places_id?: string | null;
             };
         };
         ListingSummary: {
-            /** @description Our id of the listing */
+            /** @description Our id for the listing */
             id: number;
-            /** @description Another id of the listing, unique everywhere */
+            /** @description Globally unique second id of the listing */
             unique_id: string;
-            /** @description Your own id of the listing; null if not set */
+            /** @description Your own id for the listing; null if not set */
             original_id: string | null;
             /** @description Name of the listing */
             name: string;
             /**
-             * @description Status of the listing; an administrator changes it
+             * @description Status of the listing; changed by an administrator
              * @enum {string}
              */
             listing_status: "draft" | "pending" | "published" | "inactive" | (string & {});
             /**
              * Format: date-time
-             * @description When the listing or its rates last changed
+             * @description Time at which the listing or its rates last changed
              */
             updated_at: string;
-            /** @description Its room types */
+            /** @description Room types of the listing */
             room_types: components["schemas"]["RoomTypeName"][];
         };
         ListingWriteResult: {
             /**
-             * @description What was done
+             * @description Action that was taken
              * @enum {string}
              */
             action: "created" | "updated" | (string & {});
-            /** @description The listing that was written */
+            /** @description Listing that was written */
             data: {
-                /** @description Our id of the listing */
+                /** @description Our id for the listing */
                 id: number;
-                /** @description Your own id of the listing; null if not set */
+                /** @description Your own id for the listing; null if not set */
                 original_id: string | null;
-                /** @description Where to look at it */
+                /** @description Links to the listing */
                 links: {
                     /**
                      * Format: uri
-                     * @description Address of a preview page
+                     * @description URL of a preview page
                      */
                     preview: string;
                 };
             };
-            /** @description About the response */
+            /** @description Metadata of the response */
             meta: {
-                /** @description Id of the request, for questions to support */
+                /** @description Id of the request, to quote when contacting support */
                 request_id?: string;
                 /**
-                 * @description Present and true in the sandbox
+                 * @description True in the sandbox; absent on live data
                  * @constant
                  */
                 sandbox?: true;
@@ -2151,21 +2151,21 @@ export interface components {
             /** @description Id of the message */
             id: number;
             /**
-             * @description Who sent it
+             * @description Side that sent the message
              * @enum {string}
              */
             sender: "guest" | "host" | (string & {});
-            /** @description Name of the sender when it was sent */
+            /** @description Name of the sender at the time of sending */
             sender_name: string;
             /** @description Text of the message */
             text: string;
-            /** @description Whether the message has been seen; reading it here does not change that */
+            /** @description Whether the message has been seen; reading it through this API does not mark it as seen */
             is_seen: boolean;
         };
         MessageCreate: {
-            /** @description The message to the guest */
+            /** @description Message to the guest */
             message: {
-                /** @description Text of the message, trimmed; the same text again within a minute is not sent twice */
+                /** @description Text of the message, trimmed; the same text sent again within a minute is not delivered twice */
                 text: string;
             };
         };
@@ -2173,101 +2173,101 @@ export interface components {
             /** @description Id of the message */
             id: number;
             /**
-             * @description Who sent it
+             * @description Side that sent the message
              * @enum {string}
              */
             sender: "guest" | "host" | (string & {});
-            /** @description Name of the sender when it was sent */
+            /** @description Name of the sender at the time of sending */
             sender_name: string;
             /** @description Text of the message */
             text: string;
-            /** @description Whether the message has been seen; reading it here does not change that */
+            /** @description Whether the message has been seen; reading it through this API does not mark it as seen */
             is_seen: boolean;
-            /** @description Id of the booking whose conversation it belongs to */
+            /** @description Id of the booking that the message belongs to */
             booking_id: number;
-            /** @description Id of the listing of that booking */
+            /** @description Id of the booking's listing */
             listing_id: number;
             /**
              * Format: date-time
-             * @description When it was sent
+             * @description Time at which the message was sent
              */
             sent_at: string;
-            /** @description Version of this message, in UTC; pass the last one as `updated_after` */
+            /** @description Version of this message, in UTC; pass the last version received as `updated_after` */
             version: string;
             /**
              * Format: date-time
-             * @description When its text was erased; null for all others
+             * @description Time at which the text was erased; null if it has not been erased
              */
             erased_at: string | null;
         };
         Night: {
             /**
              * Format: date
-             * @description The night, by its first day
+             * @description Date on which the night begins
              */
             date: string;
-            /** @description Units of the range that covers the night; null where no range does, which leaves it open */
+            /** @description Number of units in the range that covers the night; null if no range covers it, in which case the night is open */
             available: number | null;
-            /** @description Active stays that are subtracted: those made since the range was written, or all without one */
+            /** @description Number of active stays made since the range was written, or of all active stays if no range covers the night */
             booked: number;
-            /** @description What is left: a booking is refused at 0; null where no range covers the night */
+            /** @description Number of units left; bookings are refused at 0 or below; null if no range covers the night */
             left: number | null;
         };
         Pagination: {
-            /** @description The page requested */
+            /** @description Number of the requested page */
             current_page: number;
-            /** @description Items per page */
+            /** @description Maximum number of items per page */
             per_page: number;
-            /** @description Items that match, over all pages */
+            /** @description Total number of matching items across all pages */
             total: number;
-            /** @description The last page; read on while it is greater than `current_page` */
+            /** @description Number of the last page; there are more pages while it is greater than `current_page` */
             last_page: number;
-            /** @description Position of the first item of this page, from 1; null if the page is empty */
+            /** @description Position of the first item on this page, starting at 1; null if the page is empty */
             from: number | null;
-            /** @description Position of the last item of this page; null if the page is empty */
+            /** @description Position of the last item on this page, starting at 1; null if the page is empty */
             to: number | null;
         };
         Photo: {
             /**
              * Format: uri
-             * @description Address of the picture; stored, never fetched; null if not set
+             * @description URL of the picture; stored, never fetched; null if not set
              */
             url: string | null;
-            /** @description What the picture shows; null if not set */
+            /** @description Description of the picture; null if not set */
             description: string | null;
         };
         PhotoWrite: {
             /**
              * Format: uri
-             * @description Address of the picture; stored, never fetched; null if not set
+             * @description URL of the picture; stored, never fetched; null if not set
              */
             url?: string | null;
-            /** @description What the picture shows; null if not set */
+            /** @description Description of the picture; null if not set */
             description?: string | null;
         };
-        /** @description One field that is wrong */
+        /** @description One problem with the request */
         Problem: {
-            /** @description Which field, with dots and indexes: `room_types.0.name` */
+            /** @description Path of the field, with dots and indexes, such as `room_types.0.name` */
             path: string;
             /**
-             * @description What is wrong, for programs
+             * @description Machine-readable code of the problem
              * @enum {string}
              */
             code: "required" | "invalid" | "max" | "min" | "unavailable" | "conflict" | "forbidden" | "rate_limited";
-            /** @description What is wrong, for people */
+            /** @description Human-readable description of the problem */
             message: string;
         };
         ProviderKeyResult: {
             /**
-             * @description What was done with the key
+             * @description Outcome of storing the key
              * @enum {string}
              */
             status: "created" | "updated" | "unchanged" | (string & {});
-            /** @description The same in words */
+            /** @description Outcome in words */
             message: string;
         };
         ProviderKeyWrite: {
-            /** @description The host's own key at the provider, trimmed; stored encrypted and never shown again */
+            /** @description Host's own key at the provider, trimmed; stored encrypted and never shown again */
             provider_api_key: string;
         };
         RateItem: {
@@ -2275,321 +2275,321 @@ export interface components {
             listing_id: number;
             /** @description Id of a room type of that listing */
             room_type_id: number;
-            /** @description Price of a month without a price of its own, in major units */
+            /** @description Price for months that have no price of their own, in major units */
             base_price: number;
-            /** @description ISO currency code, which must equal the listing's currency; null or absent means the listing's currency */
+            /** @description ISO currency code, which must match the listing's currency; defaults to that currency if null or absent */
             currency?: string | null;
-            /** @description Price of January in major units; null clears it, absent keeps it */
+            /** @description Price for January, in major units; null clears the price, and an absent field keeps it */
             price_jan?: number | null;
-            /** @description Price of February in major units; null clears it, absent keeps it */
+            /** @description Price for February, in major units; null clears the price, and an absent field keeps it */
             price_feb?: number | null;
-            /** @description Price of March in major units; null clears it, absent keeps it */
+            /** @description Price for March, in major units; null clears the price, and an absent field keeps it */
             price_mar?: number | null;
-            /** @description Price of April in major units; null clears it, absent keeps it */
+            /** @description Price for April, in major units; null clears the price, and an absent field keeps it */
             price_apr?: number | null;
-            /** @description Price of May in major units; null clears it, absent keeps it */
+            /** @description Price for May, in major units; null clears the price, and an absent field keeps it */
             price_may?: number | null;
-            /** @description Price of June in major units; null clears it, absent keeps it */
+            /** @description Price for June, in major units; null clears the price, and an absent field keeps it */
             price_jun?: number | null;
-            /** @description Price of July in major units; null clears it, absent keeps it */
+            /** @description Price for July, in major units; null clears the price, and an absent field keeps it */
             price_jul?: number | null;
-            /** @description Price of August in major units; null clears it, absent keeps it */
+            /** @description Price for August, in major units; null clears the price, and an absent field keeps it */
             price_aug?: number | null;
-            /** @description Price of September in major units; null clears it, absent keeps it */
+            /** @description Price for September, in major units; null clears the price, and an absent field keeps it */
             price_sep?: number | null;
-            /** @description Price of October in major units; null clears it, absent keeps it */
+            /** @description Price for October, in major units; null clears the price, and an absent field keeps it */
             price_oct?: number | null;
-            /** @description Price of November in major units; null clears it, absent keeps it */
+            /** @description Price for November, in major units; null clears the price, and an absent field keeps it */
             price_nov?: number | null;
-            /** @description Price of December in major units; null clears it, absent keeps it */
+            /** @description Price for December, in major units; null clears the price, and an absent field keeps it */
             price_dec?: number | null;
         };
         RateJob: {
-            /** @description Id of the job: the `meta.job_id` of the write */
+            /** @description Id of the job, returned as `meta.job_id` by the write */
             id: number;
             /**
-             * @description Whether the rates are still waiting, are applied and visible to everybody, or have failed as a whole
+             * @description Status of the job: the rates are waiting, have been applied and are visible to everyone, or failed as a whole
              * @enum {string}
              */
             status: "waiting" | "applied" | "failed" | (string & {});
-            /** @description Why it failed, by item; empty otherwise */
+            /** @description Problems that made the job fail, by item; empty if it has not failed */
             errors: {
-                /** @description Where the problem is, as in the request: `data.0.room_type_id` */
+                /** @description Path of the problem in the request, such as `data.0.room_type_id` */
                 path: string;
-                /** @description What kind of problem it is */
+                /** @description Code for the kind of problem */
                 code: string;
-                /** @description What is expected there, in words */
+                /** @description Human-readable description of what is expected at this path */
                 message: string;
             }[];
             /**
              * Format: date-time
-             * @description When the write was accepted
+             * @description Time at which the write was accepted
              */
             accepted_at: string;
             /**
              * Format: date-time
-             * @description When it was applied; null if it is not
+             * @description Time at which the rates were applied; null if they have not been applied
              */
             applied_at: string | null;
-            /** @description How many items the write had */
+            /** @description Number of items in the write */
             items: number;
         };
         RatesWrite: {
-            /** @description Items, written all or nothing; later ones win; at most 1000 */
+            /** @description Items to write, all or nothing; if items conflict, the later one wins; at most 1000 entries */
             data: components["schemas"]["RateItem"][];
         };
         Reference: {
-            /** @description Id in the platform's own list */
+            /** @description Id of the entry in the platform's own list */
             id: number;
         };
         ReferenceWrite: {
-            /** @description Id in the platform's own list */
+            /** @description Id of the entry in the platform's own list */
             id: number;
         };
         Request: {
-            /** @description Id of this entry; a request id may repeat */
+            /** @description Id of the entry; unique, unlike a request id, which may repeat */
             id: string;
-            /** @description The `X-Request-Id` of the response; null where ids are switched off */
+            /** @description `X-Request-Id` of the response; null if request ids are switched off */
             request_id: string | null;
             /**
              * Format: date-time
-             * @description When the request arrived
+             * @description Time at which the request arrived
              */
             at: string;
             /** @description Method of the request */
             method: string;
-            /** @description Path of the request without its query; `…` stands for what had not its proper form */
+            /** @description Path of the request without its query; `…` stands for malformed parts */
             path: string;
-            /** @description Status of the response; 0 where a fault of the sandbox left the request without one */
+            /** @description Status of the response; 0 if a sandbox fault left the request without a response */
             status: number;
-            /** @description The error of the response; null for a success */
+            /** @description Error in the response; null if the request succeeded */
             error: {
                 /** @description Kind of error, as in the response */
                 type: string;
-                /** @description What went wrong, in words */
+                /** @description Description of the error */
                 message: string;
-                /** @description The single problems, the first 20 of them */
+                /** @description Individual problems, at most the first 20 */
                 errors: {
-                    /** @description Where the problem is, as in the request: `data.0.room_type_id` */
+                    /** @description Path of the problem in the request, such as `data.0.room_type_id` */
                     path: string;
-                    /** @description What kind of problem it is */
+                    /** @description Code for the kind of problem */
                     code: string;
-                    /** @description What is expected there, in words */
+                    /** @description Human-readable description of what is expected at this path */
                     message: string;
                 }[];
             } | null;
-            /** @description Milliseconds it took, without the time for which `wait` held it */
+            /** @description Duration of the request in milliseconds, excluding the time for which `wait` held it */
             duration_ms: number;
-            /** @description True for the replay of an earlier response with the same `Idempotency-Key` */
+            /** @description True if the response replayed an earlier one with the same `Idempotency-Key` */
             replayed: boolean;
             /** @description True for a request to the sandbox */
             sandbox: boolean;
-            /** @description Address that the request came from */
+            /** @description Client address of the request */
             address: string;
-            /** @description The fault of the sandbox that the request met; null for none */
+            /** @description Sandbox fault that the request met; null if none */
             fault: string | null;
         };
         RequestCount: {
             /**
              * Format: date-time
-             * @description Beginning of the minute; a minute without requests is left out
+             * @description Start of the minute; minutes without requests are omitted
              */
             at: string;
-            /** @description Responses below 400 */
+            /** @description Number of responses with a status below 400 */
             succeeded: number;
-            /** @description Responses from 400 to 499, except 429 */
+            /** @description Number of responses with a status from 400 to 499, except 429 */
             refused: number;
-            /** @description Responses with 429: beyond the rate limit */
+            /** @description Number of responses with status 429 because the rate limit was exceeded */
             limited: number;
-            /** @description Responses from 500 on */
+            /** @description Number of responses with a status of 500 or above */
             failed: number;
-            /** @description Requests that a fault of the sandbox left without a response */
+            /** @description Number of requests that a sandbox fault left without a response */
             unanswered: number;
         };
         Room: {
-            /** @description Our id */
+            /** @description Id assigned by this service */
             id: number;
-            /** @description Name of the room; null is refused once a name is stored */
+            /** @description Name of the room; must not be null once a name is stored */
             name: string | null;
             /** @description Description of the room; null if not set */
             description: string | null;
-            /** @description Where its availability is kept elsewhere */
+            /** @description External source of the room's availability */
             availability: {
                 /**
                  * Format: uri
-                 * @description Address of an iCalendar file; stored, never fetched; null if not set
+                 * @description URL of an iCalendar file; stored, never fetched; null if not set
                  */
                 ical: string | null;
             };
         };
         RoomName: {
-            /** @description Our id of the room */
+            /** @description Our id for the room */
             id: number;
-            /** @description Name of the room; null if it has none */
+            /** @description Name of the room; null if it has no name */
             name: string | null;
         };
         RoomType: {
-            /** @description Our id */
+            /** @description Id assigned by this service */
             id: number;
-            /** @description Name of the room type; null is refused once a name is stored */
+            /** @description Name of the room type; must not be null once a name is stored */
             name: string | null;
-            /** @description Kind of room, any word; null if not set */
+            /** @description Kind of room (any word); null if not set */
             room_type: string | null;
-            /** @description Kind of bed, any word; null if not set */
+            /** @description Kind of bed (any word); null if not set */
             bed_type: string | null;
-            /** @description Kind of bathroom, any word; null if not set */
+            /** @description Kind of bathroom (any word); null if not set */
             bathroom_type: string | null;
-            /** @description Gender that the room is let to, any word; null if not set */
+            /** @description Gender to which the room is let (any word); null if not set */
             gender: string | null;
             /**
              * Format: uri
-             * @description Where guests apply; stored, never fetched; null if not set
+             * @description URL at which guests apply; stored, never fetched; null if not set
              */
             application_url: string | null;
             /** @description Size of the room, in `room_size_unit`; null if not set */
             room_size: number | null;
-            /** @description Unit of `room_size`, any word; null if not set */
+            /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit: string | null;
-            /** @description How many people may live in it; null if not set */
+            /** @description Maximum number of occupants; null if not set */
             max_occupancy: number | null;
             /**
              * Format: date
              * @description Earliest move-in date; null if not set
              */
             available_at: string | null;
-            /** @description Its rooms, merged by id; rooms left out stay */
+            /** @description Rooms of the room type, merged by id; rooms that are left out are kept */
             rooms: components["schemas"]["Room"][];
             prices: components["schemas"]["RoomTypePrices"];
-            /** @description What it offers; replaced as a whole with each write */
+            /** @description Amenities of the room type; replaced as a whole by each write that includes this list */
             amenities: components["schemas"]["Reference"][];
-            /** @description Photos of the room type; replaced as a whole with each write */
+            /** @description Photos of the room type; replaced as a whole by each write that includes this list */
             photos: components["schemas"]["Photo"][];
         };
         RoomTypeName: {
-            /** @description Our id of the room type */
+            /** @description Our id for the room type */
             id: number;
-            /** @description Name of the room type; null if it has none */
+            /** @description Name of the room type; null if it has no name */
             name: string | null;
-            /** @description Its rooms */
+            /** @description Rooms of the room type */
             rooms: components["schemas"]["RoomName"][];
         };
         RoomTypePrices: {
-            /** @description Price of a month without a price of its own, in major units; null if not set */
+            /** @description Price for months that have no price of their own, in major units; null if not set */
             base_price: number | null;
-            /** @description Price of January instead of the base price, in major units; null if not set */
+            /** @description Price for January, replacing the base price, in major units; null if not set */
             price_jan: number | null;
-            /** @description Price of February instead of the base price, in major units; null if not set */
+            /** @description Price for February, replacing the base price, in major units; null if not set */
             price_feb: number | null;
-            /** @description Price of March instead of the base price, in major units; null if not set */
+            /** @description Price for March, replacing the base price, in major units; null if not set */
             price_mar: number | null;
-            /** @description Price of April instead of the base price, in major units; null if not set */
+            /** @description Price for April, replacing the base price, in major units; null if not set */
             price_apr: number | null;
-            /** @description Price of May instead of the base price, in major units; null if not set */
+            /** @description Price for May, replacing the base price, in major units; null if not set */
             price_may: number | null;
-            /** @description Price of June instead of the base price, in major units; null if not set */
+            /** @description Price for June, replacing the base price, in major units; null if not set */
             price_jun: number | null;
-            /** @description Price of July instead of the base price, in major units; null if not set */
+            /** @description Price for July, replacing the base price, in major units; null if not set */
             price_jul: number | null;
-            /** @description Price of August instead of the base price, in major units; null if not set */
+            /** @description Price for August, replacing the base price, in major units; null if not set */
             price_aug: number | null;
-            /** @description Price of September instead of the base price, in major units; null if not set */
+            /** @description Price for September, replacing the base price, in major units; null if not set */
             price_sep: number | null;
-            /** @description Price of October instead of the base price, in major units; null if not set */
+            /** @description Price for October, replacing the base price, in major units; null if not set */
             price_oct: number | null;
-            /** @description Price of November instead of the base price, in major units; null if not set */
+            /** @description Price for November, replacing the base price, in major units; null if not set */
             price_nov: number | null;
-            /** @description Price of December instead of the base price, in major units; null if not set */
+            /** @description Price for December, replacing the base price, in major units; null if not set */
             price_dec: number | null;
             /** @description Discount for stays of 90 nights or more, in percent; null if not set */
             discount_90: number | null;
-            /** @description Discount for stays of 180 nights or more, instead of the shorter one, in percent; null if not set */
+            /** @description Discount for stays of 180 nights or more, replacing the discount for shorter stays, in percent; null if not set */
             discount_180: number | null;
-            /** @description Discount for stays of 360 nights or more, instead of the shorter ones, in percent; null if not set */
+            /** @description Discount for stays of 360 nights or more, replacing the discounts for shorter stays, in percent; null if not set */
             discount_360: number | null;
         };
         RoomTypePricesWrite: {
-            /** @description Price of a month without a price of its own, in major units; null if not set */
+            /** @description Price for months that have no price of their own, in major units; null if not set */
             base_price?: number | null;
-            /** @description Price of January instead of the base price, in major units; null if not set */
+            /** @description Price for January, replacing the base price, in major units; null if not set */
             price_jan?: number | null;
-            /** @description Price of February instead of the base price, in major units; null if not set */
+            /** @description Price for February, replacing the base price, in major units; null if not set */
             price_feb?: number | null;
-            /** @description Price of March instead of the base price, in major units; null if not set */
+            /** @description Price for March, replacing the base price, in major units; null if not set */
             price_mar?: number | null;
-            /** @description Price of April instead of the base price, in major units; null if not set */
+            /** @description Price for April, replacing the base price, in major units; null if not set */
             price_apr?: number | null;
-            /** @description Price of May instead of the base price, in major units; null if not set */
+            /** @description Price for May, replacing the base price, in major units; null if not set */
             price_may?: number | null;
-            /** @description Price of June instead of the base price, in major units; null if not set */
+            /** @description Price for June, replacing the base price, in major units; null if not set */
             price_jun?: number | null;
-            /** @description Price of July instead of the base price, in major units; null if not set */
+            /** @description Price for July, replacing the base price, in major units; null if not set */
             price_jul?: number | null;
-            /** @description Price of August instead of the base price, in major units; null if not set */
+            /** @description Price for August, replacing the base price, in major units; null if not set */
             price_aug?: number | null;
-            /** @description Price of September instead of the base price, in major units; null if not set */
+            /** @description Price for September, replacing the base price, in major units; null if not set */
             price_sep?: number | null;
-            /** @description Price of October instead of the base price, in major units; null if not set */
+            /** @description Price for October, replacing the base price, in major units; null if not set */
             price_oct?: number | null;
-            /** @description Price of November instead of the base price, in major units; null if not set */
+            /** @description Price for November, replacing the base price, in major units; null if not set */
             price_nov?: number | null;
-            /** @description Price of December instead of the base price, in major units; null if not set */
+            /** @description Price for December, replacing the base price, in major units; null if not set */
             price_dec?: number | null;
             /** @description Discount for stays of 90 nights or more, in percent; null if not set */
             discount_90?: number | null;
-            /** @description Discount for stays of 180 nights or more, instead of the shorter one, in percent; null if not set */
+            /** @description Discount for stays of 180 nights or more, replacing the discount for shorter stays, in percent; null if not set */
             discount_180?: number | null;
-            /** @description Discount for stays of 360 nights or more, instead of the shorter ones, in percent; null if not set */
+            /** @description Discount for stays of 360 nights or more, replacing the discounts for shorter stays, in percent; null if not set */
             discount_360?: number | null;
         };
         RoomTypeWrite: {
-            /** @description Id of the room type: ours as an integer or, on create, your own as a string; absent or null adds a new one */
+            /** @description Id of the room type: our id as an integer or, on create, your own as a string; null or absent to add a new one */
             id?: (number | string) | null;
-            /** @description Name of the room type; null is refused once a name is stored */
+            /** @description Name of the room type; must not be null once a name is stored */
             name?: string | null;
-            /** @description Kind of room, any word; null if not set */
+            /** @description Kind of room (any word); null if not set */
             room_type?: string | null;
-            /** @description Kind of bed, any word; null if not set */
+            /** @description Kind of bed (any word); null if not set */
             bed_type?: string | null;
-            /** @description Kind of bathroom, any word; null if not set */
+            /** @description Kind of bathroom (any word); null if not set */
             bathroom_type?: string | null;
-            /** @description Gender that the room is let to, any word; null if not set */
+            /** @description Gender to which the room is let (any word); null if not set */
             gender?: string | null;
             /**
              * Format: uri
-             * @description Where guests apply; stored, never fetched; null if not set
+             * @description URL at which guests apply; stored, never fetched; null if not set
              */
             application_url?: string | null;
             /** @description Size of the room, in `room_size_unit`; null if not set */
             room_size?: number | null;
-            /** @description Unit of `room_size`, any word; null if not set */
+            /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit?: string | null;
-            /** @description How many people may live in it; null if not set */
+            /** @description Maximum number of occupants; null if not set */
             max_occupancy?: number | null;
             /**
              * Format: date
              * @description Earliest move-in date; null if not set
              */
             available_at?: string | null;
-            /** @description Its rooms, merged by id; rooms left out stay; at most 500 */
+            /** @description Rooms of the room type, merged by id; rooms that are left out are kept; at most 500 entries */
             rooms?: components["schemas"]["RoomWrite"][];
             prices?: components["schemas"]["RoomTypePricesWrite"];
-            /** @description What it offers; replaced as a whole with each write; at most 500 */
+            /** @description Amenities of the room type; replaced as a whole by each write that includes this list; at most 500 entries */
             amenities?: components["schemas"]["ReferenceWrite"][];
-            /** @description Photos of the room type; replaced as a whole with each write; at most 500 */
+            /** @description Photos of the room type; replaced as a whole by each write that includes this list; at most 500 entries */
             photos?: components["schemas"]["PhotoWrite"][];
         };
         RoomWrite: {
-            /** @description Id of the room: ours as an integer or, on create, your own as a string; absent or null adds a new one */
+            /** @description Id of the room: our id as an integer or, on create, your own as a string; null or absent to add a new one */
             id?: (number | string) | null;
-            /** @description Name of the room; null is refused once a name is stored */
+            /** @description Name of the room; must not be null once a name is stored */
             name?: string | null;
             /** @description Description of the room; null if not set */
             description?: string | null;
-            /** @description Where its availability is kept elsewhere */
+            /** @description External source of the room's availability */
             availability?: {
                 /**
                  * Format: uri
-                 * @description Address of an iCalendar file; stored, never fetched; null if not set
+                 * @description URL of an iCalendar file; stored, never fetched; null if not set
                  */
                 ical?: string | null;
             };
@@ -2597,104 +2597,104 @@ export interface components {
         SandboxClock: {
             /**
              * Format: date-time
-             * @description What time it is in this sandbox
+             * @description Current time in the sandbox
              */
             now: string;
-            /** @description How far its clock is ahead, in seconds */
+            /** @description Number of seconds that the sandbox clock is ahead of real time */
             advanced_seconds: number;
         };
         SandboxFault: {
             /**
-             * @description What is met
+             * @description Fault that requests or hints meet
              * @enum {string}
              */
             fault: "rate_limited" | "internal_error" | "bad_gateway" | "unauthorized" | "slow" | "lost_request" | "lost_response" | "cut_response" | "hint_lost" | "hint_twice" | "hint_late" | "hint_forged" | "hint_old" | (string & {});
-            /** @description Only requests of this operation; null for each */
+            /** @description Operation whose requests meet the fault; null for all operations */
             operation: string | null;
-            /** @description Only hints of this event; null for each */
+            /** @description Event whose hints meet the fault; null for all events */
             event: string | null;
-            /** @description So many pass first */
+            /** @description Number of requests or hints that pass before the first fault */
             after: number;
-            /** @description So many meet the fault then */
+            /** @description Number of requests or hints that then meet the fault */
             times: number;
-            /** @description Of `rate_limited`: its `Retry-After` */
+            /** @description `Retry-After` of `rate_limited`, in seconds */
             retry_after_seconds: number;
-            /** @description Of `slow` and `hint_late`: how long it waits */
+            /** @description Delay of `slow` and `hint_late`, in milliseconds */
             delay_milliseconds: number;
-            /** @description What is left of both */
+            /** @description Remaining counts of the rule */
             left: {
-                /** @description So many more pass */
+                /** @description Number of requests or hints still to pass */
                 after: number;
-                /** @description So many more meet it */
+                /** @description Number of requests or hints still to meet the fault */
                 times: number;
             };
         };
         SandboxFaults: {
-            /** @description The rules, in their order */
+            /** @description Fault rules, in order */
             rules: components["schemas"]["SandboxFault"][];
         };
         SandboxFaultsWrite: {
-            /** @description The rules; of those that match, the first that is not used up counts; at most 20 */
+            /** @description Fault rules; the first matching rule that is not used up applies; at most 20 entries */
             rules: {
                 /**
-                 * @description What is met
+                 * @description Fault that requests or hints meet
                  * @enum {string}
                  */
                 fault: "rate_limited" | "internal_error" | "bad_gateway" | "unauthorized" | "slow" | "lost_request" | "lost_response" | "cut_response" | "hint_lost" | "hint_twice" | "hint_late" | "hint_forged" | "hint_old";
-                /** @description Only requests of this operation, by its id below `/v1`; absent: of each */
+                /** @description Operation whose requests meet the fault, by its id below `/v1`; absent for all operations */
                 operation?: string;
                 /**
-                 * @description For a fault of hints: only hints of this event; absent: of each
+                 * @description Event whose hints meet the fault, for a fault of hints; absent for all events
                  * @enum {string}
                  */
                 event?: "booking.changed" | "message.created";
                 /**
-                 * @description So many pass first
+                 * @description Number of requests or hints that pass before the first fault
                  * @default 0
                  */
                 after?: number;
                 /**
-                 * @description So many meet the fault then
+                 * @description Number of requests or hints that then meet the fault
                  * @default 1
                  */
                 times?: number;
                 /**
-                 * @description Of `rate_limited`: its `Retry-After`
+                 * @description `Retry-After` of `rate_limited`, in seconds
                  * @default 5
                  */
                 retry_after_seconds?: number;
                 /**
-                 * @description Of `slow` and `hint_late`: how long it waits
+                 * @description Delay of `slow` and `hint_late`, in milliseconds
                  * @default 2000
                  */
                 delay_milliseconds?: number;
             }[];
         };
         SandboxScenario: {
-            /** @description What it is called */
+            /** @description Name of the scenario */
             name: string;
-            /** @description What happens, and which mistake of an integration it finds */
+            /** @description Event that the scenario plays, and the integration mistake that it reveals */
             summary: string;
-            /** @description What it takes */
+            /** @description Parameters that the scenario takes */
             parameters: string[];
         };
         SandboxScenarioParameters: {
-            /** @description Where it plays; null for the first listing with units left */
+            /** @description Id of the listing in which the scenario plays; null for the first listing with units left */
             listing_id?: number | null;
-            /** @description The booking that it is about; null for the newest that fits */
+            /** @description Id of the booking that the scenario is about; null for the newest suitable booking */
             booking_id?: number | null;
-            /** @description How many; 1 for null */
+            /** @description Number of guests, messages, or stays of each status, depending on the scenario; null for 1 */
             count?: number | null;
             /**
              * Format: date
-             * @description First night of its stays, of 30 nights each; null for today in 30 days
+             * @description First night of the stays, which last 30 nights each; null for 30 days from today
              */
             checkin_at?: string | null;
         };
         SandboxScenarioPlayed: {
-            /** @description The scenario that was played */
+            /** @description Name of the scenario that was played */
             scenario: string;
-            /** @description The bookings that it made or changed, in order */
+            /** @description Bookings that the scenario made or changed, in order */
             bookings: {
                 /** @description Id of the booking */
                 booking_id: number;
@@ -2704,44 +2704,44 @@ export interface components {
                  */
                 status: "pending" | "confirmed" | "cancelled" | (string & {});
             }[];
-            /** @description The messages that guests wrote, in order */
+            /** @description Messages that guests wrote, in order */
             messages: {
                 /** @description Id of the message */
                 id: number;
                 /** @description Id of the booking */
                 booking_id: number;
             }[];
-            /** @description Where it played; null for several */
+            /** @description Id of the listing in which the scenario played; null for several */
             listing_id: number | null;
-            /** @description The same of the room type */
+            /** @description Id of the room type in which the scenario played; null for several */
             room_type_id: number | null;
-            /** @description The nights of which one unit was left */
+            /** @description Nights that had one unit left */
             nights: string[];
         };
         User: {
             /** @description Id of the user */
             user_id: number;
-            /** @description First and last name, formatted */
+            /** @description Formatted first and last name */
             name: string;
             /**
              * Format: email
-             * @description E-mail address, trimmed and in lower case; unique among the users of the host
+             * @description E-mail address, trimmed and in lower case; unique among the host's users
              */
             email: string;
-            /** @description First name; title-cased if it is all in upper or all in lower case */
+            /** @description First name; title-cased if it is all upper case or all lower case */
             first_name: string;
-            /** @description Last name; title-cased if it is all in upper or all in lower case */
+            /** @description Last name; title-cased if it is all upper case or all lower case */
             last_name: string;
-            /** @description Telephone number as the guest writes it; null if unknown */
+            /** @description Telephone number as written by the guest; null if unknown */
             phone: string | null;
             /**
              * Format: date
-             * @description Date of birth, in the past; null if unknown
+             * @description Date of birth; must be in the past; null if unknown
              */
             date_of_birth: string | null;
-            /** @description Gender, any word; null if unknown */
+            /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country as a name or two-letter code; null if unknown */
+            /** @description Country, as a name or a two-letter code; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
@@ -2749,7 +2749,7 @@ export interface components {
             timezone: string;
             /** @description Short language code; `en` if null or absent */
             language: string;
-            /** @description Status of the account: 1 is active */
+            /** @description Status of the account: 1 for active */
             status: number;
             /**
              * @description Role of the account
@@ -2763,58 +2763,58 @@ export interface components {
             lifecycle: "subscriber";
             /**
              * Format: date-time
-             * @description When the address was verified; null if it has not been
+             * @description Time at which the e-mail address was verified; null if it has not been verified
              */
             email_verified_at: string | null;
             /**
              * Format: date-time
-             * @description Last login; the time of creation before the first one
+             * @description Time of the last login; time of creation if there has been no login
              */
             login_at: string;
-            /** @description Number of logins, 1 on creation */
+            /** @description Number of logins; 1 on creation */
             login_amount: number;
-            /** @description Client address that the account was created from */
+            /** @description IP address of the client that created the account */
             login_ip: string;
             /**
-             * @description Where the account comes from
+             * @description Source of the account
              * @enum {string}
              */
             source: "api";
-            /** @description Whether it was created through this interface */
+            /** @description Whether the account was created through this API */
             api_created: boolean;
             /**
              * Format: date-time
-             * @description When the account was created
+             * @description Time at which the account was created
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description When the account was last changed
+             * @description Time at which the account was last changed
              */
             updated_at: string;
         };
         UserCreate: {
             /**
              * Format: email
-             * @description E-mail address, trimmed and in lower case; unique among the users of the host
+             * @description E-mail address, trimmed and in lower case; unique among the host's users
              */
             email: string;
-            /** @description Password of the account, 8 to 128 characters, never shown again; null for an account without one */
+            /** @description Password of the account, 8 to 128 characters; never shown again; null for an account without a password */
             password?: string | null;
-            /** @description First name; title-cased if it is all in upper or all in lower case */
+            /** @description First name; title-cased if it is all upper case or all lower case */
             first_name: string;
-            /** @description Last name; title-cased if it is all in upper or all in lower case */
+            /** @description Last name; title-cased if it is all upper case or all lower case */
             last_name: string;
-            /** @description Telephone number as the guest writes it; null if unknown */
+            /** @description Telephone number as written by the guest; null if unknown */
             phone?: string | null;
             /**
              * Format: date
-             * @description Date of birth, in the past; null if unknown
+             * @description Date of birth; must be in the past; null if unknown
              */
             date_of_birth?: string | null;
-            /** @description Gender, any word; null if unknown */
+            /** @description Gender (any word); null if unknown */
             gender?: string | null;
-            /** @description Country as a name or two-letter code; null if unknown */
+            /** @description Country, as a name or a two-letter code; null if unknown */
             country?: string | null;
             /** @description City; null if unknown */
             city?: string | null;
@@ -2826,89 +2826,89 @@ export interface components {
         Webhook: {
             /** @description Id of the webhook */
             id: number;
-            /** @description Where hints are posted */
+            /** @description URL that hints are posted to */
             url: string;
-            /** @description What is hinted */
+            /** @description Events that hints are sent for */
             events: ("booking.changed" | "message.created")[];
-            /** @description Whether hints are sent */
+            /** @description True while the webhook is on and hints are sent */
             enabled: boolean;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on
+             * @description Time at which the webhook was turned off; null while it is on
              */
             disabled_at: string | null;
-            /** @description Why it is off: `gone`, `failing`, `partner`, `administrator`, `key_ended`; null while it is on */
+            /** @description Reason why the webhook was turned off: `gone`, `failing`, `partner`, `administrator`, `key_ended`; null while it is on */
             disabled_reason: string | null;
-            /** @description Id of the key that the endpoint belongs to */
+            /** @description Id of the key that the webhook belongs to */
             created_by: number;
         };
         WebhookCreate: {
             /**
              * Format: uri
-             * @description Where hints are posted: `https` and a public address. For a program on your own machine there is `partnerctl listen`
+             * @description URL that hints are posted to; must use `https` and a public address. For a program on your own machine, use `partnerctl listen`
              */
             url: string;
-            /** @description What is hinted; at most 2 */
+            /** @description Events to send hints for; at most 2 entries */
             events: ("booking.changed" | "message.created")[];
         };
         WebhookDelivery: {
-            /** @description Id of the delivery, which is its `webhook-id` */
+            /** @description Id of the delivery, sent as its `webhook-id` */
             id: string;
-            /** @description What was hinted */
+            /** @description Event that triggered the delivery */
             event: string;
             /**
-             * @description What became of it
+             * @description Status of the delivery
              * @enum {string}
              */
             status: "waiting" | "delivered" | "failed" | (string & {});
-            /** @description Tries so far */
+            /** @description Number of attempts so far */
             attempts: number;
-            /** @description Status of the last response; null where there was none */
+            /** @description HTTP status of the response to the last attempt; null if there was none */
             response_status: number | null;
-            /** @description How long the last try took; null before the first */
+            /** @description Duration of the last attempt in milliseconds; null before the first attempt */
             milliseconds: number | null;
-            /** @description Why there was no response: `timeout`, `connection` or `address`; null otherwise */
+            /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
             error: string | null;
-            /** @description What went wrong with a `connection`: `refused`, `reset`, `tls` or `dns`; null if it is not known */
+            /** @description Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown */
             error_detail: string | null;
-            /** @description The fault of the sandbox that its first try met; null for none */
+            /** @description Sandbox fault injected into the first attempt; null for none */
             fault: string | null;
             /**
              * Format: date-time
-             * @description When it is tried next; null for never, and while it is being tried
+             * @description Time of the next attempt; null if there is none, and while an attempt is in progress
              */
             next_attempt_at: string | null;
         };
         WebhookPatch: {
             /**
              * Format: uri
-             * @description Where hints are posted: `https` and a public address. For a program on your own machine there is `partnerctl listen`
+             * @description URL that hints are posted to; must use `https` and a public address. For a program on your own machine, use `partnerctl listen`
              */
             url?: string;
-            /** @description What is hinted; at most 2 */
+            /** @description Events to send hints for; at most 2 entries */
             events?: ("booking.changed" | "message.created")[];
-            /** @description Whether hints are sent */
+            /** @description True to turn the webhook on, false to turn it off */
             enabled?: boolean;
         };
         WebhookWithSecret: {
             /** @description Id of the webhook */
             id: number;
-            /** @description Where hints are posted */
+            /** @description URL that hints are posted to */
             url: string;
-            /** @description What is hinted */
+            /** @description Events that hints are sent for */
             events: ("booking.changed" | "message.created")[];
-            /** @description Whether hints are sent */
+            /** @description True while the webhook is on and hints are sent */
             enabled: boolean;
             /**
              * Format: date-time
-             * @description Since when it is off; null while it is on
+             * @description Time at which the webhook was turned off; null while it is on
              */
             disabled_at: string | null;
-            /** @description Why it is off: `gone`, `failing`, `partner`, `administrator`, `key_ended`; null while it is on */
+            /** @description Reason why the webhook was turned off: `gone`, `failing`, `partner`, `administrator`, `key_ended`; null while it is on */
             disabled_reason: string | null;
-            /** @description Id of the key that the endpoint belongs to */
+            /** @description Id of the key that the webhook belongs to */
             created_by: number;
-            /** @description What hints are signed with, shown only now */
+            /** @description Secret that hints are signed with; shown only in this response */
             secret: string;
         };
     };
@@ -2937,12 +2937,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["HostProfile"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -2969,12 +2969,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Key"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -2987,15 +2987,15 @@ export interface operations {
     listRequests: {
         parameters: {
             query?: {
-                /** @description Items per page (default 50, maximum 100) */
+                /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
-                /** @description The `next_cursor` of the previous page; belongs to its key */
+                /** @description `next_cursor` of the previous page; valid only for the same key */
                 cursor?: string;
-                /** @description Only these statuses: `2xx` to `5xx`, a number, or `unanswered` for those that a fault of the sandbox left without a response; may be repeated; at most 20 */
+                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated; at most 20 entries */
                 status?: string[];
-                /** @description Only the request with this `X-Request-Id` */
+                /** @description `X-Request-Id` of the request to include */
                 request_id?: string;
-                /** @description Only requests that arrived at this time or later: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC */
+                /** @description Earliest arrival time of the requests to include: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC */
                 since?: string;
             };
             header?: never;
@@ -3011,14 +3011,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The requests of this page, newest first */
+                        /** @description Requests on this page, newest first */
                         data: components["schemas"]["Request"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3032,7 +3032,7 @@ export interface operations {
     countRequests: {
         parameters: {
             query?: {
-                /** @description Only the minutes from this one on: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC */
+                /** @description First minute to include: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC */
                 since?: string;
             };
             header?: never;
@@ -3048,14 +3048,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The last 24 hours by minute, oldest first */
+                        /** @description Request counts of the last 24 hours by minute, oldest first */
                         data: components["schemas"]["RequestCount"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3069,7 +3069,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3089,12 +3089,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["User"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3107,17 +3107,17 @@ export interface operations {
     listListings: {
         parameters: {
             query?: {
-                /** @description The page to return, from 1 (default 1) */
+                /** @description Number of the page to return, starting at 1 (default 1) */
                 page?: number;
-                /** @description Items per page (default 50, maximum 100) */
+                /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
-                /** @description Order by this field; by status, name and latest update if absent */
+                /** @description Field to sort by; if absent, listings are sorted by status, name and latest update */
                 sort?: "id" | "name" | "updated_at" | "listing_status";
-                /** @description Direction of `sort`; `desc` for `updated_at`, else `asc`, if absent */
+                /** @description Direction of `sort`; if absent, `desc` for `updated_at` and `asc` for other fields */
                 order?: "asc" | "desc";
-                /** @description Only these statuses; may be repeated; at most 100 */
+                /** @description Statuses to include; may be repeated; at most 100 entries */
                 listing_status?: ("draft" | "pending" | "published" | "inactive")[];
-                /** @description Only listings whose name contains this text, in any case */
+                /** @description Text that the name of the listing must contain, case-insensitive */
                 q?: string;
             };
             header?: never;
@@ -3135,12 +3135,12 @@ export interface operations {
                     "application/json": {
                         /** @description The listings of this page */
                         data: components["schemas"]["ListingSummary"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3155,7 +3155,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3207,12 +3207,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Listing"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3253,7 +3253,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3273,12 +3273,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Booking"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3292,7 +3292,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3318,12 +3318,12 @@ export interface operations {
                         data: {
                             Booking: components["schemas"]["BookingDetail"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3337,7 +3337,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -3363,12 +3363,12 @@ export interface operations {
                         data: {
                             Booking: components["schemas"]["BookingDetail"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3383,7 +3383,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Id of one of the bookings; the example exists in the sandbox */
                 id: number;
@@ -3403,12 +3403,12 @@ export interface operations {
                         data: {
                             Booking: components["schemas"]["BookingDetail"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3421,9 +3421,9 @@ export interface operations {
     listMessages: {
         parameters: {
             query?: {
-                /** @description The page to return, from 1 (default 1) */
+                /** @description Number of the page to return, starting at 1 (default 1) */
                 page?: number;
-                /** @description Items per page (default 50, maximum 100) */
+                /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
             };
             header?: never;
@@ -3444,15 +3444,15 @@ export interface operations {
                     "application/json": {
                         /** @description The messages */
                         data: {
-                            /** @description Messages of this page, oldest first */
+                            /** @description Messages on this page, oldest first */
                             messages: components["schemas"]["Message"][];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3486,16 +3486,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The message as it was stored */
+                        /** @description Message as stored */
                         data: {
                             message: components["schemas"]["Message"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3510,7 +3510,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3529,12 +3529,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["ProviderKeyResult"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3547,22 +3547,22 @@ export interface operations {
     getAvailability: {
         parameters: {
             query?: {
-                /** @description The page to return, from 1 (default 1) */
+                /** @description Number of the page to return, starting at 1 (default 1) */
                 page?: number;
-                /** @description Items per page (default 100, maximum 500) */
+                /** @description Number of items per page (default 100, maximum 500) */
                 per_page?: number;
                 /** @description Only this listing */
                 listing_id?: string;
                 /** @description Only this room type */
                 room_type_id?: string;
-                /** @description Only ranges that end on or after this day */
+                /** @description First day of the window; only ranges that end on or after it are returned */
                 start_date?: string;
-                /** @description Only ranges that start on or before this day */
+                /** @description Last day of the window; only ranges that start on or before it are returned */
                 end_date?: string;
             };
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3578,19 +3578,19 @@ export interface operations {
                     "application/json": {
                         /** @description Availability */
                         data: {
-                            /** @description By listing id, then by room type id: the ranges, by their first day */
+                            /** @description Ranges ordered by first day, keyed by listing id, then by room type id */
                             availabilities: {
                                 [key: string]: {
                                     [key: string]: components["schemas"]["AvailabilityRow"][];
                                 };
                             };
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3605,11 +3605,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3628,12 +3628,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3648,16 +3648,16 @@ export interface operations {
             query: {
                 /** @description The listing */
                 listing_id: string;
-                /** @description Only this room type of the listing */
+                /** @description Id of a room type of the listing; all of its room types if absent */
                 room_type_id?: string;
                 /** @description First night */
                 start_date: string;
-                /** @description Last night, included; at most 366 nights, and 20,000 over all room types */
+                /** @description Last night, inclusive; at most 366 nights, and at most 20,000 summed over all room types */
                 end_date: string;
             };
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3673,19 +3673,19 @@ export interface operations {
                     "application/json": {
                         /** @description Units left */
                         data: {
-                            /** @description By listing id, then by room type id: the nights, in order */
+                            /** @description Nights in order, keyed by listing id, then by room type id */
                             nights: {
                                 [key: string]: {
                                     [key: string]: components["schemas"]["Night"][];
                                 };
                             };
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3699,11 +3699,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a retry safe: the same key and body get the first response again */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3722,12 +3722,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3744,7 +3744,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Id of one of the jobs; the example exists in the sandbox */
                 id: number;
@@ -3761,12 +3761,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RateJob"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3779,17 +3779,17 @@ export interface operations {
     pollBookings: {
         parameters: {
             query?: {
-                /** @description The page to return, from 1 (default 1) */
+                /** @description Number of the page to return, starting at 1 (default 1) */
                 page?: number;
-                /** @description Items per page (default 50, maximum 100) */
+                /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
-                /** @description Only changes after this version, `YYYY-MM-DD HH:MM:SS`: the last `version` you have handled; a date alone means its first second */
+                /** @description Last `version` you have handled, as `YYYY-MM-DD HH:MM:SS`; only later changes are returned. A date alone means the first second of that day */
                 updated_after?: string;
-                /** @description Only changes after what this consumer has acknowledged; not together with `updated_after` */
+                /** @description Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after` */
                 consumer?: string;
-                /** @description The `next_cursor` of the previous page; continues at the same cost at any depth */
+                /** @description `next_cursor` of the previous page; the cost is the same at any depth */
                 cursor?: string;
-                /** @description Seconds to wait for the first item when the page would be empty (default 0); with a later page than the first it has no effect */
+                /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
                 wait?: number;
                 /** @description Only stays that end on or after this day */
                 checkout_after?: string;
@@ -3797,11 +3797,11 @@ export interface operations {
                 listing_id?: string;
             };
             header?: {
-                /** @description The `ETag` of a page that you have: 304 without a body while it is still the same */
+                /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3815,17 +3815,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The changes of this page */
+                        /** @description Changes on this page */
                         data: {
-                            /** @description New and changed bookings, by version */
+                            /** @description New and changed bookings, sorted by version */
                             Bookings: components["schemas"]["BookingChange"][];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3839,17 +3839,17 @@ export interface operations {
     pollMessages: {
         parameters: {
             query?: {
-                /** @description The page to return, from 1 (default 1) */
+                /** @description Number of the page to return, starting at 1 (default 1) */
                 page?: number;
-                /** @description Items per page (default 50, maximum 100) */
+                /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
-                /** @description Only changes after this version, `YYYY-MM-DD HH:MM:SS`: the last `version` you have handled; a date alone means its first second */
+                /** @description Last `version` you have handled, as `YYYY-MM-DD HH:MM:SS`; only later changes are returned. A date alone means the first second of that day */
                 updated_after?: string;
-                /** @description Only changes after what this consumer has acknowledged; not together with `updated_after` */
+                /** @description Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after` */
                 consumer?: string;
-                /** @description The `next_cursor` of the previous page; continues at the same cost at any depth */
+                /** @description `next_cursor` of the previous page; the cost is the same at any depth */
                 cursor?: string;
-                /** @description Seconds to wait for the first item when the page would be empty (default 0); with a later page than the first it has no effect */
+                /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
                 wait?: number;
                 /** @description Only messages of this booking */
                 booking_id?: string;
@@ -3857,11 +3857,11 @@ export interface operations {
                 sender?: "guest" | "host";
             };
             header?: {
-                /** @description The `ETag` of a page that you have: 304 without a body while it is still the same */
+                /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3875,17 +3875,17 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The messages of this page */
+                        /** @description Messages on this page */
                         data: {
-                            /** @description New messages of all conversations, by version */
+                            /** @description New messages from all conversations, sorted by version */
                             messages: components["schemas"]["NewMessage"][];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3901,19 +3901,19 @@ export interface operations {
             query?: {
                 /** @description Only bookings of this listing */
                 listing_id?: string;
-                /** @description Only stays that begin in this month, by day */
+                /** @description Only stays that begin in this month; `parts` then has one entry per day */
                 month?: string;
-                /** @description Only stays that begin on this day, each of them */
+                /** @description Only stays that begin on this day; `bookings` then lists each of them */
                 day?: string;
-                /** @description With `day`: only bookings with a greater id, as `next_after` says */
+                /** @description Only bookings with a greater id: the `next_after` of the previous page; for use with `day` */
                 after?: string;
             };
             header?: {
-                /** @description The `ETag` of a page that you have: 304 without a body while it is still the same */
+                /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3931,12 +3931,12 @@ export interface operations {
                         data: {
                             digest: components["schemas"]["BookingDigest"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3951,7 +3951,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -3965,14 +3965,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The consumers, by name */
+                        /** @description Consumers, sorted by name */
                         data: components["schemas"]["Consumer"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -3987,7 +3987,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Name of one of the consumers */
                 name: string;
@@ -4004,12 +4004,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Consumer"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4024,7 +4024,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Name of one of the consumers */
                 name: string;
@@ -4045,12 +4045,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Consumer"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4065,7 +4065,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Name of one of the consumers */
                 name: string;
@@ -4082,12 +4082,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4102,7 +4102,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
             };
             cookie?: never;
@@ -4116,14 +4116,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The consumers, by name */
+                        /** @description Consumers, sorted by name */
                         data: components["schemas"]["Consumer"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4138,7 +4138,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Name of one of the consumers */
                 name: string;
@@ -4155,12 +4155,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Consumer"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4175,7 +4175,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Name of one of the consumers */
                 name: string;
@@ -4196,12 +4196,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Consumer"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4216,7 +4216,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The integration provider; currently only `provider_one` */
+                /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
                 /** @description Name of one of the consumers */
                 name: string;
@@ -4233,12 +4233,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4264,14 +4264,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The webhooks of the host, by id */
+                        /** @description Webhooks of the host, sorted by id */
                         data: components["schemas"]["Webhook"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4302,12 +4302,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookWithSecret"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4322,7 +4322,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4337,12 +4337,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Webhook"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4357,7 +4357,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4372,12 +4372,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4392,7 +4392,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4411,20 +4411,20 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Webhook"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
-                            /** @description What was not hinted while it was off, to be read from the feeds */
+                            /** @description Versions after which hints may be missing; read the feeds from there */
                             gap?: {
-                                /** @description Version of the booking feed after which nothing was hinted */
+                                /** @description Version of the booking feed after which hints may be missing */
                                 bookings_after: string;
-                                /** @description The same of the message feed */
+                                /** @description Version of the message feed after which hints may be missing */
                                 messages_after: string;
                             };
                         };
@@ -4438,7 +4438,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4453,12 +4453,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookWithSecret"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4473,7 +4473,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4488,12 +4488,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookDelivery"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4508,7 +4508,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4522,14 +4522,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The last 100 deliveries, newest first */
+                        /** @description Last 100 deliveries, newest first */
                         data: components["schemas"]["WebhookDelivery"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4544,9 +4544,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the webhooks, as `GET` lists them */
+                /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
-                /** @description Id of one of the deliveries, as `GET` lists them */
+                /** @description Id of one of the deliveries, as returned by `GET` */
                 delivery_id: string;
             };
             cookie?: never;
@@ -4561,12 +4561,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookDelivery"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4593,12 +4593,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4631,16 +4631,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The message as it was stored */
+                        /** @description Stored message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4666,14 +4666,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The scenarios */
+                        /** @description Available scenarios */
                         data: components["schemas"]["SandboxScenario"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4706,16 +4706,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description What was played */
+                        /** @description Outcome of the scenario */
                         data: {
                             played: components["schemas"]["SandboxScenarioPlayed"];
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4742,12 +4742,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SandboxClock"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4767,7 +4767,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @description How far the clock moves, in whole seconds; 400 days altogether at most */
+                    /** @description Number of whole seconds to move the clock forward; at most 400 days in total */
                     advance_seconds: number;
                 };
             };
@@ -4781,12 +4781,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SandboxClock"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4812,14 +4812,14 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The certifications of the key, newest first */
+                        /** @description Certifications of the key, newest first */
                         data: components["schemas"]["Certification"][];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4850,12 +4850,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Certification"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4870,7 +4870,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the certifications, as `GET` lists them */
+                /** @description Id of one of the certifications, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4885,12 +4885,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Certification"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4905,7 +4905,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the certifications, as `GET` lists them */
+                /** @description Id of one of the certifications, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4920,12 +4920,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4940,7 +4940,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the certifications, as `GET` lists them */
+                /** @description Id of one of the certifications, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4959,12 +4959,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Certification"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -4979,7 +4979,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of one of the certifications, as `GET` lists them */
+                /** @description Id of one of the certifications, as returned by `GET` */
                 id: number;
             };
             cookie?: never;
@@ -4995,15 +4995,15 @@ export interface operations {
                     "application/json": {
                         /** @description The report */
                         data: {
-                            /** @description A JWS (Ed25519, compact), valid for a year */
+                            /** @description Report as a compact JWS signed with Ed25519, valid for one year */
                             report: string;
                         };
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -5030,12 +5030,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SandboxFaults"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -5066,12 +5066,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SandboxFaults"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;
@@ -5098,12 +5098,12 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["SandboxFaults"];
-                        /** @description About the response */
+                        /** @description Metadata of the response */
                         meta: {
-                            /** @description Id of the request, for questions to support */
+                            /** @description Id of the request, to quote when contacting support */
                             request_id?: string;
                             /**
-                             * @description Present and true in the sandbox
+                             * @description True in the sandbox; absent on live data
                              * @constant
                              */
                             sandbox?: true;

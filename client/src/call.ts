@@ -15,7 +15,7 @@ export interface WriteOptions extends CallOptions {
 export type Id = number | string
 
 /**
- * Encodes a parameter as one segment of a path.
+ * Encodes a parameter as one path segment.
  *
  * @throws TypeError for anything but a number or a non-empty string, and for `.` and `..`, which would lead to another
  *   route

@@ -9,10 +9,10 @@ import type { Body, Data, Query, Schemas } from './types.ts'
 /**
  * Creates a client for one key and one environment.
  *
- * Failed requests are retried if a repeat can do no harm: see the table in the package's README. Methods reject with a
- * `PartnerError`, or with a `ConnectionError` if no answer of the service arrived.
+ * Failed requests are retried if a retry is harmless; see the table in the package's README. Methods reject with a
+ * `PartnerError`, or with a `ConnectionError` if the service did not respond.
  *
- * @throws TypeError without a key or an address
+ * @throws TypeError if the key or the address is missing
  */
 export function createClient(options: ClientOptions & { sandbox: true }): SandboxClient
 export function createClient(options: ClientOptions): Client
@@ -50,7 +50,7 @@ function methodsOf(transport: Transport) {
     )
   const listingWrite = ({ data, envelope }: Answer): Written => ({ ...data, action: envelope.action })
   return {
-    /** Sends a request to any route, and resolves to the answer's `data`; `path` is relative to `/v1` or `/sandbox`. */
+    /** Sends a request to any route and resolves to the answer's `data`; `path` is relative to `/v1` or `/sandbox`. */
     // biome-ignore lint/suspicious/noExplicitAny: any route
     request: <T = any>(method: string, path: string, options?: RequestOptions) =>
       call<T>(method, path, options),
@@ -60,14 +60,14 @@ function methodsOf(transport: Transport) {
       get: (options?: CallOptions) => call<Data<'getHostProfile'>>('GET', '/me', options),
     },
     key: {
-      /** Returns the key itself: permissions, expiry, limit and use. */
+      /** Returns the key's own record: permissions, expiry, limit and usage. */
       get: (options?: CallOptions) => call<Data<'getKey'>>('GET', '/key', options),
     },
     requests: {
-      /** Lists the requests that were made with the key, newest first. */
+      /** Lists the requests made with the key, newest first. */
       list: (query: Query<'listRequests'> = {}, options?: CallOptions) =>
         list<Data<'listRequests'>[number]>('/requests', query, options),
-      /** Returns the number of requests over time. */
+      /** Returns request counts over time. */
       counts: (query: Query<'countRequests'> = {}, options?: CallOptions) =>
         call<Data<'countRequests'>>('GET', '/requests/counts', { ...options, query }),
     },
@@ -136,7 +136,7 @@ function methodsOf(transport: Transport) {
         list<Data<'listListings'>[number]>('/listings', query, options),
       get: (id: Id, options?: CallOptions) =>
         call<Data<'getListing'>>('GET', `/listings/${segment(id)}`, options),
-      /** Creates a listing, or updates the one with the same `original_id`; `action` tells which happened. */
+      /** Creates a listing, or updates the listing with the same `original_id`; `action` says which happened. */
       create: (body: Body<'createListing'>, options?: WriteOptions) =>
         call('POST', '/listings', { ...options, body }, listingWrite),
       update: (id: Id, body: Body<'updateListing'>, options?: CallOptions) =>
@@ -200,7 +200,7 @@ function methodsOf(transport: Transport) {
 /** The result of a listing write. */
 type Written = Data<'createListing'> & { action: string }
 
-/** Returns the methods for a feed's consumers, which are positions that the service keeps. */
+/** Returns the methods for a feed's consumers, whose positions the service keeps. */
 export function consumersOf(transport: Transport, feed: 'bookings' | 'messages') {
   const call = callerOf(transport)
   const root = `${provider}/${feed}/consumers`

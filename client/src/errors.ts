@@ -1,4 +1,4 @@
-/** One offending field of a request. */
+/** One invalid field of a request. */
 export interface Problem {
   /** Path of the field, such as `data.0.base_price`. */
   path: string
@@ -19,17 +19,17 @@ const knownTypes = [
   'internal_error',
 ] as const
 type KnownType = (typeof knownTypes)[number]
-/** The type of an error; `unknown_error` for a type that this version of the client does not know. */
+/** The type of an error; `unknown_error` if this version of the client does not know the type. */
 export type ErrorType = KnownType | 'unknown_error'
 
 interface ErrorFacts {
   /** The message that the service sent; the error's own message also contains the first problem. */
   message: string
   status: number
-  /** Id to give to support, or to look up with `GET /v1/requests`. */
+  /** Request id to give to support, or to look up with `GET /v1/requests`. */
   requestId: string | undefined
   errors: Problem[]
-  /** Seconds after which the request may be sent again. */
+  /** Seconds to wait before sending the request again. */
   retryAfterSeconds: number | undefined
 }
 
@@ -58,7 +58,7 @@ type OfType<T extends ErrorType, More = unknown> = T extends ErrorType
   ? ServiceError & { readonly type: T } & More
   : never
 
-/** Error thrown if the service refuses a request; `type` says why, and narrows the type of the error. */
+/** Error thrown if the service refuses a request. Its `type` gives the reason, and narrows the type of the error. */
 export type PartnerError =
   | OfType<Exclude<ErrorType, 'rate_limit_error' | 'unknown_error'>>
   | OfType<'rate_limit_error', { readonly retryAfterSeconds: number }>
@@ -70,7 +70,7 @@ export const PartnerError = ServiceError as unknown as {
   prototype: PartnerError
 }
 
-/** Error thrown if no complete answer of the service arrives: nothing, half a body, a proxy's HTML or a redirect. */
+/** Error thrown if no complete answer arrives from the service: nothing, half a body, a proxy's HTML or a redirect. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   constructor(

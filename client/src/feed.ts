@@ -3,7 +3,7 @@ import { segment } from './call.ts'
 import { pauseFor, sleep } from './pause.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
-/** The start of a feed: after a version, or at the position of a consumer, which the service keeps. */
+/** Where to start in a feed: after a version, or at a consumer's position, which the service keeps. */
 export type FeedPosition<Filters> =
   | ({ after?: string | null | undefined; consumer?: never } & Filters)
   // A consumer takes no filters, because it would acknowledge the changes that a filter hides.
@@ -14,8 +14,8 @@ export interface FeedPace {
   /** Seconds (1 to 30) that the service holds a request while nothing is new; the loop then never ends by itself. */
   wait?: number | undefined
   /**
-   * Seconds to pause after an empty page that came before `wait` was over, because the service holds too many requests;
-   * 5 by default, or `wait` if that is less.
+   * Seconds to pause after an empty page that arrived before `wait` was over; 5 by default, or `wait` if that is less.
+   * Such a page means that the service is already holding too many requests.
    */
   pauseSeconds?: number | undefined
   /** Ends the loop at the next item or request by throwing the signal's reason. */
@@ -25,7 +25,7 @@ export interface FeedPace {
 
 export interface FeedPage<T> {
   items: T[]
-  /** Version to continue after, once the page's items are handled. */
+  /** Version to continue after once the page's items have been handled. */
   checkpoint: string
   meta: Answer['meta']
 }
@@ -36,11 +36,11 @@ interface Source<T> {
   itemsOf(data: Answer['data']): T[]
 }
 
-/** An outage does not end a feed. */
+/** Retries without limit, so an outage does not end a feed. */
 const patiently = { retries: Number.POSITIVE_INFINITY }
-/** Pause after an empty page that came early, because the service had no room to hold the request. */
+/** Pause after an empty page that arrived early. Such a page means that the service had no room to hold the request. */
 const earlyPauseSeconds = 5
-/** Pause after an answer from a process that is shutting down; another process has taken over by then. */
+/** Pause after an answer from a process that is shutting down. Another process takes over during the pause. */
 const leavingPauseSeconds = 1
 
 function isFeed(items: unknown): boolean {
@@ -48,8 +48,8 @@ function isFeed(items: unknown): boolean {
 }
 
 /**
- * @param after the version that the page should start after
- * @throws Error if the page does not move forward, because continuing could repeat changes forever, or skip some
+ * @param after the version after which the page should start
+ * @throws Error if the page does not move forward; continuing could repeat changes forever, or skip some
  */
 function requireForward(items: { version: string }[], after = ''): void {
   let last = after
@@ -60,8 +60,8 @@ function requireForward(items: { version: string }[], after = ''): void {
 }
 
 /**
- * Iterates over a feed's changes, once each, and takes care of pages, limits and faults until `signal` is aborted. A
- * consumer is acknowledged when the loop requests the next page. If the loop is left early, the consumer is
+ * Iterates over a feed's changes, once each, and handles paging, limits and faults until `signal` is aborted. A
+ * consumer's progress is acknowledged when the loop requests the next page. If the loop is left early, progress is
  * acknowledged up to the change before the current one.
  */
 export class Feed<T extends { version: string }> implements AsyncIterable<T> {
@@ -143,7 +143,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     })
   }
 
-  /** Retries until `signal` is aborted, then tries once more; an outage neither ends a loop nor keeps it running. */
+  /** Retries until `signal` is aborted, then tries once more. An outage neither ends a loop nor keeps it running. */
   private async acknowledge(version: string | undefined): Promise<void> {
     const { consumer, signal } = this.options
     if (consumer === undefined || version === undefined) return

@@ -1,12 +1,12 @@
 import type { Failure } from './answer.ts'
 
-/** Longest `Retry-After` that is waited out; a failure with a longer one is thrown to the caller. */
+/** Longest `Retry-After` that the client waits out; a failure with a longer `Retry-After` is thrown to the caller. */
 const maxRetryAfterSeconds = 300
 /** Upper limit for a feed, which otherwise waits as long as `Retry-After` asks. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
 
-/** Returns the seconds before the next try; undefined if there is none. */
+/** Returns the seconds to wait before the next try; undefined if the request must not be retried. */
 export function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
   if (again === 'never' || (again === 'if harmless' && !isHarmless)) return undefined
   const { retryAfterSeconds } = error
@@ -16,7 +16,7 @@ export function pauseOf({ error, again }: Failure, attempt: number, isPatient: b
   return Math.min(maxPauseSeconds, 2 ** (attempt - 1)) * (0.5 + Math.random() / 2)
 }
 
-/** @throws the signal's reason once it is aborted */
+/** @throws the reason of `signal` once it is aborted */
 export function sleep(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
@@ -33,9 +33,9 @@ export function sleep(seconds: number, signal: AbortSignal | undefined): Promise
 }
 
 /**
- * Returns the seconds to wait before the next page of a long sync, from the last response's `RateLimit` headers, so
- * that the limit is never reached. There is no wait while more than half of the limit remains; then the wait grows as
- * less remains.
+ * Returns the seconds to wait before the next page of a long sync. The wait is derived from the last response's
+ * `RateLimit` headers to keep the sync below the limit. There is no wait while more than half of the limit remains;
+ * below that, the wait grows as the remainder shrinks.
  */
 export function pauseFor(headers: Headers): number {
   const [, quota, window] = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? []

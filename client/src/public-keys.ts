@@ -4,12 +4,12 @@ const timeoutMs = 30_000
 const maxBytes = 64 * 1024
 
 /**
- * Fetches a service's public keys, which verify its certification reports. No API key is needed. Redirects are not
- * followed, so the keys come from this address alone.
+ * Fetches the public keys that verify a service's certification reports. No API key is needed. Redirects are not
+ * followed, so the keys can only come from this address.
  *
  * @param baseUrl address of the service
- * @returns a JSON Web Key Set, as the service sent it
- * @throws ConnectionError unless the service answers within 30 seconds and 64 KiB
+ * @returns the JSON Web Key Set as the service sent it, not validated
+ * @throws ConnectionError unless the service sends JSON of at most 64 KiB within 30 seconds
  */
 export async function fetchPublicKeys(baseUrl: string): Promise<unknown> {
   const address = `${baseUrl.replace(/\/+$/, '')}/.well-known/jwks.json`

@@ -1,4 +1,4 @@
-/** The parts of a request that decide whether it may be sent again after its answer was lost. */
+/** The parts of a request that determine whether it may be sent again if its answer was lost. */
 export interface Repeatable {
   method: string
   /** Path below the root, such as `/bookings/5002/confirm`. */
@@ -13,12 +13,12 @@ const keyed = [
   /^\/integrations\/[^/]+\/(availability|rates)$/,
 ]
 
-/** True for the operations that take an `Idempotency-Key`. */
+/** True for operations that take an `Idempotency-Key`. */
 export function takesKey({ method, path }: Repeatable): boolean {
   return method === 'POST' && keyed.some((pattern) => pattern.test(path))
 }
 
-/** Time after the first try in which the service treats the same text as the same message. */
+/** Time after the first try during which the service treats identical text as the same message. */
 const sameMessageMilliseconds = 50_000
 
 /**
@@ -32,7 +32,7 @@ export function mayRepeat(
 ): boolean {
   if (idempotencyKey !== undefined || method === 'GET' || method === 'DELETE') return true
   if (method === 'PUT') return !(body as { seek?: unknown } | undefined)?.seek
-  // A body that the caller has serialized may add elements.
+  // A body that the caller has already serialized may add elements.
   if (method === 'PATCH') return typeof body !== 'string' && !addsElements(body)
   if (/^\/bookings\/[^/]+\/messages$/.test(path)) return sinceFirstTry < sameMessageMilliseconds
   return /^\/integrations\/[^/]+\/(provider-key|rates)$/.test(path)

@@ -17,14 +17,14 @@ export function resultOf<T>(sent: Promise<Answer>, take: (answer: Answer) => T):
   return Object.assign(result, { withResponse })
 }
 
-/** The first page if awaited, or all items of all pages in a `for await` loop. */
+/** A list that yields its first page if awaited, or all items of all pages in a `for await` loop. */
 export interface List<T> extends PromiseLike<T[]>, AsyncIterable<T> {
   withResponse(): Promise<Answer<T[]>>
 }
 
 type PageQuery = Record<string, string | number>
 
-/** @param ask requests a page; called only once the list is awaited or looped over */
+/** @param ask requests a page; not called until the list is awaited or looped over */
 export function listOf<T>(ask: (query: PageQuery) => Promise<Answer<T[]>>): List<T> {
   return {
     // biome-ignore lint/suspicious/noThenProperty: a list is awaited for its first page

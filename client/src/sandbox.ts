@@ -2,7 +2,7 @@ import { type CallOptions, callerOf, type Id, segment } from './call.ts'
 import type { Transport } from './transport.ts'
 import type { Body, Data, Schemas } from './types.ts'
 
-/** Returns the methods that only the sandbox has. */
+/** Returns the methods that exist only in the sandbox. */
 export function sandboxOf(transport: Transport) {
   const call = callerOf(transport)
   return {
@@ -42,7 +42,7 @@ export function sandboxOf(transport: Transport) {
       report: (id: Id, options?: CallOptions) =>
         call<string>('GET', `/certifications/${segment(id)}/report`, options, ({ data }) => data.report),
     },
-    /** Sends a message as the guest of a booking. */
+    /** Sends a message as the booking's guest. */
     reply: (bookingId: Id, text: string, options?: CallOptions) =>
       call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${segment(bookingId)}/messages/guest`, {
         ...options,

@@ -5,7 +5,7 @@ import { mayRepeat, type Repeatable, takesKey } from './repeat.ts'
 
 /** Options of a client. */
 export interface ClientOptions {
-  /** The API key; without it, a TypeError is thrown. */
+  /** The API key; a TypeError is thrown if it is missing. */
   key: string | undefined
   /** Address of the service; a TypeError is thrown if it is missing, or is not an http or https address. */
   baseUrl: string | undefined
@@ -13,27 +13,27 @@ export interface ClientOptions {
   sandbox?: boolean
   /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>
-  /** Time limit of each try in milliseconds, 30,000 by default; the `wait` of a request is added. */
+  /** Time limit for each try in milliseconds, 30,000 by default; a request's `wait` is added to it. */
   timeoutMs?: number
-  /** Maximum number of retries of a request, 3 by default. */
+  /** Maximum number of retries per request, 3 by default. */
   retries?: number
   /** Called after each try. */
   onRequest?: (attempt: Attempt) => void
 }
 
-/** A try of a request. */
+/** One try of a request. */
 export interface Attempt {
   method: string
   path: string
-  /** Number of the try, from 1. */
+  /** Number of the try, counting from 1. */
   attempt: number
-  /** Undefined if no answer came. */
+  /** Response status; undefined if there was no answer. */
   status: number | undefined
   requestId: string | undefined
   milliseconds: number
   /** Seconds until the next try; undefined after the last one. */
   retryInSeconds: number | undefined
-  /** Error of the try, if it failed. */
+  /** The error, if this try failed. */
   error: PartnerError | ConnectionError | undefined
 }
 
@@ -41,7 +41,7 @@ type QueryValue = string | number | boolean | undefined | null
 /** Options of a request. */
 export interface RequestOptions {
   query?: Record<string, QueryValue | readonly QueryValue[]> | undefined
-  /** Sent as JSON. */
+  /** Sent as JSON, unless it is a string, which is sent unchanged. */
   body?: unknown
   headers?: Record<string, string> | undefined
   /** Replaces the key that the client generates for operations that take an `Idempotency-Key`. */
@@ -51,7 +51,7 @@ export interface RequestOptions {
   retries?: number | undefined
 }
 
-/** Options of a request inside the client. */
+/** Internal options of a request. */
 interface SendOptions extends RequestOptions {
   /** Returns false for `data` that the service would not send. */
   accepts?: (data: Json) => boolean
@@ -59,7 +59,7 @@ interface SendOptions extends RequestOptions {
 
 const defaults = { timeoutMs: 30_000, retries: 3 }
 
-/** Sends requests, and retries them if a retry may help and does no harm. */
+/** Sends requests, and retries them if a retry is harmless and may succeed. */
 export class Transport {
   private readonly root: string
   private readonly key: string
@@ -75,8 +75,8 @@ export class Transport {
   }
 
   /**
-   * @throws PartnerError if the service refuses; ConnectionError if no answer came after all tries; the reason of
-   *   `signal`; TypeError for a path that is not below the root
+   * @throws PartnerError if the service refuses the request; ConnectionError if no try got an answer; the reason of
+   *   `signal` if it is aborted; TypeError for a path that is not below the root
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
@@ -100,7 +100,7 @@ export class Transport {
         ...{ milliseconds: Date.now() - start, retryInSeconds: pause, error: failure?.error },
       })
       if (!('error' in found)) return found
-      // An earlier try was carried out, although its answer was lost.
+      // An earlier try succeeded, although its answer was lost.
       if (isDone)
         return { data: undefined, meta: {}, envelope: {}, response: new Response(null, { status: 204 }) }
       if (pause === undefined) throw found.error
@@ -130,7 +130,7 @@ export class Transport {
     }
   }
 
-  /** @throws TypeError for a path that leads out of the client's environment, or to a route other than it shows */
+  /** @throws TypeError for a path that leads out of the client's environment, or contains `.` or `..` segments */
   private urlOf(path: string, query: RequestOptions['query'] = {}): string {
     const url = new URL(this.root + path)
     const { pathname } = new URL(this.root)

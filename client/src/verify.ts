@@ -1,4 +1,4 @@
-/** Error thrown if a post is not a hint of the service, or cannot be trusted. */
+/** Error thrown if a post is not a hint from the service, or cannot be trusted. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
 }
@@ -9,7 +9,7 @@ interface BookingHint {
   version: string
 }
 
-/** The event of a hint; `unknown` if this version of the client does not know its type. */
+/** The event that a hint reports; `unknown` if this version of the client does not know its type. */
 export type WebhookEvent =
   | { type: 'booking.changed'; timestamp: string; data: BookingHint }
   | { type: 'message.created'; timestamp: string; data: BookingHint & { message_id: number } }
@@ -18,18 +18,18 @@ export type WebhookEvent =
 type HeadersLike = { get(name: string): string | null } | Record<string, string | string[] | undefined>
 
 export interface VerifyOptions {
-  /** Allowed difference between the post's time and `now`, 300 by default. */
+  /** Maximum difference between the post's time and `now` in seconds, 300 by default. */
   toleranceSeconds?: number
   now?: Date
 }
 
-/** Maximum number of signatures checked per header, because a header with thousands must cost its receiver nothing. */
+/** Maximum number of signatures checked per header. The limit keeps a header with thousands of signatures cheap. */
 const maxSignatures = 10
 
 /**
- * Verifies the signature and the time of a hint, as Standard Webhooks specifies.
+ * Verifies a hint's signature and time, as Standard Webhooks specifies.
  *
- * @param body the body as it was received, byte for byte
+ * @param body the body exactly as it was received, byte for byte
  * @param secrets the endpoint's secret, `whsec_…`; both secrets during a rotation
  * @throws WebhookError if the hint cannot be trusted
  */
@@ -88,7 +88,7 @@ async function keyOf(secret: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
 }
 
-/** Compares two signatures in the same time wherever they differ. */
+/** Compares two signatures in constant time. */
 function isEqual(own: Uint8Array, sent: Uint8Array): boolean {
   let difference = own.length ^ sent.length
   for (const [index, byte] of own.entries()) difference |= byte ^ (sent[index] ?? 0)

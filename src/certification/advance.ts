@@ -57,7 +57,7 @@ function newStep(as: Pick<Step, 'index' | 'attempt' | 'after'>, now: Date): Step
   }
 }
 
-/** Returns the first step of a course, which asks for the start of the product and plays nothing. */
+/** Returns a course's first step, which asks for the product to be started and plays nothing. */
 export function firstStep(profiles: readonly Profile[], now: Date): Pick<Certification, 'step' | 'next'> {
   const { next } = courseOf(profiles)[0] as CourseStep
   const step = newStep({ index: 0, attempt: 1, after: 0 }, now)
@@ -123,7 +123,7 @@ async function playStep(
   })
 }
 
-/** Returns a certification as its step sees it. */
+/** Collects a certification's current state for its step. */
 async function runOf(
   app: AppContext,
   bounds: Bounds,
@@ -214,14 +214,14 @@ async function finish(
 }
 
 /**
- * Returns the number of requests that the next step leaves out. A product may already do at its start what the next
- * step asks for, so requests of the `begin` step count in the next step, too.
+ * Returns the number of requests that the next step ignores. A product may do what the next step asks for as soon as it
+ * starts, so requests of the `begin` step also count in the next step.
  */
 function seenBefore({ name }: CourseStep, { seen }: Run, { after }: Step): number {
   return name === 'begin' ? after : seen
 }
 
-/** The steps that show the product's own pace, because nobody stops the product and no fault makes it wait. */
+/** The steps that show the product's own pace. In them, nobody stops the product and no fault makes it wait. */
 const paced = ['first-sync', 'changes']
 
 function paceOf({ records }: Run): number {

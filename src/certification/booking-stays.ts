@@ -12,8 +12,8 @@ import { draw, type Run } from './step.ts'
 export type Wanted = Place & Stay
 
 /**
- * Draws a stay that has units left and begins at least five days after a day, so that stays drawn one after the other
- * share no night.
+ * Draws a stay that has units left and begins at least five days after the day `after`, so stays drawn in succession
+ * share no nights.
  */
 export async function drawStay(run: Run, name: string, after: string): Promise<Wanted> {
   const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))
@@ -21,7 +21,7 @@ export async function drawStay(run: Run, name: string, after: string): Promise<W
   return { ...(places[0] as Place), ...stay }
 }
 
-/** Returns the bookings of a stay that were made since the step began. */
+/** Returns the bookings made for a stay since the step began. */
 export async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }: Wanted) {
   const made = await changesAfter(run, run.memo.after as Date)
   return made.filter(
@@ -32,7 +32,7 @@ export async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }
   )
 }
 
-/** Reduces a stay's nights to one unit and has a guest book it. Running this twice does no harm. */
+/** Reduces a stay's nights to one unit and has a guest book it. Running this twice is harmless. */
 export async function takeUnits(
   { app, hostId, keyId }: Run,
   { checkin_at, checkout_at, ...place }: Wanted,

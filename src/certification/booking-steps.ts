@@ -12,7 +12,7 @@ import type { CourseStep, Look, Run } from './step.ts'
 const route = operations.book
 const sent = (run: Run) => ofOperation(run, route)
 
-/** Id of a user that the contract promises in every sandbox. */
+/** Id of a user that exists in every sandbox according to the contract. */
 const guestId = 1001
 
 const bookThis = (wanted: Wanted, text = 'Book this stay for a guest'): Next => ({
@@ -153,5 +153,5 @@ const cancel: CourseStep = {
   late: () => 'The booking was not cancelled',
 }
 
-/** The steps for a product that books. */
+/** The steps for a product that makes bookings. */
 export const bookingSteps: CourseStep[] = [lost, unavailable, cancel]

@@ -4,7 +4,7 @@ export interface Bounds {
   look: number
   /** Time without progress after which a step fails its cases. */
   serve: number
-  /** Silence that proves a stop: twice the product's pace, but at least `silence` and at most `longestSilence`. */
+  /** Silence that counts as a stop: twice the product's pace, but at least `silence` and at most `longestSilence`. */
   silence: number
   longestSilence: number
   /** Duration of the quiet minute of `feed.pace`. */
@@ -16,7 +16,7 @@ export interface Bounds {
   limitedAtMost: number
   /** Duration of the 500, and of the 502. */
   failing: number
-  /** Duration for which responses are lost, and for which they are cut. */
+  /** Duration of the lost responses, and of the cut responses. */
   losing: number
   /** A hint must be taken within `quick` and followed by a read within `followed`, or `unheard` if the hint is lost. */
   quick: number
@@ -24,11 +24,11 @@ export interface Bounds {
   unheard: number
   /** A running certification expires if its step is not completed within this time. */
   expiry: number
-  /** Longest time that a request is held, so that a held request is not mistaken for silence. */
+  /** Maximum time to hold a request, short enough that holding it is not mistaken for silence. */
   hold: number
-  /** Time that the responses to released requests need to reach the product before a step plays. */
+  /** Time for the responses to released requests to reach the product before a step plays. */
   settle: number
-  /** Equal requests within this time count as repetitions by the product's runtime. */
+  /** Equal requests within this time count as retries by the product's runtime. */
   runtime: number
 }
 

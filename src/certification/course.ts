@@ -27,7 +27,7 @@ const begin: Omit<CourseStep, 'profile'> = {
   late: () => '',
 }
 
-/** Returns a certification's steps in order. The first one always asks for the start of the product. */
+/** Returns a certification's steps in order. The first one always asks for the product to be started. */
 export function courseOf(chosen: readonly Profile[]): CourseStep[] {
   const steps = chosen.flatMap((profile) => stepsOf[profile])
   const [first] = steps as [CourseStep]

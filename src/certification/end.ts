@@ -10,9 +10,9 @@ const sweepMilliseconds = 60_000
 type Context = Pick<AppContext, 'db' | 'clockWatch'>
 
 /**
- * Ends a certification: nothing is recorded or played any longer, and only the grades of its run are kept.
+ * Ends a certification. Nothing more is recorded or played, and only the run's grades are kept.
  *
- * @param because the reason that undecided cases are skipped
+ * @param because reason given for skipping undecided cases
  * @returns the ended certification, or null if it had already ended
  */
 export async function endCertification(

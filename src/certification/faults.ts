@@ -7,7 +7,7 @@ export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
   return faults.every(({ until }) => until !== null && until <= now)
 }
 
-/** Returns when the last fault of a step was over, or when the step was played if that is later. */
+/** Returns the time at which a step's last fault ended or the step was played, whichever is later. */
 export function overAt({ faults, playedAt }: Pick<Run, 'faults' | 'playedAt'>): Date {
   return new Date(Math.max(playedAt.getTime(), ...faults.map(({ until }) => until?.getTime() ?? 0)))
 }
@@ -18,8 +18,8 @@ export function metFaults({ faults }: Pick<Run, 'faults'>): number {
 }
 
 /**
- * Splits the requests that met a fault after the first one: `further` arrived after the first was answered, and
- * `inFlight` counts those that were already on their way.
+ * Splits the requests that met a fault after the first one did. `further` holds the requests that arrived after the
+ * first was answered, and `inFlight` counts the requests that were already on their way.
  */
 function furtherOnes(records: RequestRecord[], fault: string) {
   const met = records.filter((record) => record.fault === fault)
@@ -32,7 +32,7 @@ function furtherOnes(records: RequestRecord[], fault: string) {
 /**
  * Grades the requests that followed a fault.
  *
- * @param allowed how many further requests pass, in addition to the number that was already on its way
+ * @param allowed number of further requests tolerated in addition to those already on their way
  */
 export function gradeFurther(
   records: RequestRecord[],
@@ -44,7 +44,7 @@ export function gradeFurther(
     : { status: 'failed', because: because(further.length), seen: further }
 }
 
-/** True if a request that arrived after the step's faults were over has succeeded. */
+/** True if a request that arrived after the step's faults ended has succeeded. */
 export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
   return areOver(run) && records.some((record) => isGood(record) && record.at >= overAt(run))
 }
@@ -54,7 +54,7 @@ export function firstRefused(records: RequestRecord[]): RequestRecord | undefine
   return records.find((record) => record.status === 422 && !isLost(record))
 }
 
-/** Grades whether a refused body was sent again unchanged. Returns null while that is still open. */
+/** Grades whether a refused body was sent again unchanged. Returns null while that is undecided. */
 export function gradeRepeated(
   run: Run,
   records: RequestRecord[],

@@ -29,7 +29,7 @@ export const retryAfter: CourseStep = {
   late: () => 'After the 429 the feed was not read again',
 }
 
-/** The step that grades whether a product waits longer and longer while the feed fails with 500 and 502. */
+/** The step that grades whether a product backs off while the feed fails with 500 and 502. */
 export const errors: CourseStep = {
   name: 'errors',
   profile: 'feed',
@@ -79,7 +79,7 @@ export const unauthorized: CourseStep = {
 
 const maxReadsOfQuietMinute = 13
 
-/** The step that grades the reads of a quiet minute and all reads from the beginning since the first sync. */
+/** The step that grades the reads during a quiet minute and all reads from the beginning since the first sync. */
 export const pace: CourseStep = {
   name: 'pace',
   profile: 'feed',

@@ -23,7 +23,7 @@ function silenceOf({ bounds, certification: { pace } }: Run): number {
   return Math.min(bounds.longestSilence, Math.max(bounds.silence, 2 * pace))
 }
 
-/** True if the product has not read the feed for so long that it counts as stopped. */
+/** True if the product has gone long enough without reading the feed to count as stopped. */
 export function isSilent(run: Run): boolean {
   return run.now.getTime() - lastAnswered(reads(run), run.playedAt) >= silenceOf(run)
 }
@@ -50,7 +50,7 @@ export async function arrivals(run: Run) {
  * Fails a case because bookings did not arrive. Skips the case instead if `feed.changes` failed, because then changes
  * do not arrive even without a fault or a stop.
  *
- * @param of makes the reason from the first missing ids and the number of missing changes
+ * @param of builds the reason from the first missing ids and the number of missing changes
  */
 export async function missed(
   run: Run,
@@ -68,7 +68,7 @@ export async function missed(
   return { [name]: { status: 'failed', because, seen: reads(run) } }
 }
 
-/** Number of reads from the beginning that are tolerated. */
+/** Maximum number of reads from the beginning that are tolerated. */
 export const maxBeginnings = 2
 
 /** Returns the reads of the feed from its beginning since the first sync. */

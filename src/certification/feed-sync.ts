@@ -38,8 +38,8 @@ export const firstSync: CourseStep = {
 
 /**
  * The step that waits until the clock has caught up with the versions, which run ahead of it by a second for each
- * change of a burst. Until then, a product that continues from a clock of its own misses nothing, so its mistake would
- * stay hidden.
+ * change of a burst. Until then, a product that continues from its own clock misses nothing, so its mistake would stay
+ * hidden.
  */
 export const calm: CourseStep = {
   name: 'calm',
@@ -53,7 +53,7 @@ export const calm: CourseStep = {
   late: () => '',
 }
 
-/** The step {@link calm} while the product is stopped. */
+/** Variant of {@link calm} in which the product is stopped. */
 export const calmStop: CourseStep = {
   ...calm,
   name: 'calm-stop',
@@ -91,7 +91,7 @@ export const changes: CourseStep = {
     ),
 }
 
-/** The step that grades whether the product asks again for responses that were lost or cut. */
+/** The step that grades whether the product requests lost and cut responses again. */
 export const lost: CourseStep = {
   name: 'lost',
   profile: 'feed',

@@ -31,7 +31,7 @@ export async function lateResults(course: CourseStep, run: Run): Promise<Partial
 /** Maximum number of request ids listed for a failed case. */
 const shownRequests = 20
 
-/** Returns the cases with their results. Cases that have been decided stay as they are. */
+/** Returns the cases with their results. Decided cases stay unchanged. */
 export function grade({ cases }: Certification, results: Look['results'] = {}): Case[] {
   return cases.map((one) => {
     const result = results[one.name]

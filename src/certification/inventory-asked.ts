@@ -17,7 +17,7 @@ export interface Asked {
 /** Number of nights in each change that a product is asked to push. */
 export const askedNights = 7
 
-/** Draws nights for a product to change, and a number of units that none of them has. */
+/** Draws nights for a product to change, and a number of units that none of them has yet. */
 export async function ask(run: Run, name: string): Promise<Asked> {
   const { seed } = run.certification
   const { room_types, start_date } = await yearOf(run)
@@ -42,7 +42,7 @@ export async function askedUnits(
   return nights.get(room_type_id) ?? []
 }
 
-/** True if all the nights have the units that were asked for. */
+/** True if all the nights have the requested units. */
 export async function isAsAsked(run: Run, asked: Asked): Promise<boolean> {
   return (await askedUnits(run, asked)).every(({ available }) => available === asked.available)
 }

@@ -14,7 +14,7 @@ import {
 import { isAll, pushes, route, sum, year, yearOf } from './inventory-year.ts'
 import type { CourseStep, Result, Run } from './step.ts'
 
-/** More units than a room type can have, so that the push is refused. */
+/** More units than a room type can have. Pushing this many is refused. */
 const tooMany = 3_000_000_000
 
 const change: CourseStep = {
@@ -108,7 +108,7 @@ const left: CourseStep = {
   late: () => '',
 }
 
-/** Returns the first night that does not have the units that were last asked for, or null. */
+/** Returns the first night whose units left differ from the last requested number, or null. */
 async function firstWrong(run: Run, asked: Asked[]) {
   const last = new Map<string, Asked>()
   const units = new Map<string, UnitNight>()

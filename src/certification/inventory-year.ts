@@ -7,13 +7,13 @@ import type { RequestRecord } from './model.ts'
 import { isGood, ofOperation, operations } from './reads.ts'
 import type { CourseStep, Run } from './step.ts'
 
-/** The route that pushes units. */
+/** The route through which a product pushes units. */
 export const route = operations.availability
 
 /** Returns the pushes since the step began. */
 export const pushes = (run: Run) => ofOperation(run, route)
 
-/** Returns how many items or nights the successful pushes contain. */
+/** Returns the total number of items or nights in the successful pushes. */
 export const sum = (records: RequestRecord[], of: 'items' | 'nights') =>
   records.filter(isGood).reduce((total, record) => total + record[of], 0)
 
@@ -26,10 +26,10 @@ export function isAll(run: Run): boolean {
   return last !== undefined && isLongSince(run, last)
 }
 
-/** Number of nights that a product pushes, from tomorrow on. */
+/** Number of nights that a product pushes, starting tomorrow. */
 export const yearDays = 365
 
-/** Returns the nights that a product is asked to push: `yearDays` nights from tomorrow on, for every room type. */
+/** Returns the nights that a product is asked to push: `yearDays` nights starting tomorrow, for every room type. */
 export async function yearOf({ app, hostId }: Pick<Run, 'app' | 'hostId'>) {
   const page = { page: 1, perPage: 100 }
   const wanted = { listingId: undefined, roomTypeId: undefined }
@@ -48,13 +48,13 @@ function nightsOf({ app, hostId }: Run, { room_types, start_date, end_date }: Ye
   return readNights(app.db, hostId, ids, { from: start_date, to: end_date })
 }
 
-/** Returns the number of ranges of consecutive nights with equal units, which is how many items are enough. */
+/** Returns the number of ranges of consecutive nights with equal units, which is the minimum number of items needed. */
 function runsOf(nights: UnitNight[]): number {
   return nights.filter(({ available }, index) => index === 0 || nights[index - 1]?.available !== available)
     .length
 }
 
-/** The step in which the product pushes every night of the year, in few items. */
+/** The step in which the product pushes every night of the year using few items. */
 export const year: CourseStep = {
   name: 'year',
   profile: 'inventory',

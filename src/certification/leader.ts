@@ -8,10 +8,10 @@ import type { Certification } from './model.ts'
 import { deleteRecords } from './records-store.ts'
 import { askFor, findAllRunning, findSwept, noteSwept } from './store.ts'
 
-/** A look that reads records for no longer than this is followed by no rest. */
+/** If a look spends no longer than this reading records, no pause follows. */
 const freeMilliseconds = 100
 const restFactor = 10
-/** Number of looks skipped after a failure. Without a rest, a certification could fail once a second for hours. */
+/** Number of looks skipped after a failure. Without the pause, a certification could fail once a second for hours. */
 const looksLeftOut = 10
 const leaseMilliseconds = 10_000
 /** Maximum number of certifications advanced concurrently. More of them would keep requests waiting. */
@@ -27,8 +27,8 @@ export class CertificationLeader {
   /** Certifications waiting for their look, ordered by when they became due. */
   private waiting: Certification[] = []
   /**
-   * When each certification may be looked at again, by id and in the time of `performance.now()`. The rest grows with
-   * the time spent on reading records, so that a large certification takes no more than a tenth of the time.
+   * Time at which each certification is due for its next look, by id and on the clock of `performance.now()`. The pause
+   * grows with the time spent reading records, so a large certification takes no more than a tenth of the time.
    */
   private readonly due = new Map<number, number>()
   private readonly timer: ReturnType<typeof setInterval>
@@ -95,7 +95,7 @@ export class CertificationLeader {
     }
   }
 
-  /** Returns how long the certification must rest, in milliseconds. */
+  /** Returns how long to pause the certification, in milliseconds. */
   private async advance(certification: Certification): Promise<number> {
     const { scope } = certification
     // A sandbox does not expire while it is being certified.
@@ -104,7 +104,7 @@ export class CertificationLeader {
     return restFactor * Math.max(0, read - freeMilliseconds)
   }
 
-  /** Shows in `next` why the course cannot continue. Returns how long the certification must rest, in milliseconds. */
+  /** Shows in `next` why the course cannot continue. Returns how long to pause the certification, in milliseconds. */
   private async noteFailure({ _id }: Certification, error: unknown): Promise<number> {
     this.app.log.warn({ certification_id: _id, error: String(error) }, 'Cannot go on with a certification')
     const text = `The course cannot go on yet: ${error instanceof DomainError ? error.message : 'the service is busy'}`

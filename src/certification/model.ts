@@ -27,11 +27,11 @@ export interface Case {
   request_ids: string[]
 }
 
-/** Values that a step stores, for any process that continues it. */
+/** Values that a step stores for whichever process continues it. */
 export type Memo = Record<string, unknown>
 
 const stepFields = {
-  /** Unique for every beginning of a step. */
+  /** Unique for each attempt at a step. */
   id: text,
   index: number,
   /**
@@ -48,7 +48,7 @@ const stepFields = {
    */
   after: number,
   played_at: momentOrNull,
-  /** A number that grows as the product advances, and when it last grew. */
+  /** A number that grows as the product advances, and the time at which it last grew. */
   progress: number,
   progress_at: moment,
   memo: mixed<Memo>(),
@@ -57,7 +57,7 @@ const stepFields = {
 const fields = {
   _id: number,
   key_id: number,
-  /** Id of the key's host. Not `host_id`, because documents with a `host_id` are deleted with their sandbox. */
+  /** Id of the key's host. It is not `host_id`, because documents with a `host_id` are deleted with their sandbox. */
   of_host: number,
   /** Scope of the sandbox in which the certification runs; null until the sandbox is filled. */
   scope: numberOrNull,
@@ -68,7 +68,7 @@ const fields = {
   ended_at: momentOrNull,
   cases: list<Case>(Object),
   step: objectOrNull(stepFields),
-  /** The action that the product is asked for; null once the certification has ended. */
+  /** The action that the product is asked for; null until the sandbox is filled, and after the end. */
   next: mixedOrNull<Next>(),
   /** The longest pause between two reads of the feed, in milliseconds. */
   pace: number,
@@ -120,7 +120,7 @@ const recordFields = {
   /** True for a page of the feed; the next three fields describe that page. */
   is_page: flag,
   is_first: flag,
-  /** The version after which the page began; null for the beginning of the feed. */
+  /** The version after which the page begins; null for the beginning of the feed. */
   from: momentOrNull,
   /** True if it is unknown where the page began. */
   is_vague: flag,
@@ -131,7 +131,7 @@ const recordFields = {
   expires_at: moment,
 }
 
-/** A request as a certification records it, without any value that was sent. Deleted when the run ends. */
+/** A request as recorded by a certification, without any value that was sent. Deleted when the run ends. */
 export type RequestRecord = Stored<typeof recordFields>
 
 const recordSchema = schemaOf(recordFields)
@@ -153,7 +153,7 @@ const deliveryFields = {
 }
 
 /**
- * A booking as a response delivered it to the product. A sandbox holds 5,000 documents and a booking has at most three
+ * A booking as delivered to the product by a response. A sandbox holds 5,000 documents and a booking has at most three
  * versions, so a run has fewer than 15,000 deliveries.
  */
 export type Delivery = Stored<typeof deliveryFields>

@@ -7,22 +7,22 @@ import { yearOf } from './inventory-year.ts'
 import type { Run } from './step.ts'
 
 const stayNights = 30
-/** Number of days ahead that lies beyond all nights that a product is asked about. */
+/** Number of days ahead that is beyond every night that a product is asked about. */
 const farDays = 600
 
-/** A stay with as many places as were requested. */
+/** A stay with the requested number of places. */
 export interface OpenStay {
   stay: Stay
   places: Place[]
 }
 
 /**
- * Finds the first stay with enough units left, trying one month after another, because a product that pushes truthful
- * counts may have closed any of them. If the product has closed all months, opens units on nights that no product is
+ * Finds the first stay with enough units left. A product that pushes truthful counts may have closed any month, so one
+ * month after another is tried. If the product has closed all of them, units are opened on nights that no product is
  * asked about.
  *
  * @param from the earliest first night
- * @param count how many bookings of the stay must fit
+ * @param count number of bookings that must fit
  */
 export async function findOpenStay(
   { app, hostId, keyId }: Run,

@@ -9,8 +9,8 @@ import type { Run } from './step.ts'
 const daysAhead = 30
 
 /**
- * Plays a scenario in the sandbox of a certification. All its changes are visible when the promise resolves. Its guests
- * book stays that have units left. If the product has left no booking to change, a guest books one first.
+ * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book stays
+ * that have units left. If the product has left no booking to change, a guest books one first.
  */
 export async function play(run: Run, name: ScenarioName, parameters: ScenarioParameters = {}): Promise<void> {
   const scenario = scenarios.find((known) => known.name === name)
@@ -30,7 +30,7 @@ export async function play(run: Run, name: ScenarioName, parameters: ScenarioPar
 }
 
 /**
- * Waits until the first change's version is in the past, because it may be up to a second ahead of the clock. After
- * that, a product that continues from a clock of its own has missed the change.
+ * Waits until the first change's version, which may be up to a second ahead of the clock, is in the past. After that, a
+ * product that continues from its own clock has missed the change.
  */
 export const passFirstVersion = () => Bun.sleep(1000)

@@ -14,14 +14,14 @@ export const operations = {
 
 /** A limit above the number of bookings that a sandbox can hold. */
 const allBookings = 10_000
-/** Reads that begin this much earlier than the certification started count as reads from the beginning. */
+/** A read from a position this long before the certification's start counts as a read from the beginning. */
 const longAgoMilliseconds = 2 * 86_400_000
 
 /**
- * Removes the requests that the product's runtime repeated by itself: equal requests that arrive shortly after one
- * another.
+ * Removes the retries that the product's runtime makes on its own. An equal request that arrives shortly after another
+ * counts as such a retry.
  *
- * @param milliseconds the time within which an equal request counts as a repetition
+ * @param milliseconds time within which an equal request counts as a retry
  */
 export function withoutRepetitions(records: RequestRecord[], milliseconds: number): RequestRecord[] {
   const last = new Map<string, number>()
@@ -30,14 +30,14 @@ export function withoutRepetitions(records: RequestRecord[], milliseconds: numbe
     const name = [operation, body_hash, is_first, from?.getTime()].join('/')
     const before = last.get(name)
     const isRepetition = before !== undefined && at.getTime() - before < milliseconds
-    // A repetition that delivered something still counts.
+    // A retry that delivered a booking still counts.
     if (isRepetition && record.delivered === 0) return false
     last.set(name, at.getTime())
     return true
   })
 }
 
-/** Returns the requests of a route. */
+/** Returns the requests to a route. */
 export function ofOperation({ records }: Pick<Run, 'records'>, operation: string): RequestRecord[] {
   return records.filter((record) => record.operation === operation)
 }
@@ -47,7 +47,7 @@ export function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
   return fault !== null && fault !== 'slow'
 }
 
-/** True if a response arrived and was no error. A 304 counts like the page that it stands for. */
+/** True if the response arrived and was not an error. A 304 counts as the page that it stands for. */
 export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
   return !isLost(record) && (record.status < 300 || record.status === 304)
 }
@@ -61,14 +61,14 @@ export function isFromBeginning(
   return is_page && is_first && !is_vague && (from === null || from.getTime() < longAgo)
 }
 
-/** Returns all bookings that were changed after a version, in their current state. */
+/** Returns all bookings changed after a version, in their current state. */
 export function changesAfter({ app, hostId }: Pick<Run, 'app' | 'hostId'>, after: Date | null) {
   return findChanges(app.db, { host_id: hostId }, after, { skip: 0, limit: allBookings })
 }
 
 /**
- * Returns the bookings changed after a version, limited to the listings that the first sync has shown, because a
- * product may handle only some listings. Before the first sync, or without one, all listings count.
+ * Returns the bookings changed after a version. A product may handle only some listings, so only the listings that the
+ * first sync has read count. Before the first sync, or without one, all listings count.
  */
 export async function wantedAfter(run: Run, after: Date): Promise<BookingChange[]> {
   const { listings } = run.certification.facts as { listings?: number[] }
@@ -87,7 +87,7 @@ export function longestPause(reads: RequestRecord[]): number {
   return longest
 }
 
-/** Returns when the last of the requests was answered, or `since` if that is later, in milliseconds since 1970. */
+/** Returns the time at which the last request was answered, or `since` if later, in milliseconds since 1970. */
 export function lastAnswered(records: RequestRecord[], since: Date): number {
   return Math.max(since.getTime(), ...records.map(({ answered_at }) => answered_at.getTime()))
 }

@@ -79,7 +79,7 @@ async function storeDeliveries(
   )
   for (const { _id } of await findByIds(db, [...delivered.keys()])) delivered.delete(_id)
   const fresh = [...delivered.values()]
-  // Upserts, because another request may have stored the same deliveries meanwhile.
+  // Another request may have stored the same deliveries meanwhile, so these are upserts.
   if (fresh.length > 0)
     await deliveryModel(db).collection.bulkWrite(
       fresh.map((one) => ({
@@ -114,13 +114,13 @@ export function findDeliveries(db: Db, certificationId: number): Promise<Deliver
   return deliveryModel(db).find({ certification_id: certificationId }).lean()
 }
 
-/** Returns the requests of a run except the first `after` ones, in the order of their arrival. */
+/** Returns a run's requests without the first `after` ones, in order of arrival. */
 export async function findRecords(db: Db, certificationId: number, after: number): Promise<RequestRecord[]> {
   const records = await requestRecordModel(db)
     .find({ certification_id: certificationId, ordinal: { $gt: after } })
     .sort({ ordinal: 1 })
     .lean()
-  // The ordinals follow the order in which requests were answered, not the order of their arrival.
+  // Ordinals follow the order in which requests were answered, not the order in which they arrived.
   return records.sort((one, other) => one.at.getTime() - other.at.getTime())
 }
 

@@ -15,7 +15,7 @@ const validSeconds = 365 * 86_400
 /**
  * Returns the signed report of a passed certification: a JWS (Ed25519, compact), valid for a year (decisions §25).
  *
- * @throws DomainError `conflict` for a certification that is not passed
+ * @throws DomainError `conflict` if the certification has not passed
  */
 export async function reportOf(
   { liveDb, secrets, config, clockWatch }: AppContext,
@@ -28,7 +28,7 @@ export async function reportOf(
       `Only a certification that was passed has a report: it is ${certification.status}`,
     )
   const now = clockWatch.databaseNow()
-  // However often the report is requested, it is dated when the certification was passed.
+  // Every copy of the report bears the time at which the certification was passed.
   const issued = Math.floor((certification.ended_at ?? now).getTime() / 1000)
   const { kid, algorithm, privateKey } = await signingKey(liveDb, secrets, now)
   const { name } = await findKeyById(liveDb, certification.key_id)
@@ -47,10 +47,10 @@ export async function reportOf(
     .sign(privateKey)
 }
 
-/** Cache time of the published keys. It delays only a newly made key, with which no earlier report was signed. */
+/** Cache time of the published keys. It delays only a new key, and no earlier report is signed with that key. */
 const sharedSeconds = 5
 
-/** Route for the keys that verify reports. It needs no API key, and every process answers the same (decisions §25). */
+/** Route for the keys that verify reports. It needs no API key. All processes return the same keys (decisions §25). */
 export function jwksRoutes({ liveDb }: Pick<AppContext, 'liveDb'>) {
   const read = share(sharedSeconds * 1000, () => publicSigningKeys(liveDb))
   return new Elysia({ detail: { hide: true } }).get('/.well-known/jwks.json', async ({ set }) => {

@@ -14,7 +14,7 @@ import { startCertification } from './start.ts'
 import { judgeState } from './state.ts'
 import { findCertification, listCertifications } from './store.ts'
 
-/** Routes that certify a partner's product by a course played in its sandbox (decisions §25). */
+/** Routes for certifying a partner's product by playing a course in its sandbox (decisions §25). */
 export function certificationRoutes(app: AppContext) {
   const access: Access = { permission: 'any', window: 'insight', opensSandbox: false }
   const accessToOne: Access = { ...access, errors: ['not_found'] }
@@ -29,7 +29,7 @@ export function certificationRoutes(app: AppContext) {
       {
         access,
         response: {
-          200: Envelope(shown.list('The certifications of the key, newest first', CertificationView)),
+          200: Envelope(shown.list('Certifications of the key, newest first', CertificationView)),
         },
         detail: { operationId: 'listSandboxCertifications', summary: 'List the certifications' },
       },
@@ -56,7 +56,7 @@ export function certificationRoutes(app: AppContext) {
     .get('/:id', async (context) => ok(context, serializeCertification(await find(context))), {
       access: accessToOne,
       response: { 200: Envelope(CertificationView) },
-      detail: { operationId: 'getSandboxCertification', summary: 'Read how a certification stands' },
+      detail: { operationId: 'getSandboxCertification', summary: 'Read a certification' },
     })
     .delete(
       '/:id',
@@ -85,7 +85,8 @@ export function certificationRoutes(app: AppContext) {
         detail: {
           operationId: 'uploadSandboxCertificationState',
           summary: 'Upload what the product holds',
-          description: 'Once, when `next` asks for it: as JSON, or one booking in a line (ndjson).',
+          description:
+            'Accepted only once, when `next` asks for it; sent as JSON, or as ndjson with one booking per line',
         },
       },
     )
@@ -97,12 +98,15 @@ export function certificationRoutes(app: AppContext) {
         response: {
           200: Envelope(
             responseObject(
-              { report: shown.text('A JWS (Ed25519, compact), valid for a year') },
+              { report: shown.text('Report as a compact JWS signed with Ed25519, valid for one year') },
               'The report',
             ),
           ),
         },
-        detail: { operationId: 'getSandboxCertificationReport', summary: 'Read the signed report' },
+        detail: {
+          operationId: 'getSandboxCertificationReport',
+          summary: 'Read the signed report of a certification',
+        },
       },
     )
 }

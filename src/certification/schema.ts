@@ -14,7 +14,7 @@ import {
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
 import { profiles } from './cases.ts'
 
-const profile = oneOf(profiles, 'What the product does')
+const profile = oneOf(profiles, 'Profile that a product can be certified for')
 
 /** Body of `POST /sandbox/certifications`. */
 export const CertificationStart = named(
@@ -24,9 +24,12 @@ export const CertificationStart = named(
       minItems: 1,
       maxItems: profiles.length,
       description:
-        'What the product is certified for; played in the order feed, inventory, bookings, webhooks',
+        'Profiles that the product is certified for; played in the order feed, inventory, bookings, webhooks',
     }),
-    seed: optional(text(64), 'Decides what is played: the same course for the same seed; null for any'),
+    seed: optional(
+      text(64),
+      'Seed that determines the course; the same seed gives the same course, null a random seed',
+    ),
   }),
 )
 
@@ -41,13 +44,13 @@ export const CertificationState = named(
       Type.Object(
         {
           booking_id: idInBody('Id of the booking'),
-          status: oneOf(Object.keys(bookingStatus) as StatusWord[], 'Its status'),
+          status: oneOf(Object.keys(bookingStatus) as StatusWord[], 'Status of the booking'),
           checkin_at: date({ whenBlank: 'required', description: 'First night' }),
           checkout_at: date({ whenBlank: 'required', description: 'Day of departure' }),
         },
         { additionalProperties: true },
       ),
-      { maxItems: maxBookings, description: 'What the product holds' },
+      { maxItems: maxBookings, description: 'Bookings that the product holds' },
     ),
   }),
 )
@@ -64,24 +67,32 @@ const NextAction = named(
   'CertificationNext',
   responseObject({
     action: shown.word(
-      'What is to be done',
+      'Action to take',
       ...(['start', 'stop', 'wait', 'push_all', 'push_change', 'book', 'cancel', 'upload_state'] as const),
     ),
-    text: shown.text('The same in words'),
-    booking_id: idOrNull('Of `cancel`: the booking'),
-    user_id: idOrNull('Of `book`: a user who can be the guest'),
-    listing_id: idOrNull('Of `push_change` and `book`: the listing'),
-    room_type_id: idOrNull('Of `push_change` and `book`: the room type'),
-    room_types: nullable(shown.list('Of `push_all`: the room types', responseObject(place)), {
-      description: 'Of `push_all`: the room types',
-    }),
-    checkin_at: dateOrNull('Of `book`: the first night'),
-    checkout_at: dateOrNull('Of `book`: the day of departure'),
-    start_date: dateOrNull('Of `push_all` and `push_change`: the first night'),
-    end_date: dateOrNull('Of `push_all` and `push_change`: the last night, included'),
-    available: nullable(shown.integer('Of `push_change`: the units'), {
-      description: 'Of `push_change`: the units',
-    }),
+    text: shown.text('Action in words'),
+    booking_id: idOrNull('Id of the booking to cancel, for `cancel`; null for other actions'),
+    user_id: idOrNull('Id of a user who can be the guest, for `book`; null for other actions'),
+    listing_id: idOrNull('Id of the listing, for `push_change` and `book`; null for other actions'),
+    room_type_id: idOrNull('Id of the room type, for `push_change` and `book`; null for other actions'),
+    room_types: nullable(
+      shown.list('Room types to push, for `push_all`; null for other actions', responseObject(place)),
+      {
+        description: 'Room types to push, for `push_all`; null for other actions',
+      },
+    ),
+    checkin_at: dateOrNull('First night of the stay, for `book`; null for other actions'),
+    checkout_at: dateOrNull('Day of departure, for `book`; null for other actions'),
+    start_date: dateOrNull('First night to push, for `push_all` and `push_change`; null for other actions'),
+    end_date: dateOrNull(
+      'Last night to push, inclusive, for `push_all` and `push_change`; null for other actions',
+    ),
+    available: nullable(
+      shown.integer('Number of units per night to push, for `push_change`; null for other actions'),
+      {
+        description: 'Number of units per night to push, for `push_change`; null for other actions',
+      },
+    ),
   }),
 )
 
@@ -90,24 +101,32 @@ export const CertificationView = named(
   'Certification',
   responseObject({
     id: shown.integer('Id of the certification', 'id'),
-    status: shown.word('Whether it was passed', ...(['running', 'passed', 'failed', 'expired'] as const)),
-    profiles: shown.list('What the product is certified for', profile),
+    status: shown.word(
+      'Status of the certification',
+      ...(['running', 'passed', 'failed', 'expired'] as const),
+    ),
+    profiles: shown.list('Profiles that the product is certified for', profile),
     seed: shown.text('Decides what is played'),
-    started_at: shown.timestamp('When it was started'),
-    ended_at: shown.timestampOrNull('When it ended; null while it runs'),
-    next: nullable(NextAction, { description: 'What is to be done now; null when it has ended' }),
+    started_at: shown.timestamp('Time at which the certification started'),
+    ended_at: shown.timestampOrNull('Time at which the certification ended; null while it is running'),
+    next: nullable(NextAction, {
+      description: 'Next action; null until the sandbox is filled and once the certification has ended',
+    }),
     cases: shown.list(
-      'What the product is graded by',
+      'Cases that the product is graded by',
       named(
         'CertificationCase',
         responseObject({
-          name: shown.text('The case'),
+          name: shown.text('Name of the case'),
           profile,
-          rule: shown.text('What a product does to pass it'),
-          status: shown.word('How it stands', ...(['waiting', 'passed', 'failed', 'skipped'] as const)),
-          because: shown.textOrNull('Why it failed or was skipped'),
-          request_ids: shown.list('Requests that tell', Type.String({ description: 'Id of a request' })),
-          guide: shown.text('Where the guide tells of it'),
+          rule: shown.text('Requirement for passing the case'),
+          status: shown.word('Status of the case', ...(['waiting', 'passed', 'failed', 'skipped'] as const)),
+          because: shown.textOrNull('Reason that the case failed or was skipped; null otherwise'),
+          request_ids: shown.list(
+            'Requests that prove the failure; empty unless the case failed',
+            Type.String({ description: 'Id of a request' }),
+          ),
+          guide: shown.text('Link to the description of the cases in the guide'),
         }),
       ),
     ),

@@ -23,12 +23,12 @@ const needed: Record<Profile, Permission[]> = {
   webhooks: ['bookings.read'],
 }
 
-/** Number of bookings made at the start. With those of every fresh sandbox, they exceed any page of the feed. */
+/** Number of bookings made at the start. With a fresh sandbox's own bookings, they exceed any page of the feed. */
 const bookingsAtStart = 130
 const bookedAtOnce = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
-/** Making 130 bookings is costly, so concurrent starts wait for each other instead of slowing down everybody else. */
+/** Making 130 bookings is costly, so concurrent starts wait for each other instead of slowing down other requests. */
 const fillings = new Turns(30_000, busy)
 
 /**
@@ -50,7 +50,7 @@ export async function startCertification(
   try {
     return await fillings.take('fill', () => fill(app, certification))
   } catch (error) {
-    // A certification that never began must not push a passed one out of those that are kept.
+    // A certification that never began must not displace a passed one from the certifications that are kept.
     await removeCertification(app.db, certification._id)
     throw error
   }

@@ -11,11 +11,11 @@ type Held = CertificationState['bookings'][number]
 const shownProblems = 5
 
 /**
- * Judges the bookings that a product holds, once and only when `next` asks for them (decisions §25). Each booking must
- * be as it was last delivered, so a product that filters needs only the bookings that its filters show. A cancelled
- * booking may be missing, and additional bookings are no fault.
+ * Judges the bookings that a product holds, only once and only when `next` asks for them (decisions §25). Each booking
+ * must match its last delivery, so a product that filters needs only the bookings its filters let through. A cancelled
+ * booking may be missing, and additional bookings are allowed.
  *
- * @throws DomainError `conflict` before the state is asked for, and after it was judged
+ * @throws DomainError `conflict` before the state is requested and after it has been judged
  */
 export async function judgeState(
   { db }: AppContext,

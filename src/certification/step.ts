@@ -21,9 +21,9 @@ export interface Run {
   /** The current time by the database's clock, like all times here. */
   now: Date
   beganAt: Date
-  /** When all changes that the step plays had become visible. */
+  /** Time at which all changes played by the step had become visible. */
   playedAt: Date
-  /** Requests answered since the step began, in order of arrival and without the runtime's own repetitions. */
+  /** Requests answered since the step began, in order of arrival, excluding the runtime's own retries. */
   records: RequestRecord[]
   /** The step's faults in their current state. */
   faults: CourseFault[]
@@ -48,26 +48,26 @@ export interface Look {
   isDone?: boolean
   /** True if the results count only after a second attempt, unless this is already the second. */
   isDoubtful?: boolean
-  /** The action that the product is asked for from here on; absent if it stays the same. */
+  /** The new action that the product is asked for; absent if it stays the same. */
   next?: Next
-  /** Grows as the product comes further. Without progress for five minutes, or `serve`, a step is late. */
+  /** Grows as the product advances. A step without progress for five minutes, or for `serve` if present, is late. */
   progress?: number
   /** Facts that later steps need. */
   facts?: Memo
 }
 
-/** A step of a course, which plays something and examines what the product does. */
+/** A step of a course. It plays something and examines what the product does. */
 export interface CourseStep {
   name: string
   profile: Profile
   /** The cases that this step decides. */
   cases: CaseName[]
   /**
-   * Present if a person carries out the step: time counts only from the first request to one of these routes. If the
-   * list is empty, the step is never late.
+   * Present if a person carries out the step. Time then counts only from the first request to one of these routes. If
+   * the list is empty, the step is never late.
    */
   byHand?: string[]
-  /** Time without progress after which the step is late, in milliseconds, in place of the usual five minutes. */
+  /** Time without progress after which the step is late, in milliseconds, instead of the usual five minutes. */
   serve?: (bounds: Bounds) => number
   next: Next | ((run: Run) => Next)
   /** Returns the step's initial memo, which is stored before anything is played. */
@@ -81,7 +81,7 @@ export interface CourseStep {
   late(run: Run): Late | Promise<Late>
 }
 
-/** Draws a whole number from `minimum` to `maximum`. Seed and name determine it, so a seed fixes the whole course. */
+/** Draws a whole number from `minimum` to `maximum`. Seed and name determine it, so a seed fixes the entire course. */
 export function draw(seed: string, name: string, minimum: number, maximum: number): number {
   const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
   return minimum + (drawn % (maximum - minimum + 1))

@@ -25,7 +25,7 @@ export async function trimCertifications(db: Db, keyId: number): Promise<void> {
 /**
  * Returns a certification of a key.
  *
- * @throws DomainError `not_found`, also for an undefined id
+ * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findCertification(
   db: Db,
@@ -61,7 +61,7 @@ export function findAllRunning(db: Db): Promise<Certification[]> {
   return certificationModel(db).find({ status: 'running' }).lean()
 }
 
-/** Returns the ids of the certifications whose records are due for a last sweep. */
+/** Returns the ids of the certifications whose records are due for a final sweep. */
 export async function findSwept(db: Db, now: Date): Promise<number[]> {
   const due = await certificationModel(db)
     .find({ sweep_at: { $lte: now } }, { _id: 1 })
@@ -69,14 +69,14 @@ export async function findSwept(db: Db, now: Date): Promise<number[]> {
   return due.map(({ _id }) => _id)
 }
 
-/** Notes that the records of a run have been swept. */
+/** Marks a run's records as swept. */
 export async function noteSwept(db: Db, id: number): Promise<void> {
   await certificationModel(db).updateOne({ _id: id }, { $set: { sweep_at: null } })
 }
 
 /**
- * Updates a running certification if it is unchanged since it was read. Returns null if another process was faster or
- * the certification has ended.
+ * Updates a running certification if it is unchanged since it was read. Returns null if another process changed it
+ * first or it has ended.
  */
 export function changeCertification(
   db: Db,

@@ -15,7 +15,7 @@ const prepare: NonNullable<CourseStep['prepare']> = async ({ app, hostId }) => (
 })
 const playChange = (run: Run) => play(run, 'guest-books', { count: 1 })
 
-/** Returns the hints about the step's changes that have been tried, oldest first. */
+/** Returns the attempted hints about the step's changes, oldest first. */
 async function triedHints({ app, hostId, beganAt }: Run): Promise<WebhookDelivery[]> {
   const hints = await findBookingHints(app.db, hostId, beganAt)
   return hints.filter(({ attempts, in_flight }) => attempts > 0 && !in_flight)
@@ -80,7 +80,7 @@ const hint: CourseStep = {
   late: () => 'Within a minute of the hint neither the feed nor the booking was read',
 }
 
-/** Returns a step in which the first try of a hint meets a fault. */
+/** Returns a step in which a hint's first attempt meets a fault. */
 function withFault(name: CaseName, fault: FaultName, grade: (tried: WebhookDelivery) => Result): CourseStep {
   return {
     name,
@@ -132,7 +132,7 @@ const unheard: CourseStep = {
   late: () => 'A change whose hint was lost was not read: poll the feed beside the hints, each few minutes',
 }
 
-/** The steps for a product that takes hints. */
+/** The steps for a product that receives hints. */
 export const webhookSteps: CourseStep[] = [
   endpoint,
   hint,

@@ -34,7 +34,7 @@ const moment =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?| (\d{2}:\d{2}:\d{2}))?$/
 
 /**
- * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless it names a zone. A date alone means its start.
+ * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless it names a zone. A bare date means 00:00.
  * Returns null for any other text.
  */
 export function parseMoment(text: string): Date | null {
@@ -45,7 +45,7 @@ export function parseMoment(text: string): Date | null {
 
 const dayMilliseconds = 86_400_000
 
-/** Returns the number of days between two calendar dates; for `checkin_at` and `checkout_at`, a stay's nights. */
+/** Returns the number of days between two calendar dates: for `checkin_at` and `checkout_at`, the number of nights. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMilliseconds)
 }

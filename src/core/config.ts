@@ -121,8 +121,8 @@ export function readConfig(environment: Environment, required = requiredInProduc
 }
 
 /**
- * Returns the settings for the log. Addresses are stripped of user, password and options. Secrets are replaced by
- * whether they are set or how many there are.
+ * Returns the settings for the log. Addresses are stripped of user, password and options. A secret is
+ * replaced with a flag that tells whether it is set, and a list of secrets with its length.
  */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { secretKey, otherSecretKeys, metricsToken, mongodbUrl, redisUrl, tagManagerUrl, ...plain } = config

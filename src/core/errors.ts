@@ -79,7 +79,7 @@ export function notFound(thing: string): DomainError {
 /**
  * Returns a 429 with the whole seconds until the next request is allowed (contract, Rate limits).
  *
- * @param what first part of the message, which says what there is too much of
+ * @param what first part of the message, which names the limit that was exceeded
  */
 export function rateLimited(waitMilliseconds: number, what = 'Too many requests'): DomainError {
   const seconds = Math.max(1, Math.ceil(waitMilliseconds / 1000))

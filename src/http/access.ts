@@ -2,7 +2,7 @@ import type { ErrorKind, Problem } from '../core/errors.ts'
 import type { RateWindow } from './context.ts'
 import type { Permission } from './permissions.ts'
 
-/** Input of a route's own check, which goes beyond the body's fields, such as to path parameters or the current day. */
+/** Input of a route's own check. Besides the body, the check may consider path parameters or the current day. */
 export interface ToCheck {
   params: Record<string, string | undefined>
   /** The body as it was sent. */
@@ -30,9 +30,9 @@ export interface Access {
   conditional?: true
   /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow
-  /** The request looks at its own key, whose log lists the request only if it fails. */
+  /** The request only looks at its own key. The key's log lists it only if it fails. */
   looksAtKey?: true
-  /** The route will be removed, which every response and the documentation announce. */
+  /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
   /** The route steers the sandbox and meets no faults. */
   steers?: true

@@ -46,7 +46,7 @@ export async function authorize(
   let isLookingUp = false
   const mayLookUp = async () => {
     const { remaining } = await rateLimiter.look(name, limit, minuteMilliseconds)
-    // Lookups in progress may fail too, so they count against the limit, which concurrent requests thus cannot exceed.
+    // Lookups in progress may fail too, so they count against the limit. Concurrent requests thus cannot exceed it.
     const others = lookingUp.get(name) ?? 0
     if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)
       return false

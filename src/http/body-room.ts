@@ -24,7 +24,7 @@ const queue = new Set<Waiting>()
  * Waits until a body of this size may be read. Nothing is read from a connection while its body waits; otherwise a few
  * keys could make the process hold everything they send.
  *
- * @param signal ends the wait when the time for the body is over or its client has disconnected
+ * @param signal ends the wait once the body's time limit expires or the client disconnects
  * @returns a function that releases the room; call it once the request has been answered
  * @throws DomainError `conflict` with a retry time if no room became free
  */
@@ -41,7 +41,7 @@ function reserve(keyId: number, bytes: number): () => void {
   }
 }
 
-/** Returns true if a body fits. The only body always does, so that no limit keeps a body out for good. */
+/** Returns true if a body fits. A body that would be the only one always fits, so no limit blocks it forever. */
 function fits(keyId: number, bytes: number): boolean {
   const ofKey = reading.of(keyId)
   const isWithinKey = ofKey === 0 || ofKey + bytes <= maxOfKey

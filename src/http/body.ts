@@ -38,14 +38,14 @@ export async function readJsonObject(
 const bodyTimeoutMilliseconds = 30_000
 
 /**
- * Reads chunk by chunk, whatever length was declared. The server stops reading from the socket while no chunk is
- * requested, so no more than the limit is ever in memory.
+ * Reads the body chunk by chunk, whatever its declared length. The server stops reading from the socket while no chunk
+ * is requested, so no more than the limit is ever in memory.
  */
 async function readBytes(request: Request, keyId: number, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
   if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
-  // A client that has disconnected sends nothing more, so its partial body is given up immediately.
+  // A client that has disconnected sends nothing more, so its partial body is abandoned immediately.
   const over = new AbortController()
   const abort = () => over.abort()
   const timer = setTimeout(abort, bodyTimeoutMilliseconds)
@@ -57,7 +57,7 @@ async function readBytes(request: Request, keyId: number, maxBytes: number): Pro
   let chunks: AsyncIterator<Uint8Array> | undefined
   try {
     if (declared !== null) await reserve(Number(declared))
-    // Accessed only after the reservation, because access makes the server begin to read the body.
+    // The body is accessed only after the reservation, because accessing it makes the server start reading.
     chunks = request.body?.[Symbol.asyncIterator]()
     if (!chunks) return new Uint8Array()
     const reading = readAll(chunks, maxBytes, declared === null ? reserve : undefined)
@@ -79,7 +79,7 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   return promise
 }
 
-/** Discards an unread body. Otherwise the server keeps the part that has arrived for a long time. */
+/** Discards an unread body. Otherwise the server would keep the received part in memory for a long time. */
 export function dropBody({ body }: Request): void {
   if (body && !body.locked) body.cancel().catch(() => {})
 }
@@ -110,7 +110,7 @@ function tooSlow(): DomainError {
 /** Unread bodies up to this size are tolerated, so that the connection can be reused. */
 const maxUnreadBytes = 64 * 1024
 
-/** Returns true for a body that is read to its end only if a route needs it. Otherwise the connection is closed. */
+/** Returns true for a body that is never drained. Unless a route reads it to its end, the connection is closed. */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
     return headers.has('transfer-encoding') || headers.has('content-length')
@@ -122,7 +122,7 @@ function tooLarge(maxBytes: number): DomainError {
   return new DomainError('body_too_large', message, [{ path: 'body', code: 'max', message }])
 }
 
-/** Maximum number of lines that are parsed. The schema refuses a list of this length, whatever follows. */
+/** Maximum number of lines that are parsed. The schema rejects a list of this length anyway. */
 const maxLines = 10_001
 
 /** Parses an object with `bookings`, or one booking per line. */
@@ -164,7 +164,7 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma
 ) as unknown as [number, number, number, number, number, number, number]
 
 /**
- * Returns a JSON text's nesting depth and an upper bound for its number of values, without parsing it. The contents of
+ * Returns a JSON text's nesting depth and an upper bound on its number of values, without parsing it. The contents of
  * strings do not count.
  */
 function measure(bytes: Uint8Array): { depth: number; values: number } {

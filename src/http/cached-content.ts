@@ -83,7 +83,7 @@ export function matches(ifNoneMatch: string | null, etag: string): boolean {
     .some((tag) => tag === '*' || tag.replace(/^W\//, '') === opaque)
 }
 
-/** `Cache-Control` for a response that only the client may keep and must revalidate each time. */
+/** `Cache-Control` for a response that only the client may keep, revalidating it each time. */
 const cacheControl = 'private, no-cache'
 
 /**

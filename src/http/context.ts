@@ -15,7 +15,7 @@ import type { EnvironmentName } from './paths.ts'
 import type { Permission } from './permissions.ts'
 import type { RequestEntry } from './request-entry.ts'
 
-/** Everything a route needs from outside, passed in, never imported. Routes cannot tell the environments apart. */
+/** A route's external dependencies. They are passed in, never imported. Routes cannot tell the environments apart. */
 export interface AppContext {
   config: Config
   clock: Clock
@@ -42,7 +42,7 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Looks for deliveries immediately, after an endpoint was created or changed or a delivery was requested. */
+  /** Looks for deliveries immediately, for use after an endpoint is created or changed or a delivery is requested. */
   wake(): void
 }
 
@@ -94,7 +94,7 @@ export interface SandboxInUse {
   requireRoom(): Promise<void>
   /** The certification that watches this sandbox; absent if none is running. */
   course?: Course
-  /** Records a completed write by the maximum that it can have added, and extends the sandbox's lifetime. */
+  /** Records a completed write, with an upper bound on its growth, and extends the sandbox's lifetime. */
   noteWrite(growth: { documents: number; bytes: number }): Promise<void>
 }
 
@@ -108,7 +108,7 @@ export interface Course {
   maxHoldSeconds: number
 }
 
-/** The rate limit that a request counts against. Reading the key itself uses up none of the main limit. */
+/** The rate limit that a request counts against. Requests about the key itself leave the main limit untouched. */
 export type RateWindow = 'default' | 'insight'
 
 /** The key and host behind a request, and the rate limit's decision on it. */
@@ -152,7 +152,7 @@ export interface Usage {
   flush(): Promise<void>
 }
 
-/** Keeps each key's requests for the key's holder to read (decisions §18). */
+/** Records each key's requests for the key's holder to read (decisions §18). */
 export interface Journal {
   /** Accepts an entry to be written soon. Recording never delays or fails a request. */
   record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryDestinations): void
@@ -168,11 +168,11 @@ export interface EntryDestinations {
   isCounted: boolean
 }
 
-/** Metrics of requests, their journal and hints. */
+/** Metrics of requests, the request journal and hints. */
 export interface RequestMetrics {
   observeRequest(method: string, route: string, status: number, seconds: number): void
   countDecision(isAllowed: boolean, isShared: boolean): void
-  /** Counts entries that the journal had no room for. */
+  /** Counts entries that were dropped because the journal was full. */
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void

@@ -29,12 +29,12 @@ export function metaOf(context: ResponseContext): { request_id?: string; sandbox
 
 /** Schemas of the `meta` fields that every success response has. */
 export const metaFields = {
-  request_id: Type.Optional(shown.text('Id of the request, for questions to support')),
-  sandbox: Type.Optional(Type.Literal(true, { description: 'Present and true in the sandbox' })),
+  request_id: Type.Optional(shown.text('Id of the request, to quote when contacting support')),
+  sandbox: Type.Optional(Type.Literal(true, { description: 'True in the sandbox; absent on live data' })),
 }
 
 /** Description of every `meta` in the documentation. */
-export const aboutMeta = 'About the response'
+export const aboutMeta = 'Metadata of the response'
 
 /** Schema of the success envelope around `data`, with additional `meta` fields. */
 export const Envelope = <T extends TSchema, M extends TProperties = Record<never, never>>(
@@ -50,13 +50,13 @@ export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagin
 
 /** An entry of `errors[]` in a response that reports an earlier error. */
 export const ProblemShown = responseObject({
-  path: shown.text('Where the problem is, as in the request: `data.0.room_type_id`'),
-  code: shown.text('What kind of problem it is'),
-  message: shown.text('What is expected there, in words'),
+  path: shown.text('Path of the problem in the request, such as `data.0.room_type_id`'),
+  code: shown.text('Code for the kind of problem'),
+  message: shown.text('Human-readable description of what is expected at this path'),
 })
 
 /** `data` of a response that only confirms an action. */
 export const Confirmation = named(
   'Confirmation',
-  responseObject({ message: shown.text('What was done, in words') }),
+  responseObject({ message: shown.text('Human-readable description of what was done') }),
 )

@@ -32,7 +32,7 @@ export const unexpected = {
   errors: [],
 }
 
-/** `Retry-After` of a temporary failure: about as long as an election or an embedded database's restart takes. */
+/** `Retry-After` of a temporary failure, about the time that an election or an embedded database's restart takes. */
 const unreachableSeconds = 5
 
 interface FailureContext {

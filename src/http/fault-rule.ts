@@ -18,19 +18,19 @@ export interface Fault {
   fault: FaultName
   retry_after_seconds: number
   delay_milliseconds: number
-  /** A certification plays the fault secretly. */
+  /** Present if a certification plays the fault secretly. */
   isSecret?: true
 }
 
-/** A rule that says which requests, or first tries of hints, meet a fault and how many of them do. */
+/** A rule that determines which requests, or first tries of hints, meet a fault, and how many of them. */
 export interface FaultRule extends Fault {
   /** Operation id of the only route that the rule matches; null for every route. */
   operation: string | null
-  /** Method and path of that route, to match requests by; null for every route. */
+  /** Method and path of that route, against which requests are matched; null for every route. */
   route: string | null
   /** For hint faults, the only event that the rule matches; null for every event. */
   event: string | null
-  /** Number of matching requests or hints that pass first. */
+  /** Number of matching requests or hints that pass before the first fault. */
   after: number
   /** Number of matching requests or hints that then meet the fault. */
   times: number

@@ -22,8 +22,8 @@ interface Meeting {
 }
 
 /**
- * Injects a fault into a request: waits, or throws the fault's error or response. A fault of the response is only
- * recorded here, and {@link sendInSandbox} applies it.
+ * Injects a fault into a request: waits, or throws the fault's error or response. A response fault is only recorded
+ * here, and {@link sendInSandbox} applies it.
  */
 export async function meetFault(
   app: Pick<AppContext, 'heldRequests'>,
@@ -119,7 +119,7 @@ function lost(status?: number): Response {
   )
 }
 
-/** Delay before a reset, long enough for the bytes before it to be on their way. */
+/** Delay before a reset, long enough for the preceding bytes to be on their way. */
 const beforeResetMilliseconds = 20
 
 /** Sends part of a body and then resets the connection. */

@@ -118,7 +118,7 @@ async function findSandbox(
   if (fault) await meetFault(app, fault, context, limits)
 }
 
-/** Finds the certification that records a refused request, because products are graded by how they react to a 429. */
+/** Finds the certification that must record a refused request. Products are graded on how they react to a 429. */
 async function findCourse(app: AppContext, context: GuardContext): Promise<void> {
   const course = await app.environment.findCourse?.(context.caller.keyId)
   if (!course) return

@@ -1,7 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import type { Slot, Slots } from '../platform/slots.ts'
 
-/** Maximum requests per key over all processes: held until a change (decisions §16) and delayed by a fault (§22). */
+/**
+ * Maximum number of a key's requests, over all processes, that wait for a change (decisions §16) or are delayed by a
+ * fault (decisions §22).
+ */
 const heldPerKey = { wait: 5, slow: 20 }
 /** Prefixes of the slots' names. */
 const names = { wait: 'key', slow: 'slow' }
@@ -26,7 +29,7 @@ export class HeldRequests {
     return this.held
   }
 
-  /** Aborted when this process shuts down, because it must no longer hold requests. */
+  /** Aborted when this process shuts down and must no longer hold requests. */
   get ending(): AbortSignal {
     return this.controller.signal
   }

@@ -22,7 +22,7 @@ export type SequenceName = (typeof sequenceNames)[number]
 export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
 
 /**
- * Number of ids that a process takes together, for kinds that are created in large numbers. Nothing depends on the
+ * Number of ids that a process reserves at a time, for kinds that are created in large numbers. Nothing depends on the
  * order of these ids between processes.
  */
 const blockSizes: Partial<Record<SequenceName, number>> = {
@@ -33,13 +33,16 @@ const blockSizes: Partial<Record<SequenceName, number>> = {
   availability_row: 2000,
 }
 
-/** Ids that a process has taken but not given out yet. */
+/** Ids that a process has reserved but not used yet. */
 interface Block {
   next: number
   end: number
 }
 
-/** Returns a source of ids from a database's sequences. A process takes some in blocks and leaves gaps when it ends. */
+/**
+ * Returns a source of ids from a database's sequences. Some kinds are reserved in blocks, so a process that ends leaves
+ * gaps.
+ */
 export function sequenceIds(db: Db): IdSource {
   const blocks = new Map<SequenceName, Block>()
   const refills = new Map<SequenceName, Promise<void>>()

@@ -12,8 +12,8 @@ interface Answered {
 }
 
 /**
- * Sends a large response in pieces as the client reads it, so that the bytes that slow clients leave unread are limited
- * per key and in time. A smaller response is sent as the text whose length was measured.
+ * Sends a large response in pieces as the client reads it, so that a key's slow clients leave only a limited number
+ * of bytes unread, and only for a limited time. A smaller response is sent whole.
  *
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */

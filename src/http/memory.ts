@@ -28,9 +28,9 @@ const smallBytes = 32 * 1024
 let bytesSince = 0
 
 /**
- * Counts the bytes of a body read or a response chunk written, and collects garbage from time to time. Parsed JSON
- * takes many times its size, and the collector runs too late. Without this function, a few clients that exchange only
- * large bodies make a process grow by hundreds of megabytes.
+ * Counts the bytes of each body read or response chunk written, and collects garbage from time to time. Parsed JSON
+ * takes up many times its size, and the collector runs too late. Without this function, a few clients that exchange
+ * only large bodies make a process grow by hundreds of megabytes.
  */
 export function collectGarbageOccasionally(bytes: number): void {
   if (bytes < smallBytes) return

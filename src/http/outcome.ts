@@ -5,7 +5,7 @@ export interface Failure {
   errors: { path: string; code: string; message: string }[]
 }
 
-/** A booking as a response showed it. */
+/** A booking as a response contained it. */
 export interface DeliveredBooking {
   id: number
   version: Date
@@ -14,7 +14,7 @@ export interface DeliveredBooking {
   checkout_at: string
 }
 
-/** The bookings that a response showed. */
+/** The bookings that a response contained. */
 export interface Delivered {
   bookings: DeliveredBooking[]
   /** For a feed page, the version after which it begins: null for the beginning of the feed, undefined if unknown. */
@@ -27,9 +27,9 @@ export interface Outcome {
   readonly startedAt: number
   /** Time of arrival, by the clock that dates stored data. */
   at?: Date
-  /** `performance.now()` when the response was ready. A busy process logs the request only later. */
+  /** `performance.now()` when the response was ready. If the process is busy, the request is logged later than this. */
   answeredAt?: number
-  /** Time in milliseconds for which the request was held on purpose, which does not count as slow service. */
+  /** Milliseconds for which the request was held on purpose. This time does not count as slow service. */
   heldMilliseconds: number
   /** The request's key once recognized, even if the key is no longer usable. */
   key?: { id: number; hostId: number }
@@ -37,16 +37,16 @@ export interface Outcome {
   address?: string
   /** True if the request counts against its key's main rate limit. */
   isLimited?: boolean
-  /** True if the request only looks at its own key. Such a request is not listed if it succeeds. */
+  /** True if the request only looks at its own key. Such a request is listed only if it fails. */
   isLook?: boolean
   /** True if the response is the stored response to an earlier request. */
   isReplayed?: boolean
   failure?: Failure
   /** The sandbox fault that the request met. */
   fault?: string
-  /** True while a certification plays the sandbox's faults, which the headers and the log then hide (decisions §25). */
+  /** True if a certification plays the sandbox's faults. Headers and log then hide the fault (decisions §25). */
   isFaultSecret?: boolean
-  /** The bookings that the response showed, for a certification to compare. */
+  /** The bookings that the response contained, for a certification to compare. */
   delivered?: Delivered
   /** Releases shared capacity held by the request, once it has been answered. */
   giveBack?: () => void

@@ -7,7 +7,7 @@ export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
     Type.Integer({
       minimum: 1,
       maximum: Number.MAX_SAFE_INTEGER,
-      description: 'The page to return, from 1 (default 1)',
+      description: 'Number of the page to return, starting at 1 (default 1)',
       example: 1,
     }),
   ),
@@ -15,7 +15,7 @@ export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
     Type.Integer({
       minimum: 1,
       maximum: maxPerPage,
-      description: `Items per page (default ${defaultPerPage}, maximum ${maxPerPage})`,
+      description: `Number of items per page (default ${defaultPerPage}, maximum ${maxPerPage})`,
       example: defaultPerPage,
     }),
   ),
@@ -39,19 +39,25 @@ export function skipOf({ page, perPage }: PageRequest): number {
   return Math.min((page - 1) * perPage, 2 ** 31 - 1)
 }
 
-/** `meta.pagination` of the contract. */
+/** The contract's `meta.pagination`. */
 export const Pagination = named(
   'Pagination',
   responseObject({
-    current_page: shown.integer('The page requested', 'id'),
-    per_page: shown.integer('Items per page', 'id'),
-    total: shown.integer('Items that match, over all pages', 'count'),
-    last_page: shown.integer('The last page; read on while it is greater than `current_page`', 'id'),
-    from: shown.integerOrNull(
-      'Position of the first item of this page, from 1; null if the page is empty',
+    current_page: shown.integer('Number of the requested page', 'id'),
+    per_page: shown.integer('Maximum number of items per page', 'id'),
+    total: shown.integer('Total number of matching items across all pages', 'count'),
+    last_page: shown.integer(
+      'Number of the last page; there are more pages while it is greater than `current_page`',
       'id',
     ),
-    to: shown.integerOrNull('Position of the last item of this page; null if the page is empty', 'id'),
+    from: shown.integerOrNull(
+      'Position of the first item on this page, starting at 1; null if the page is empty',
+      'id',
+    ),
+    to: shown.integerOrNull(
+      'Position of the last item on this page, starting at 1; null if the page is empty',
+      'id',
+    ),
   }),
 )
 export type Pagination = Static<typeof Pagination>

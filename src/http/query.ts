@@ -4,12 +4,12 @@ const lists = new Set(['listing_status', 'status'])
 /**
  * Returns a request's query as an object. A list is always an array, whether it is sent once, repeated or as `key[]`.
  * The digits of `page`, `per_page` and `wait` become numbers; everything else stays a string. Any other repeated key
- * becomes an array too and fails its check.
+ * becomes an array too and then fails validation.
  */
 export function readQuery(url: string): Record<string, unknown> {
   const start = url.indexOf('?')
   if (start < 0) return {}
-  // The lists grow in place, so that thousands of equal parameters cost no more than as many different ones.
+  // Lists grow in place, so thousands of repeated parameters cost no more than thousands of distinct ones.
   const sent = new Map<string, string[]>()
   for (const [rawKey, value] of new URLSearchParams(url.slice(start))) {
     const key = rawKey.endsWith('[]') ? rawKey.slice(0, -2) : rawKey

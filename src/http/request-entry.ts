@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from './outcome.ts'
 import { loggedPath } from './paths.ts'
 
-/** A request as its key's log shows it, never with a body, a header or any part of the query (decisions §18). */
+/** A request as its key's log shows it. It never contains a body, a header or any part of the query (decisions §18). */
 export interface RequestEntry {
   /** Time of arrival. */
   at: Date

@@ -1,6 +1,6 @@
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/
 
-/** Returns the caller's `X-Request-Id` if acceptable and not an API key (decisions §1 and §18), otherwise a new id. */
+/** Returns the caller's `X-Request-Id` if it is valid and contains no API key (decisions §1 and §18), or a new id. */
 export function chooseRequestId(headers: Headers): string {
   const sent = headers.get('x-request-id')
   return sent !== null && acceptable.test(sent) && !mayHoldApiKey(sent) ? sent : crypto.randomUUID()
@@ -12,7 +12,7 @@ export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 
 const { prefix, randomLength, checksumLength } = apiKeyForm
 const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
 
-/** Returns true for a text that contains something in the form of an API key and therefore must not be logged. */
+/** Returns true if a text contains something in the form of an API key. Such a text must not be logged. */
 export function mayHoldApiKey(text: string): boolean {
   return key.test(text)
 }

@@ -46,7 +46,7 @@ export function requestLog({
       const taken = (outcome.answeredAt ?? performance.now()) - outcome.startedAt - held
       const milliseconds = Math.round(taken * 10) / 10
       const requestId = set.headers['x-request-id'] as string | undefined
-      // All unknown paths share one series, however many are tried, because a path may be anything, even a key.
+      // All unknown paths share one series. They may be numerous and contain anything, even a key.
       const route = context.route || 'none'
       metrics.observeRequest(request.method, route, status, taken / 1000)
       lines.info({

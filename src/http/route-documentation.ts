@@ -6,7 +6,8 @@ const idempotencyKey = {
   name: 'Idempotency-Key',
   in: 'header' as const,
   required: false,
-  description: 'Makes a retry safe: the same key and body get the first response again',
+  description:
+    'Key that makes retries safe: a repeated request with the same key and body gets the first response again',
   schema: { type: 'string' as const, minLength: 1, maxLength: idempotencyKeyLength },
 }
 
@@ -14,7 +15,8 @@ const ifNoneMatch = {
   name: 'If-None-Match',
   in: 'header' as const,
   required: false,
-  description: 'The `ETag` of a page that you have: 304 without a body while it is still the same',
+  description:
+    '`ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged',
   schema: { type: 'string' as const },
 }
 

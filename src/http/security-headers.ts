@@ -1,6 +1,6 @@
 /**
- * Headers of every response. No cache may store data that a key reads. A cacheable page sets its own `cache-control`.
- * The content security policy suits a JSON response, which loads nothing. A page sets its own policy.
+ * Headers of every response. No cache may store data that was read with a key. A cacheable page sets its own
+ * `cache-control`. The content security policy suits a JSON response, which loads nothing. A page sets its own policy.
  */
 export const securityHeaders = {
   'cache-control': 'no-store',
@@ -24,7 +24,7 @@ function policyOfPage(styles: string): string {
   ].join('; ')
 }
 
-/** Policy for a page whose scripts, styles and requests are all our own. */
+/** Policy for a page that loads scripts and styles only from us and sends requests only to us. */
 export const strictPagePolicy = policyOfPage("'self'")
 
 /** The same policy for a page whose library sets inline styles. */

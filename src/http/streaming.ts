@@ -8,10 +8,10 @@ const maxBufferedBytes = 1024 * 1024
 
 /**
  * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
- * the client reads it, so that it is never in memory as a whole. If a chunk then fails, the connection breaks off in
- * the middle of the document.
+ * the client reads it, so that it is never in memory as a whole. If a chunk then fails, the connection is dropped
+ * mid-document.
  *
- * @throws any error of `chunks`, as long as nothing has been sent
+ * @throws any error that `chunks` throws before anything has been sent
  */
 export async function streamJson(
   context: ResponseContext,

@@ -1,7 +1,7 @@
 import { rateLimited } from '../core/errors.ts'
 import { KeyBytes } from './memory.ts'
 
-/** Maximum bytes of a key's large responses that may be waiting to be read. */
+/** Maximum number of bytes in a key's large responses that have not been read yet. */
 const maxOfKey = 8 * 1024 * 1024
 /** Time limit for reading a response. Without it, a response read byte by byte would be kept for hours. */
 const maxMilliseconds = 120_000
@@ -12,7 +12,7 @@ const unsent = new KeyBytes()
  * Reserves memory for a response that the client may leave unread.
  *
  * @returns a function that releases the memory
- * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
+ * @throws DomainError `rate_limit` if too many bytes of the key's responses are still unread
  */
 export function takeUnsent(keyId: number, bytes: number): () => void {
   const before = unsent.of(keyId)
@@ -27,7 +27,7 @@ const retryMilliseconds = 5000
 type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
 
 /**
- * Returns a stream that is produced no faster than it is read. If reading takes too long, the connection breaks off.
+ * Returns a stream that is produced no faster than it is read. If reading takes too long, the connection is dropped.
  *
  * @param end called once, however the stream ends
  * @param longest maximum duration in milliseconds

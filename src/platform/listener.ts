@@ -3,8 +3,8 @@ import { closeSync, openSync, readdirSync } from 'node:fs'
 
 /**
  * Bun closes a listening socket only together with all idle connections, even if a request is just arriving on one of
- * them. The kernel also resets connections that are waiting to be accepted. This module therefore closes the socket by
- * system calls and leaves connections alone. It works on Linux only.
+ * them. The kernel also resets connections that are waiting to be accepted. This module therefore closes the socket
+ * with system calls and leaves connections alone. It works on Linux only.
  */
 
 const functions = {
@@ -26,14 +26,14 @@ const refuseNew = [
   [0x06, 0, 0, 0],
 ] as const
 
-/** Time within which handshakes in progress complete and are accepted. */
+/** Time allowed for handshakes in progress to complete and be accepted. */
 const lastHandshakesMilliseconds = 100
 
 /** The sockets of this process on one port. */
 export interface Listener {
   /**
-   * Accepts the connections that have arrived so far, then no more. The kernel refuses later connections or passes them
-   * to another process that listens on the same port. Open connections are not affected.
+   * Accepts the connections that have arrived so far and then stops. The kernel refuses later connections or passes
+   * them to another process that listens on the same port. Open connections are not affected.
    */
   stopAccepting(): Promise<void>
   /** Returns the number of connected clients. */

@@ -17,7 +17,7 @@ export async function commandOf(pid: number): Promise<string> {
   return (await Bun.$`ps -o args= -p ${pid}`.quiet().nothrow()).stdout.toString().trim()
 }
 
-/** Returns the wanted loopback port if it is free, otherwise any free port. */
+/** Returns the requested loopback port if it is free, otherwise any free port. */
 export function freePort(wanted = 0): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

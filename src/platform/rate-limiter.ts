@@ -7,7 +7,7 @@ export const minuteMilliseconds = 60_000
 export interface RateState {
   /** Hits left in the window. */
   remaining: number
-  /** Milliseconds until the window is entirely free again, or after a refused hit until the next hit is allowed. */
+  /** Milliseconds until the window is entirely free or, after a refused hit, until the next hit is allowed. */
   waitMilliseconds: number
 }
 
@@ -31,7 +31,7 @@ export interface RateLimiter {
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Returns what remains of a window without counting a hit. */
   look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
-  /** Tells every process that the record behind `name` has changed, by raising its version. */
+  /** Raises the version of the record behind `name`, which tells every process that it has changed. */
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true without a shared store. */
   ready(): Promise<boolean>

@@ -1,13 +1,13 @@
 import AsyncLock from 'async-lock'
 import type { DomainError } from '../core/errors.ts'
 
-/** Runs work of the same name sequentially within this process. */
+/** Runs tasks with the same name one at a time within this process. */
 export class Turns {
   private readonly lock: AsyncLock
 
   /**
-   * @param timeoutMilliseconds longest time that work waits for its turn
-   * @param refusal makes the error thrown if the turn does not come in time, or if too much work is waiting
+   * @param timeoutMilliseconds maximum time that a task waits for its turn
+   * @param refusal creates the error thrown if the turn does not come in time, or if too many tasks are waiting
    */
   constructor(
     timeoutMilliseconds: number,
@@ -16,7 +16,7 @@ export class Turns {
     this.lock = new AsyncLock({ timeout: timeoutMilliseconds, maxPending: 10_000 })
   }
 
-  /** @throws DomainError made by `refusal` */
+  /** @throws DomainError created by `refusal` */
   async take<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.lock.acquire(name, work)

@@ -8,11 +8,11 @@ import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store
 export interface Distance {
   /** Seconds that versions move ahead of the clock; must exceed the changes any host can have made since the backup. */
   seconds: number
-  /** Ids skipped in each sequence; must exceed the number that can have been given out since the backup. */
+  /** Ids skipped in each sequence; must exceed the number that can have been assigned since the backup. */
   ids: number
 }
 
-/** The highest ids and versions that a database has given out. */
+/** The highest ids and versions that a database has assigned. */
 export interface HighWaterMarks {
   /** The latest version of any host. */
   version: Date
@@ -20,7 +20,7 @@ export interface HighWaterMarks {
   ids: Record<string, number>
 }
 
-/** Reads the highest ids and versions that a database has given out. */
+/** Reads the highest ids and versions that a database has assigned. */
 export async function readHighWaterMarks(db: Db): Promise<HighWaterMarks> {
   return { version: await readLatestVersion(db), ids: await readSequences(db) }
 }
@@ -37,8 +37,8 @@ export interface SkippedPast {
 
 /**
  * Makes a database that was restored from a backup safe to serve. Data written after the backup is gone, but partners
- * know its ids and versions. No id is given out again, and every later change gets a version after all versions that a
- * poller can have seen, so that no poller misses the change. Run it before the first process starts.
+ * know its ids and versions. No id is reused, and every later change gets a version higher than any a poller may have
+ * seen, so no poller misses it. Run it before the first process starts.
  *
  * @param before the highest ids and versions of the replaced database, if known
  */

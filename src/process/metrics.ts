@@ -93,8 +93,8 @@ export class Metrics implements RequestMetrics {
 const readLimitMilliseconds = 1500
 
 /**
- * Route `/metrics` in the Prometheus text format, for clients that send `METRICS_TOKEN` as a bearer token.
- * Without a configured token the route does not exist.
+ * Serves `/metrics` in the Prometheus text format to clients that send `METRICS_TOKEN` as a bearer token. Without a
+ * configured token, the route does not exist.
  */
 export function metricsRoutes(app: AppContext, metrics: Metrics) {
   const { config } = app

@@ -35,7 +35,7 @@ import { userModel } from '../stays/users/model.ts'
 import { hostClockModel } from '../versions/model.ts'
 import { migrations } from './migrations.ts'
 
-/** Models of all collections, so that the collections and their indexes exist before the first transaction. */
+/** Models of all collections. The collections and their indexes are created before the first transaction. */
 export const models = [
   auditModel,
   availabilityBlockModel,

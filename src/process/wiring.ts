@@ -22,7 +22,7 @@ import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
 import { models, outboxTopics } from './release.ts'
 
-/** Time that a certification step gets to finish; an unfinished step is left to the next process. */
+/** Time allowed for a certification step to finish. An unfinished step is left to the next process. */
 const stopMilliseconds = 5000
 
 /** The contexts that a service process runs on: live data and the sandbox. */

@@ -1,7 +1,7 @@
 import { AggregatorRegistry, type MetricObject } from 'prom-client'
 
 /**
- * Several workers serve one port, so a scrape reaches any one of them. That worker asks the supervisor, which collects
+ * Several workers serve one port, so a scrape reaches only one of them. That worker asks the supervisor, which collects
  * the counts of all workers.
  */
 

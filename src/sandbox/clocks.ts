@@ -7,10 +7,10 @@ export const maxAheadSeconds = 400 * 86_400
 
 /**
  * The clocks of all sandboxes. Each is as far ahead as its key has moved it (decisions §22). A request reads its own
- * sandbox and thereby the offset of its clock; background work reloads the offsets of all clocks that are ahead.
+ * sandbox, and with it the clock offset; background work reloads the offsets of all clocks that are ahead.
  */
 export class SandboxClocks {
-  /** Seconds ahead by scope, without the clocks that were never moved. */
+  /** Seconds ahead by scope, except for clocks that were never moved. */
   private readonly ahead = new Map<number, number>()
 
   constructor(

@@ -16,7 +16,7 @@ export async function removeCourse(db: Db, { _id, key_id }: { _id: number; key_i
   )
 }
 
-/** Replaces a certification's faults: those for requests, which follow one another, and one for hints. */
+/** Replaces a certification's faults: a sequence of faults for requests, and one fault for hints. */
 export async function setCourseFaults(
   db: Db,
   scope: number,
@@ -34,10 +34,10 @@ export async function findCourse(db: Db, scope: number): Promise<Sandbox['course
 }
 
 /**
- * Returns the certification's fault that a request meets: the first fault of its route that is not over, or null. The
- * first request to meet a fault, in any process, determines when the fault is over.
+ * Returns the certification fault that a request meets, which is the first fault of its route that has not ended, or
+ * null. The first request to meet a fault, in any process, determines when the fault ends.
  *
- * @param now by the database's clock
+ * @param now current time by the database's clock
  */
 export async function takeCourseFault(
   db: Db,

@@ -33,7 +33,7 @@ const maxRefusedKeys = 10_000
  * database and everything that depends on it (decisions §13).
  *
  * @param models all collections
- * @param topicsOf makes the topics that an outbox handles
+ * @param topicsOf creates the topics that an outbox handles
  * @param certifying how certifications observe and hold requests
  */
 export async function openSandboxEnvironment(

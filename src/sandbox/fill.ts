@@ -26,7 +26,7 @@ export function findSandbox(
 
 /**
  * Returns a key's sandbox, and fills it from `sandbox/data` on first use, an hour after its last write, and after it
- * was cleared. From then on the old scope is out of reach, and its documents are deleted. While this process's clock is
+ * was cleared. The old scope then becomes unreachable, and its documents are deleted. While this process's clock is
  * wrong, no sandbox counts as ended.
  *
  * @throws ClockSkewError if the key has no sandbox and this process's clock is wrong; DomainError `conflict` with a

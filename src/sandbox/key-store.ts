@@ -36,7 +36,7 @@ export async function secondsUntilFill(db: Db, keyId: number, now: Date): Promis
   return Math.max(0, Math.ceil((free - now.getTime()) / 1000))
 }
 
-/** Returns the last versions of a key's earlier sandboxes. A fresh one continues after them, as a poller expects. */
+/** Returns the last versions of a key's earlier sandboxes. A fresh sandbox continues after them, as pollers expect. */
 export async function lastVersionsOf(db: Db, keyId: number): Promise<ClockStart> {
   const { last_version = 0, last_message_version = 0 } =
     (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}

@@ -47,7 +47,7 @@ export interface Growth {
   bytes: number
 }
 
-/** Notes a completed write, which lets the sandbox live for another hour and adds to its size. */
+/** Records a completed write, which extends the sandbox's life to an hour from now and adds to its size. */
 export async function noteWrite(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
   scope: number,
@@ -59,10 +59,10 @@ export async function noteWrite(
   )
 }
 
-/** Minimum time between two writes that keep a sandbox open, so that not every look causes a write. */
+/** Minimum time between two writes that keep a sandbox open. Without it, every look would cause a write. */
 const renewMilliseconds = 60_000
 
-/** Lets a sandbox live for another hour, accurate to a minute, even though nothing is written to it. */
+/** Keeps a sandbox open for another hour, accurate to a minute, even though nothing is written to it. */
 export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: number): Promise<void> {
   const due = endAfter(clock())
   const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
@@ -74,7 +74,7 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Takes a sandbox's turn. Returns false while another owner has it. */
+/** Claims the sandbox's turn for `owner` until `until`. Returns false while another owner has it. */
 export async function takeTurn(
   db: Db,
   scope: number,

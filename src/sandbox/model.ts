@@ -14,7 +14,7 @@ import {
 
 /**
  * A fault that a certification plays. It lasts for a fixed time after the first request meets it, however many requests
- * follow, so that a product's own repetitions do not use it up (decisions §25).
+ * follow, so that a product's own retries do not use it up (decisions §25).
  */
 export interface CourseFault {
   id: string
@@ -74,14 +74,14 @@ const keyFields = {
   /** Id of the key. */
   _id: number,
   /**
-   * End of a process's claim to fill the sandbox; others wait, so that it is filled only once. Null without a claim.
+   * End of a process's claim to fill the sandbox; null without a claim. Other processes wait, so it is filled once.
    */
   filling_until: momentOrNull,
   /** Times of the last 60 fillings. */
   fills: list<Date>(Date),
-  /** The last version that any of the key's sandboxes gave out, in seconds since 1970. */
+  /** The last version that any of the key's sandboxes issued, in seconds since 1970. */
   last_version: { ...number, default: 0 },
-  /** The last message version that any of the key's sandboxes gave out, in seconds since 1970. */
+  /** The last message version that any of the key's sandboxes issued, in seconds since 1970. */
   last_message_version: { ...number, default: 0 },
 }
 

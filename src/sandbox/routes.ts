@@ -43,8 +43,8 @@ export function sandboxRoutes(app: AppContext) {
       {
         access: { ...access, body: 'json' },
         body: MessageCreate,
-        response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
-        detail: { operationId: 'replyAsSandboxGuest', summary: 'Let the guest of a sandbox booking reply' },
+        response: { 201: Envelope(responseObject({ message: Message }, 'Stored message')) },
+        detail: { operationId: 'replyAsSandboxGuest', summary: 'Reply as the guest of a sandbox booking' },
       },
     )
 }

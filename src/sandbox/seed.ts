@@ -76,7 +76,7 @@ export async function seedSandbox(
   for (const write of data.rates) await seedRates(store, scope, write)
 }
 
-/** Makes changes in one transaction, because each commit costs and nobody else writes to a sandbox that is filling. */
+/** Makes changes in one transaction, because commits are costly and nobody else writes to a filling sandbox. */
 function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<void> {
   return inTransaction(db, `sandbox/${scope}`, async (session) => {
     for (const { run } of works) await run(session)
@@ -110,7 +110,7 @@ async function seedRates(store: Store, scope: number, { id, data }: RatesData): 
   await carryOut(store.db, await prepareRates(context, scope, data))
 }
 
-/** Read only once, because a test suite may clear its sandbox before each of its tests. */
+/** The data of a fresh sandbox, read only once because a test suite may clear its sandbox before each test. */
 const data = {
   users: readData<UserData>('users'),
   listings: readData<ListingData>('listings'),

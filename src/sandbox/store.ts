@@ -13,7 +13,7 @@ export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 
-/** A write in progress may commit this much later, so an ended sandbox is swept once more after this time. */
+/** A write in flight may still commit this long after the sandbox ends, so an ended sandbox is swept once more. */
 const maxRequestMilliseconds = 30_000
 
 /** The first id that the sandbox assigns, above all ids of the contract and the fixtures. */
@@ -39,7 +39,7 @@ export async function clearAllSandboxes({ db, clock, models }: Context): Promise
   return endSandboxes({ db, models }, { state: 'open' }, clock())
 }
 
-/** Ends the sandboxes whose time is over, and deletes what late writes left in sandboxes that ended earlier. */
+/** Ends expired sandboxes, and deletes what late writes left in sandboxes that ended earlier. */
 export async function sweepSandboxes({ db, clock, models }: Context): Promise<void> {
   const now = clock()
   await endSandboxes({ db, models }, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)
@@ -52,7 +52,7 @@ export async function sweepSandboxes({ db, clock, models }: Context): Promise<vo
   await sweepKeys(db, now)
 }
 
-/** Puts sandboxes out of reach and empties them. Returns the number that this call ended. */
+/** Ends sandboxes and deletes their documents. Returns the number of sandboxes that this call ended. */
 export async function endSandboxes(
   { db, models }: Pick<Context, 'db' | 'models'>,
   which: FilterQuery<Sandbox>,
@@ -71,7 +71,7 @@ export async function endSandboxes(
   return ended
 }
 
-/** Returns the filter that finds a scope's documents in each collection, always by an index. */
+/** Returns a filter for a scope's documents in each collection. Every filter uses an index. */
 export function scopeFilters(
   db: Db,
   models: ScopedModel[],

@@ -40,7 +40,7 @@ export async function inTurn<T>(
       grown = documents
     })
   } catch (error) {
-    // If the sandbox was cleared, the error only reports data that went with it.
+    // If the sandbox was cleared, the error only concerns data that was deleted with it.
     throw (await isOpen(db, scope)) ? error : cleared()
   } finally {
     await endTurn(db, scope, owner, grown)

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** Returns the clocks of these hosts, without hosts that have no clock. */
+/** Returns the clocks of the given hosts, skipping hosts that have no clock. */
 export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]> {
   const found: HostClock[] = []
   for (let start = 0; start < hostIds.length; start += clocksPerQuery) {
@@ -23,7 +23,7 @@ export async function releaseHeld(db: Db, hostId: number): Promise<void> {
   await hostClockModel(db).collection.updateOne({ _id: hostId } as never, { $inc: { released: 1 } })
 }
 
-/** A stream of changes to all hosts' clocks, as a majority acknowledges them. */
+/** A stream of changes to all hosts' clocks. Each change has been acknowledged by a majority. */
 export interface ClockStream {
   /** Opens the stream and returns the next change if there already is one, otherwise null. */
   tryNext(): Promise<ClockChange | null>

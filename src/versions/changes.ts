@@ -154,6 +154,6 @@ export interface Watch {
 export interface Changes {
   /** Watches a host's bookings (`last`) or messages. A caller that reads after calling this misses no change. */
   watch(hostId: number, counter: Counter): Watch
-  /** Calls `tell` with each host that changes, until `end`; with `any` if some host's change may have been missed. */
+  /** Until `end`, calls `tell` with each host that changes, or with `any` if a host's change may have been missed. */
   follow(tell: (hostId: number | 'any') => void): { end(): void }
 }

@@ -4,7 +4,7 @@ import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
 /** The position of a change among all changes of its host. */
 export interface Tick {
-  /** The booking version, `max(now, last + 1 s)`, which no two changes of a host share. */
+  /** The booking version, `max(now, last + 1 s)`, unique among the host's changes. */
   version: Date
   sequence: number
   /** Version of the message that accompanies the change; null unless requested. */
@@ -17,12 +17,11 @@ export function hostQueue(hostId: number): string {
 }
 
 /**
- * Gives a change its version, inside the change's own transaction. Two transactions of one host cannot both advance the
- * clock from the same state, because the second starts over and advances it after the first. The order of versions is
- * therefore the order in which changes become visible, and a reader that has seen a version has seen everything before
- * it.
+ * Assigns a change its version, inside the change's own transaction. Two transactions of one host cannot both advance
+ * the clock from the same state, because the second starts over and advances it after the first. Versions therefore
+ * have the order in which changes become visible, and a reader that has seen a version has seen everything before it.
  *
- * @param withMessage whether the change also writes a message, which then gets a version, see
+ * @param withMessage true if the change also writes a message, which then gets its own version, see
  * {@link nextMessageVersion}
  */
 export async function advanceHostClock(
@@ -39,7 +38,7 @@ export async function advanceHostClock(
 }
 
 /**
- * Gives a message its version by the same rule, but from a separate counter, so that messages never push booking
+ * Assigns a message its version by the same rule, but from a separate counter, so that messages never push booking
  * versions ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
@@ -47,7 +46,7 @@ export async function nextMessageVersion(db: Db, session: Session, hostId: numbe
   return versionOf(clock, 'messages_last')
 }
 
-/** Gives `count` messages consecutive versions, one second apart, and returns the first version. */
+/** Assigns `count` messages consecutive versions, one second apart, and returns the first version. */
 export async function nextMessageVersions(
   db: Db,
   session: Session,
@@ -60,7 +59,7 @@ export async function nextMessageVersions(
   return first
 }
 
-/** Gives a change without a version its position in the host's sequence of changes. */
+/** Assigns a change without a version its position in the host's sequence of changes. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
   if (!advanced) throw noClock()
@@ -84,7 +83,7 @@ export async function readLatestVersion(db: Db): Promise<Date> {
   return versionOf(latest ?? {}, 'last')
 }
 
-/** Starting point of a new clock, in seconds since 1970. All its versions come after these. */
+/** Starting values of a new clock, in seconds since 1970. Every version that the clock assigns is later. */
 export type ClockStart = Pick<HostClock, Counter>
 
 /** Starts the clock of a new host. */
@@ -99,7 +98,7 @@ export async function startHostClock(
 /**
  * Moves all hosts' clocks ahead, past the versions that were lost in a restore.
  *
- * @param from minimum time to which every clock is raised before it is moved ahead
+ * @param from time to which a clock that is behind is raised before it is moved ahead
  * @returns the number of clocks, and the lowest booking version that any clock has afterwards
  */
 export async function moveClocksAhead(
@@ -125,7 +124,7 @@ interface Advance {
 
 /**
  * Moves counters to the present, or one second ahead if they have already reached it. Each case is a separate update
- * whose filter checks the case, because an update itself cannot choose. The likeliest case is tried first.
+ * whose filter checks the case, because an update itself cannot branch. The likeliest case is tried first.
  */
 async function advance(
   db: Db,
@@ -191,7 +190,7 @@ function versionOf(clock: Partial<HostClock>, counter: Counter): Date {
   return new Date((clock[counter] ?? 0) * 1000)
 }
 
-/** Returns the error for a host without a clock, which is a sandbox that was cleared in the middle of a request. */
+/** Returns the error for a host without a clock. Only a sandbox cleared in the middle of a request has none. */
 function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared meanwhile; try again', [], 1)
 }

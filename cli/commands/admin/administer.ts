@@ -11,13 +11,13 @@ import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.t
 import { type OpenOptions, openDatabase } from '../../../src/process/open.ts'
 import { UsageError } from '../../errors.ts'
 
-/** The resources of an administrator's command. */
+/** The resources available to an administrator's command. */
 export interface Administration {
   db: Db
   clock: Clock
   config: Config
   ids: IdSource
-  /** The address of the database, password included. */
+  /** The database address, including the password. */
   mongodbUrl: string
 }
 
@@ -38,13 +38,13 @@ export async function withDatabase<T>(
   }
 }
 
-/** @throws Error if the folder has no database, because the command would create an empty one and miss the service's */
+/** @throws Error if the folder has no database; otherwise the command would create and use an empty one */
 function requireData(dataDir: string): void {
   if (!existsSync(join(dataDir, 'mongodb')))
     throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
 }
 
-/** @throws Error if this machine's clock would write wrong dates */
+/** @throws Error if this machine's clock is so far off that it would write wrong dates */
 function requireSoundClock(skewSeconds: number): void {
   if (Math.abs(skewSeconds) > maxSkewSeconds)
     throw new Error(
@@ -60,21 +60,21 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
   })
 }
 
-/** How the audit entry of a command is written. */
+/** How a command's audit entry is written. */
 export interface Recording {
   /**
-   * `wrap`: in one transaction that all writes of the action join. `caller`: by the action, which calls `record` in its
-   * own transaction, or `together`. `upfront`: before an action that takes many transactions.
+   * `wrap`: in one transaction that all of the action's writes join. `caller`: by the action, which calls `together`,
+   * or `record` in its own transaction. `upfront`: before an action that takes many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
-  /** Reason of the action, in the administrator's words. */
+  /** Reason for the action, in the administrator's words. */
   reason?: string | null
 }
 
 /** Maximum length of a reason, in characters. */
 const maxReason = 1000
 
-/** Option that takes the reason of an action for the audit log. */
+/** Option for the reason that the audit log records for an action. */
 export const reasonArgument = {
   reason: { type: 'string', description: 'Why, for the audit log', valueHint: 'text' },
 } as const satisfies ArgsDef
@@ -87,18 +87,18 @@ export function readReason(text: string | undefined): string | null {
   return trimmed
 }
 
-/** The resources of a command that changes something. */
+/** The resources available to a command that changes something. */
 export interface Act extends Administration {
-  /** Writes the audit entry of an action on a host's data in the action's own transaction. */
+  /** Writes the audit entry for an action on a host's data in the action's own transaction. */
   record(session: Session, hostId: number, reason?: string | null): Promise<void>
   /** Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it. */
   together<T>(hostId: number, change: () => Promise<T>): Promise<T>
 }
 
 /**
- * Runs a command's action and writes its audit entry. Without `administer`, an action could lack its entry, or an entry
- * its action; only an `upfront` action may fail after its entry was written. Changes to hosts and keys use `wrap`, and
- * an entry names a host only with `caller`. `work` may run more than once, so it must print nothing.
+ * Runs a command's action and writes its audit entry. This ensures that no action lacks its entry, and no entry lacks
+ * its action, except that an `upfront` action may fail after its entry was written. Changes to hosts and keys use
+ * `wrap`, and an entry names a host only with `caller`. `work` may run more than once, so it must print nothing.
  */
 export async function administer<T>(
   action: string,

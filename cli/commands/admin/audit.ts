@@ -8,7 +8,7 @@ import { jsonText } from '../../text.ts'
 import { cutToLimit, limitArgument, oneOf, parseLimit } from '../../values.ts'
 import { withDatabase } from './administer.ts'
 
-/** Number of entries read per query if all are printed. */
+/** Number of entries read per query when all entries are printed. */
 const pageEntries = 1000
 
 const toRow = ({

@@ -64,7 +64,7 @@ const reply = command({
   },
 })
 
-/** @throws UsageError for a text that the service would refuse */
+/** @throws UsageError for text that the service would reject */
 function readText(text: string): string {
   const body = { message: { text } }
   const [problem] = findProblems(MessageCreate, body)

@@ -142,16 +142,16 @@ async function chosen({ db, clock }: Administration, args: Chosen): Promise<Stor
   if (!isCalendarDate(before)) throw new UsageError(`"${before}" is not a valid date`)
   if (before > toDay(clock())) throw new UsageError(`"${before}" is later than today`)
   const hostId = args.host === undefined ? undefined : parseId(args.host)
-  // A wrong id would look like a host without old guests.
+  // Without this check, a wrong id would look like a host that has no old guests.
   if (hostId !== undefined) await findHost(db, hostId)
   return Array.fromAsync(guestsEndedBefore(db, hostId, before, clock()))
 }
 
 interface Erasing {
-  /** File to which receipts are added. */
+  /** File to which receipts are appended. */
   file: string | undefined
   mayHaveOpenStays: boolean
-  /** True to leave out a guest who has booked since the guests were chosen; otherwise the command fails. */
+  /** True to skip a guest who has booked since the guests were chosen; otherwise the command fails. */
   leavesOut: boolean
 }
 
@@ -184,7 +184,7 @@ async function eraseAll(
 }
 
 /**
- * Returns the guests that receipts name; guests that no longer exist count as erased.
+ * Returns the guests named by receipts; guests that no longer exist count as erased.
  *
  * @throws Error if a receipt's id belongs to a different guest
  */
@@ -201,7 +201,7 @@ async function ofReceipts(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
   return guests
 }
 
-/** @throws Error while processes of an earlier release, which know no erased guests, may still serve */
+/** @throws Error while processes of an earlier release, which cannot handle erased guests, may still serve */
 async function requireFinished(db: Db): Promise<void> {
   const { version, oldest } = await readSchemaState(db, release)
   if (oldest < Math.max(version, latestVersion(release.migrations)))

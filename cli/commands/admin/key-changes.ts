@@ -8,8 +8,8 @@ import { note } from '../../output.ts'
 import { withDatabase } from './administer.ts'
 
 /**
- * Tells the running processes that keys have changed. Without Redis, or while it is down, they notice by themselves
- * within five seconds.
+ * Notifies the running processes that keys have changed. Without Redis, or while it is down, they find out by
+ * themselves within five seconds.
  */
 export async function announceKeys(keys: ApiKey[]): Promise<void> {
   const config = readConfig(process.env, ['MONGODB_URL'])

@@ -4,7 +4,7 @@ import { rateLimitBounds } from '../../../src/core/config.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
 import { UsageError } from '../../errors.ts'
 
-/** Argument that identifies the key of a command. */
+/** Argument that identifies the key a command acts on. */
 export const keyArgument = {
   key: {
     type: 'positional',
@@ -14,9 +14,9 @@ export const keyArgument = {
 } as const
 
 /**
- * Reads the id or first characters of a key. A whole key is refused, because arguments are visible in the process list.
+ * Reads a key's id or its first characters. A whole key is rejected, because arguments are visible in the process list.
  *
- * @throws UsageError for anything longer than the part that is not secret
+ * @throws UsageError for anything longer than the part of a key that is not secret
  */
 export function readKeyName(text: string): string {
   if (text.length <= shownLength) return text

@@ -4,7 +4,7 @@ import type { MintedKey } from '../../../src/access/keys/store.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { note, print, record } from '../../output.ts'
 
-/** Shows a newly minted key, which is shown only once. */
+/** Prints a newly minted key. This is the only time it is shown. */
 export function showMinted(
   args: { json?: boolean | undefined },
   { key, record: minted }: MintedKey,
@@ -23,7 +23,7 @@ export function showMinted(
   note('Save the key now: it is not shown again')
 }
 
-/** Returns a key's record as the commands print it. */
+/** Converts a key to the record that the commands print. */
 export function toRecord(key: ApiKey) {
   return {
     id: key.id,
@@ -47,7 +47,7 @@ export function toRecord(key: ApiKey) {
   }
 }
 
-/** Shows a key's record, never the key itself. */
+/** Prints a key's record, never the key itself. */
 export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): void {
   const shown = toRecord(key)
   print(args, shown, ({ permissions: granted, previous, addresses, ...rest }) =>

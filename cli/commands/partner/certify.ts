@@ -154,7 +154,7 @@ const verify = command({
   },
 })
 
-/** Returns the arguments without `--profile`, which here names the profiles to certify instead of a stored profile. */
+/** Returns the arguments without `--profile`, which these commands use for the profiles to certify. */
 function withoutProfile() {
   const { profile: _, ...rest } = sandboxArgs
   return rest
@@ -172,7 +172,7 @@ async function idOf(client: PartnerClient, id: string | undefined): Promise<numb
 
 const judgeTries = 4
 
-/** Returns the certification once the uploaded state was judged, or as it stands after some seconds. */
+/** Returns the certification once the uploaded state has been judged, or as it stands after a few seconds. */
 async function judged(client: PartnerClient, id: number): Promise<CertificationView> {
   let found = await read(client, id)
   for (let tries = 0; tries < judgeTries && found.next?.action === 'upload_state'; tries += 1) {
@@ -191,8 +191,8 @@ async function read(client: PartnerClient, id: number): Promise<CertificationVie
 
 /**
  * Notes each case as it is decided, and each next step, until the certification has ended; returns null if stopped
- * earlier. Waits out limits, failures and lost connections, because a build server must not take them for a product
- * that failed.
+ * earlier. Waits out limits, failures and lost connections, because a build server must not mistake them for a failed
+ * product.
  */
 async function follow(client: PartnerClient, named: string | undefined): Promise<CertificationView | null> {
   const stop = stopOnSignal()

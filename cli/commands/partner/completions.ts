@@ -8,7 +8,7 @@ const shells = ['bash', 'zsh', 'fish'] as const
 // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
 type AnyCommand = CommandDef<any>
 
-/** Returns the words that may follow each command, for example `keys` → `mint list show …`. */
+/** Returns the words that may follow each command, such as `keys` → `mint list show …`. */
 async function wordsOf(tree: AnyCommand, path: string[] = []): Promise<[string, string[]][]> {
   const children = Object.entries(
     ((await tree.subCommands) ?? {}) as Record<string, AnyCommand | (() => Promise<AnyCommand>)>,
@@ -62,7 +62,7 @@ const scripts: Record<(typeof shells)[number], (words: [string, string[]][]) => 
   fish,
 }
 
-/** @param tree the whole command line */
+/** @param tree the complete command line */
 export const completions = (tree: AnyCommand) =>
   command({
     examples: ['source <(partnerctl completions bash)'],

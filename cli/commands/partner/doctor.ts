@@ -46,7 +46,7 @@ async function check(client: PartnerClient): Promise<CommandFinding[]> {
   }
 }
 
-/** Every partner needs the feed; other permissions may be missing on purpose. */
+/** Checks the key's permissions. Every partner needs the feed; other permissions may be missing on purpose. */
 function checkPermissions({ permissions }: OwnKey): CommandFinding[] {
   return allPermissions.map((permission) => {
     if (permissions.includes(permission)) return { check: permission, state: 'ok', detail: 'granted' }
@@ -61,14 +61,14 @@ function checkClock(headers: Headers): CommandFinding {
   const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
   if (Number.isNaN(skewSeconds))
     return { check: 'clock', state: 'warning', detail: 'the response has no Date header' }
-  // The header is cut off to whole seconds and was in transit, so a smaller difference means nothing.
+  // The header is truncated to whole seconds and took time to arrive, so a smaller difference means nothing.
   if (Math.abs(skewSeconds) < headerSeconds)
     return { check: 'clock', state: 'ok', detail: `within ${headerSeconds} s of the service` }
   const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
   return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
 }
 
-/** Reports how far this user's poll is behind the feed: the number of pending changes, and the oldest one's age. */
+/** Reports how far this user's poll is behind the feed, as the number of pending changes and the age of the oldest. */
 async function checkFeed(client: PartnerClient, key: OwnKey): Promise<CommandFinding> {
   const scope = { root: client.root, account: accountOf(client, key), filters: {} }
   try {

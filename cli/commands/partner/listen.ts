@@ -16,7 +16,7 @@ import { openProgress } from '../../poll/progress.ts'
 import { jsonText } from '../../text.ts'
 import { oneOf } from '../../values.ts'
 
-/** @throws UsageError for anything but an http or https address without a login */
+/** @throws UsageError for anything but an http or https address without credentials */
 function readTarget(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
@@ -33,7 +33,7 @@ function readEvents(text: string | undefined): WebhookEvent[] {
     : [...new Set(text.split(',').map((word) => oneOf(webhookEvents, word.trim())))]
 }
 
-/** Reads the secret from a file or the environment, or generates a secret and shows it. */
+/** Reads the secret from a file or the environment, or generates and shows a new secret. */
 async function readSecret(file: string | undefined): Promise<string> {
   const given = file === undefined ? process.env.PARTNER_WEBHOOK_SECRET : await readFile(file, 'utf8')
   if (given === undefined) {
@@ -51,7 +51,7 @@ function describe({ event, booking_id, status, attempts, response_status, millis
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
 }
 
-/** Pause after a wait that the service cut short. */
+/** Seconds to pause after a wait that the service cut short. */
 const restSeconds = 5
 
 export const listen = command({

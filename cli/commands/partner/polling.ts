@@ -12,7 +12,7 @@ import { type AtTheEnd, poll } from '../../poll/poller.ts'
 import { openProgress } from '../../poll/progress.ts'
 import { parseDuration } from '../../values.ts'
 
-/** Arguments of every poll of a feed. */
+/** Arguments of every command that polls a feed. */
 export const pollArgs = {
   once: { type: 'boolean', description: 'Stop when there are no more changes' },
   follow: {
@@ -50,7 +50,7 @@ type PollValues = Parameters<typeof openClient>[0] & {
 /**
  * Polls a feed until it is stopped or, with `--once`, until no changes are left.
  *
- * @throws UsageError for arguments that do not go together
+ * @throws UsageError for conflicting arguments
  */
 export async function runPoll<T extends Item>(
   feed: Feed<T>,
@@ -102,7 +102,7 @@ async function openFile<T extends Item>(
   return openCheckpoint({ ...scope, path: args.state, since: args.since })
 }
 
-/** Rejects options that conflict with a consumer: it has one position in the feed, so a filter would skip changes. */
+/** Rejects options that conflict with a consumer. It has one position in the feed, so a filter would skip changes. */
 function requireWholeFeed({ since, state }: PollValues, filters: Filters): void {
   const others = { ...filters, since, state }
   const [other] = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [name]))

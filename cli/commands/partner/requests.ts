@@ -48,7 +48,7 @@ type SearchValues = Parameters<typeof openClient>[0] & {
   admin?: boolean | undefined
 }
 
-/** Calls `work` with the requests in the database for an administrator, otherwise with those of the service. */
+/** Calls `work` with a source that reads the database for an administrator, or the service for a partner. */
 async function withSource<T>(args: SearchValues, work: (read: RequestSource) => Promise<T>): Promise<T> {
   const { host, key, admin } = args
   if (host === undefined && key === undefined && !admin) return work(partnerSource(await openClient(args)))
@@ -77,10 +77,10 @@ function momentOf(since: string): string {
   return new Date(Date.now() - parseDuration(since) * 1000).toISOString()
 }
 
-/** Longest time between a response and the moment its request is written. */
+/** Maximum time between a response and the moment its request is written to the log. */
 const writtenMilliseconds = 2000
 
-/** Looks for a request id twice, because the request may have been made just now. */
+/** Looks for a request id a second time if necessary, because the request may have only just been made. */
 async function readPatiently(read: RequestSource, search: RequestSearch, limit: number) {
   const found = await read(search, limit)
   if (found.length > 0 || search.requestId === undefined) return found

@@ -18,7 +18,7 @@ const fields = {
 }
 const hostFields = { host_id: number, ...fields }
 
-/** One administrative action, or a partner's move of a booking, with its actor, target and time. */
+/** An administrative action, or a booking move by a partner, with its actor, target and time. */
 export type AuditEntry = Stored<typeof fields>
 
 /** An entry about a host's data, stored by host so that it is on the same shard as that data. */

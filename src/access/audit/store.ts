@@ -23,7 +23,7 @@ export function bookingTarget(id: number): string {
   return `booking ${id}`
 }
 
-/** Returns the entries about some targets of a host, oldest first. */
+/** Returns the entries about the given targets of a host, oldest first. */
 export function findActionsOn(db: Db, hostId: number, targets: string[]): Promise<HostAuditEntry[]> {
   return hostAuditModel(db)
     .find({ host_id: hostId, target: { $in: targets } })
@@ -31,7 +31,7 @@ export function findActionsOn(db: Db, hostId: number, targets: string[]): Promis
     .lean()
 }
 
-/** Erases the reasons of all actions on some targets of a host. */
+/** Erases the reasons of all actions on the given targets of a host. */
 export async function eraseReasons(db: Db, hostId: number, targets: string[]): Promise<void> {
   const filter = { host_id: hostId, target: { $in: targets }, reason: { $ne: null } }
   await hostAuditModel(db).updateMany(filter, { $set: { reason: null } })
@@ -105,7 +105,7 @@ export async function listActions(
   const at = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) }
   const filter = {
     ...(Object.keys(at).length > 0 ? { at } : {}),
-    // This follows the list's order, in which entries of the same moment are ordered by id.
+    // This matches the list's order, in which entries with the same time are ordered by id.
     ...(last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}),
   }
   const newest = (model: typeof auditModel) =>

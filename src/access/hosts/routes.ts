@@ -5,7 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { named, responseObject, shown } from '../../http/schema/fields.ts'
 
-/** Route of the host profile check (contract, `GET /v1/me`). */
+/** Route that shows the host profile to check a key (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {
   return new Elysia({ tags: ['Host'] }).use(guard(app)).get(
     '/me',
@@ -29,9 +29,9 @@ export const HostProfile = named(
   responseObject({
     name: shown.text('Name of the host account'),
     email: shown.text('E-mail address of the host account', 'email'),
-    created_at: shown.timestamp('When the host account was created'),
+    created_at: shown.timestamp('Time at which the host account was created'),
     last_login_at: shown.timestamp(
-      'When the host last logged in; equal to `created_at` before the first login',
+      'Time at which the host last logged in; equal to `created_at` before the first login',
     ),
   }),
 )

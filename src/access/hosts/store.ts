@@ -58,7 +58,7 @@ export async function updateHost(
 }
 
 /**
- * Suspends or resumes a host. A host that is already suspended keeps its date.
+ * Suspends or resumes a host. A host that is already suspended keeps its suspension date.
  *
  * @param at time of the suspension; null resumes the host
  * @throws DomainError `not_found`

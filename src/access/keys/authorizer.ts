@@ -68,7 +68,7 @@ export class KeyAuthorizer implements Authorizer {
     return { ...state, limit, window: 'default' }
   }
 
-  /** Concurrent requests with one key share a look-up. However many there are, they are no sign of guessing. */
+  /** Concurrent requests with one key share a look-up. They are no sign of guessing, however many there are. */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
     const current = this.lookUps.get(hash)
     if (current) return current
@@ -100,7 +100,7 @@ export class KeyAuthorizer implements Authorizer {
   }
 }
 
-/** Returns a key's stored record and the rest of its main rate limit, without counting a request. */
+/** Returns a key's stored record and what remains of its main rate limit, without counting a request. */
 export async function inspectKey(
   { liveDb, rateLimiter, config }: Pick<AppContext, 'liveDb' | 'rateLimiter' | 'config'>,
   keyId: number,

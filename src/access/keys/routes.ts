@@ -17,7 +17,7 @@ export function keyRoutes(app: AppContext) {
     {
       access: { permission: 'any', window: 'insight', opensSandbox: false, looksAtKey: true },
       response: { 200: Envelope(KeyView) },
-      detail: { operationId: 'getKey', summary: 'Read the key itself: permissions, expiry, limit and use' },
+      detail: { operationId: 'getKey', summary: 'Read the permissions, expiry, limit and usage of this key' },
     },
   )
 }

@@ -7,38 +7,38 @@ import { keyStatuses } from './status.ts'
 export const KeyView = named(
   'Key',
   responseObject({
-    id: shown.integer('Id of the key; it survives a rotation', 'id'),
-    name: shown.text('What the administrator called the key'),
+    id: shown.integer('Id of the key; unchanged by a rotation', 'id'),
+    name: shown.text('Name that the administrator gave the key'),
     host: responseObject(
       {
         name: shown.text('Name of the host account that the key belongs to'),
         email: shown.text('E-mail address of that host account', 'email'),
       },
-      'The host account that the key acts for',
+      'Host account that the key acts for',
     ),
     permissions: shown.list(
-      'What the key may do; each operation names the permission that it needs',
-      shown.word('A permission', ...permissions),
+      'Permissions of the key; each operation names the permission that it requires',
+      shown.word('Permission of the key', ...permissions),
     ),
-    status: shown.word('Status of the key; unless it is `active`, requests get 401', ...keyStatuses),
-    expires_at: shown.timestampOrNull('When the key expires; null if it does not'),
+    status: shown.word('Status of the key; requests get 401 unless it is `active`', ...keyStatuses),
+    expires_at: shown.timestampOrNull('Time at which the key expires; null if it never expires'),
     previous_expires_at: shown.timestampOrNull(
-      'When the previous secret of a rotated key stops working; null if no rotation is running',
+      'Time at which the previous secret of a rotated key stops working; null if no rotation is in progress',
     ),
     rate_limit: responseObject(
       {
-        limit: shown.integer('Requests allowed in any window', 'count'),
-        remaining: shown.integer('Requests left at this moment', 'count'),
-        window_seconds: shown.integer('Length of the window in seconds', 'count'),
+        limit: shown.integer('Number of requests allowed in any window', 'count'),
+        remaining: shown.integer('Number of requests currently left', 'count'),
+        window_seconds: shown.integer('Length of the window, in seconds', 'count'),
       },
-      'The main rate limit of the key',
+      'Main rate limit of the key',
     ),
     usage: responseObject(
       {
-        count: shown.integer('Requests made with the key so far, at most 2 s late', 'count'),
-        last_used_at: shown.timestampOrNull('When the key was last used; null if never'),
+        count: shown.integer('Number of requests made with the key so far, at most 2 s out of date', 'count'),
+        last_used_at: shown.timestampOrNull('Time at which the key was last used; null if never used'),
       },
-      'How much the key has been used',
+      'Usage of the key',
     ),
   }),
 )

@@ -102,7 +102,7 @@ export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promi
   return (await keyModel(db).find(expired, { id: 1 }).lean()).map(({ id }) => id)
 }
 
-/** Returns which of these ids belong to keys that are neither revoked nor expired. */
+/** Returns the given ids whose keys are neither revoked nor expired. */
 export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await keyModel(db)
     .find({ id: { $in: ids } })

@@ -6,7 +6,7 @@ const fields = {
   provider: text,
   secret_id: text,
   sealed: text,
-  /** Keyed hash of the provider key, unique because two accounts may not store the same key. */
+  /** Keyed hash of the provider key. It is unique, because two accounts may not store the same key. */
   fingerprint: text,
   updated_at: moment,
 }

@@ -7,7 +7,7 @@ export const ProviderKeyWrite = named(
     provider_api_key: requiredText(255, {
       trims: true,
       errorCode: 'required',
-      description: "The host's own key at the provider, trimmed; stored encrypted and never shown again",
+      description: "Host's own key at the provider, trimmed; stored encrypted and never shown again",
     }),
   }),
 )
@@ -20,7 +20,7 @@ export type Outcome = (typeof outcomes)[number]
 export const ProviderKeyResult = named(
   'ProviderKeyResult',
   responseObject({
-    status: shown.word('What was done with the key', ...outcomes),
-    message: shown.text('The same in words'),
+    status: shown.word('Outcome of storing the key', ...outcomes),
+    message: shown.text('Outcome in words'),
   }),
 )

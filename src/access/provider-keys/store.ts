@@ -11,8 +11,8 @@ import type { Outcome } from './schema.ts'
 const retry = Symbol('retry')
 
 /**
- * Stores the host's key at a provider. If identical requests are concurrent, one stores the key and the others find it
- * unchanged.
+ * Stores the host's key at a provider. When identical requests race, one stores the key and the others find it already
+ * stored.
  *
  * @param realm the sandbox in which the key must be unique; if undefined, it must be unique among all accounts
  * @throws DomainError `conflict` if another account uses the key

@@ -1,6 +1,6 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 
-/** Writes the entry after which a page continues as an opaque cursor that only its key can use. */
+/** Encodes the entry after which a page continues as an opaque cursor that only its key can use. */
 export function writeCursor(keyId: number, entryId: string): string {
   return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
 }
@@ -13,7 +13,7 @@ function partsOf(cursor: string): { key: number; id: string } | null {
   return id === undefined ? null : { key: Number(key), id }
 }
 
-/** Returns the problem of a cursor that is malformed for any key, to be reported with all others (decisions §1). */
+/** Returns the problem if a cursor is malformed for every key, to be reported with all others (decisions §1). */
 export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
   if (cursor === undefined || partsOf(cursor)) return []
   return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]

@@ -55,7 +55,7 @@ export class RequestJournal implements Journal {
   private writing: Promise<void> | undefined
   private readonly flusher: ReturnType<typeof setInterval>
 
-  /** @param onDropped receives the number of entries for which there was no room */
+  /** @param onDropped receives the number of entries dropped for lack of room */
   constructor(
     private readonly db: Db,
     private readonly log: Logger,

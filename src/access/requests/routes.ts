@@ -40,10 +40,7 @@ export function requestRoutes(app: AppContext) {
           isValidAt('cursor') ? cursorProblems(query) : [],
         ),
         response: {
-          200: PageEnvelope(
-            shown.list('The requests of this page, newest first', RequestView),
-            CursorPagination,
-          ),
+          200: PageEnvelope(shown.list('Requests on this page, newest first', RequestView), CursorPagination),
         },
         detail: { operationId: 'listRequests', summary: 'List the requests made with this key' },
       },
@@ -62,11 +59,13 @@ export function requestRoutes(app: AppContext) {
         access,
         query: requestObject(countFilters),
         response: {
-          200: Envelope(shown.list('The last 24 hours by minute, oldest first', RequestCount)),
+          200: Envelope(
+            shown.list('Request counts of the last 24 hours by minute, oldest first', RequestCount),
+          ),
         },
         detail: {
           operationId: 'countRequests',
-          summary: 'Count the requests that the rate limit of this key counts',
+          summary: 'Count the requests that count towards the rate limit of this key',
         },
       },
     )

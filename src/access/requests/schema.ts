@@ -16,7 +16,7 @@ export const requestFilters = {
   cursor: Type.Optional(
     text(128, {
       whenBlank: 'invalid',
-      description: 'The `next_cursor` of the previous page; belongs to its key',
+      description: '`next_cursor` of the previous page; valid only for the same key',
     }),
   ),
   status: Type.Optional(
@@ -24,52 +24,52 @@ export const requestFilters = {
       maxItems: 20,
       namesElements: false,
       description:
-        'Only these statuses: `2xx` to `5xx`, a number, or `unanswered` for those that a fault of the sandbox left without a response; may be repeated',
+        'Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated',
       example: ['4xx'],
     }),
   ),
   request_id: Type.Optional(
     text(128, {
       whenBlank: 'invalid',
-      description: 'Only the request with this `X-Request-Id`',
+      description: '`X-Request-Id` of the request to include',
       example: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11',
     }),
   ),
-  since: since('Only requests that arrived at this time or later: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC'),
+  since: since('Earliest arrival time of the requests to include: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC'),
 }
 
 /** Query of `GET /v1/requests/counts`. */
 export const countFilters = {
-  since: since('Only the minutes from this one on: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC'),
+  since: since('First minute to include: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC'),
 }
 
 const RequestError = responseObject(
   {
     type: shown.text('Kind of error, as in the response'),
-    message: shown.text('What went wrong, in words'),
-    errors: shown.list('The single problems, the first 20 of them', ProblemShown),
+    message: shown.text('Description of the error'),
+    errors: shown.list('Individual problems, at most the first 20', ProblemShown),
   },
-  'The error of the response',
+  'Error in the response',
 )
 
 /** A logged request as shown to the key's holder (decisions §18). */
 export const RequestView = named(
   'Request',
   responseObject({
-    id: shown.text('Id of this entry; a request id may repeat'),
-    request_id: shown.textOrNull('The `X-Request-Id` of the response; null where ids are switched off'),
-    at: shown.timestamp('When the request arrived'),
+    id: shown.text('Id of the entry; unique, unlike a request id, which may repeat'),
+    request_id: shown.textOrNull('`X-Request-Id` of the response; null if request ids are switched off'),
+    at: shown.timestamp('Time at which the request arrived'),
     method: shown.text('Method of the request'),
-    path: shown.text('Path of the request without its query; `…` stands for what had not its proper form'),
-    status: shown.integer(
-      'Status of the response; 0 where a fault of the sandbox left the request without one',
+    path: shown.text('Path of the request without its query; `…` stands for malformed parts'),
+    status: shown.integer('Status of the response; 0 if a sandbox fault left the request without a response'),
+    error: nullable(RequestError, { description: 'Error in the response; null if the request succeeded' }),
+    duration_ms: shown.number(
+      'Duration of the request in milliseconds, excluding the time for which `wait` held it',
     ),
-    error: nullable(RequestError, { description: 'The error of the response; null for a success' }),
-    duration_ms: shown.number('Milliseconds it took, without the time for which `wait` held it'),
-    replayed: shown.boolean('True for the replay of an earlier response with the same `Idempotency-Key`'),
+    replayed: shown.boolean('True if the response replayed an earlier one with the same `Idempotency-Key`'),
     sandbox: shown.boolean('True for a request to the sandbox'),
-    address: shown.text('Address that the request came from'),
-    fault: shown.textOrNull('The fault of the sandbox that the request met; null for none'),
+    address: shown.text('Client address of the request'),
+    fault: shown.textOrNull('Sandbox fault that the request met; null if none'),
   }),
 )
 export type RequestView = Static<typeof RequestView>
@@ -87,12 +87,15 @@ export const CursorPagination = named(
 export const RequestCount = named(
   'RequestCount',
   responseObject({
-    at: shown.timestamp('Beginning of the minute; a minute without requests is left out'),
-    succeeded: shown.integer('Responses below 400', 'count'),
-    refused: shown.integer('Responses from 400 to 499, except 429', 'count'),
-    limited: shown.integer('Responses with 429: beyond the rate limit', 'count'),
-    failed: shown.integer('Responses from 500 on', 'count'),
-    unanswered: shown.integer('Requests that a fault of the sandbox left without a response', 'count'),
+    at: shown.timestamp('Start of the minute; minutes without requests are omitted'),
+    succeeded: shown.integer('Number of responses with a status below 400', 'count'),
+    refused: shown.integer('Number of responses with a status from 400 to 499, except 429', 'count'),
+    limited: shown.integer(
+      'Number of responses with status 429 because the rate limit was exceeded',
+      'count',
+    ),
+    failed: shown.integer('Number of responses with a status of 500 or above', 'count'),
+    unanswered: shown.integer('Number of requests that a sandbox fault left without a response', 'count'),
   }),
 )
 export type RequestCount = Static<typeof RequestCount>

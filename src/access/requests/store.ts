@@ -6,15 +6,15 @@ import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 import { type RequestQuestion, requestFilter } from './question.ts'
 
-/** Entries that trimming keeps per key, which limits a key to 10,000 failures and 1,100 others (decisions §18). */
+/** Number of entries kept per key after trimming. A key has up to 10,000 failures and 1,100 others (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
 const dayMilliseconds = 86_400_000
 /** Retention period of failures. */
 export const failureMilliseconds = 7 * dayMilliseconds
-/** Retention period of all other entries, so that entries of unused keys are not kept forever. */
+/** Retention period of all other entries. Without it, entries of unused keys would be kept forever. */
 const otherMilliseconds = 90 * dayMilliseconds
 
-/** Entries per database write, so that other requests are served between writes. */
+/** Number of entries per database write, small enough that other requests are served between writes. */
 const entriesAtOnce = 500
 
 /** Identifies one of a key's two series of requests: failures or all others. */

@@ -8,7 +8,7 @@ import { type ConsumedFeed, consumedFeeds } from './schema.ts'
 import { consumerBatches } from './store.ts'
 import { wholeFeeds } from './whole-feeds.ts'
 
-/** A consumer, and the version of the oldest change that it has not acknowledged; null if there is none. */
+/** A consumer and the version of the oldest change it has not acknowledged; null if there is none. */
 export interface Lagging {
   consumer: Consumer
   oldestPending: Date | null
@@ -25,7 +25,7 @@ export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
   return all.sort((one, other) => (age(one) === age(other) ? 0 : age(one) - age(other)))
 }
 
-/** Returns the age in seconds of each feed's oldest change that a consumer has not acknowledged; never below 0. */
+/** Returns, for each feed, the age in seconds of the oldest unacknowledged change; at least 0. */
 export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFeed, number>> {
   const oldest: Partial<Record<ConsumedFeed, number>> = {}
   for await (const { behind } of unexpiredConsumers(db, now)) {
@@ -41,7 +41,10 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
   return Object.fromEntries(consumedFeeds.map((feed) => [feed, lagOf(feed)])) as Record<ConsumedFeed, number>
 }
 
-/** Yields batches of consumers that are up to date, and of consumers that are behind, sorted by their position. */
+/**
+ * Yields unexpired consumers in batches. Each batch separates the consumers that are up to date from the consumers that
+ * are behind, which are sorted by position.
+ */
 async function* unexpiredConsumers(db: Db, now: Date) {
   for await (const batch of consumerBatches(db)) {
     const keys = await findUnexpiredKeyIds(db, [...new Set(batch.map(({ key_id }) => key_id))], now)

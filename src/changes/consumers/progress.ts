@@ -4,7 +4,7 @@ import { wholeFeeds } from './whole-feeds.ts'
 
 /** A consumer's lag. */
 export interface Progress {
-  /** Number of changes after the acknowledged version; 10,000 for that many or more. */
+  /** Number of changes after the acknowledged version, counted up to 10,000. */
   pending: number
   /** Version of the oldest pending change; null if there is none. */
   oldestPending: Date | null

@@ -38,8 +38,8 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
       },
       {
         access,
-        response: { 200: Envelope(shown.list('The consumers, by name', ConsumerView)) },
-        detail: { operationId: `list${operation}s`, summary: `List the consumers of the ${feed} feed` },
+        response: { 200: Envelope(shown.list('Consumers, sorted by name', ConsumerView)) },
+        detail: { operationId: `list${operation}s`, summary: `List consumers of the ${feed} feed` },
       },
     )
     .get(
@@ -51,7 +51,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
       {
         access: { ...access, errors: ['not_found'] },
         response: { 200: Envelope(ConsumerView) },
-        detail: { operationId: `get${operation}`, summary: 'Read a consumer, and how far it is behind' },
+        detail: { operationId: `get${operation}`, summary: 'Read a consumer and its lag' },
       },
     )
     .put(
@@ -67,7 +67,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
         response: { 200: Envelope(ConsumerView) },
         detail: {
           operationId: `put${operation}`,
-          summary: 'Create a consumer, or acknowledge what it handled',
+          summary: 'Create a consumer or acknowledge changes',
         },
       },
     )
@@ -85,7 +85,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
     )
 }
 
-/** Returns a consumer's response, including how far it is behind. */
+/** Converts a consumer to its response, including its lag. */
 export function serializeConsumer(
   { name, acknowledged, acknowledged_at }: Consumer,
   { pending, oldestPending }: Progress,

@@ -6,10 +6,10 @@ export const ConsumerWrite = named(
   'ConsumerWrite',
   requestObject({
     acknowledged: nullable(text(19, { format: 'version', whenBlank: 'invalid' }), {
-      description: 'Version of the last change that was handled; null for the beginning',
+      description: 'Version of the last change you have handled; null for the beginning of the feed',
     }),
     seek: Type.Optional(
-      Type.Boolean({ description: 'True to go back: otherwise a lower version changes nothing' }),
+      Type.Boolean({ description: 'True to allow moving back; otherwise a lower version changes nothing' }),
     ),
   }),
 )
@@ -21,12 +21,19 @@ export const ConsumerView = named(
   responseObject({
     name: shown.text('Name of the consumer'),
     acknowledged: shown.textOrNull(
-      'Version of the last change that was acknowledged; null for none',
+      'Version of the last acknowledged change; null if there is none',
       'version',
     ),
-    acknowledged_at: shown.timestampOrNull('When it was acknowledged; null for never'),
-    pending: shown.integer('Changes after it, over the whole feed; 10000 for that many or more', 'count'),
-    oldest_pending_at: shown.timestampOrNull('Version of the oldest of them as a timestamp; null for none'),
+    acknowledged_at: shown.timestampOrNull(
+      'Time at which this version was acknowledged; null if there is none',
+    ),
+    pending: shown.integer(
+      'Number of changes in the whole feed after this version; 10000 means that many or more',
+      'count',
+    ),
+    oldest_pending_at: shown.timestampOrNull(
+      'Version of the oldest pending change, as a timestamp; null if there is none',
+    ),
   }),
 )
 export type ConsumerView = Static<typeof ConsumerView>

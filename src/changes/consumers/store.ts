@@ -17,7 +17,7 @@ export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, fee
   return { host_id: hostId, scope, feed }
 }
 
-/** Returns an owner's consumers, sorted by name; there are at most as many as slots. */
+/** Returns an owner's consumers, sorted by name. The number of slots limits how many there are. */
 export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }
@@ -40,7 +40,7 @@ export async function findConsumer(db: Db, owner: Owner, name: string): Promise<
   return consumer
 }
 
-/** Stores a new consumer. Returns false if its name or slot has been taken meanwhile. */
+/** Stores a new consumer. Returns false if its name or slot was taken in the meantime. */
 export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolean> {
   try {
     await consumerModel(db).create(consumer)
@@ -51,7 +51,7 @@ export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolea
   }
 }
 
-/** Moves a consumer to a version. Unless `mayGoBack` is true, a consumer that is already further stays there. */
+/** Moves a consumer to a version. The consumer moves back only if `mayGoBack` is true. */
 export async function moveConsumer(
   db: Db,
   owner: Owner,

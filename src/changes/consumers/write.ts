@@ -61,7 +61,7 @@ export function nameProblems({ params: { name = '' } }: Pick<ToCheck, 'params'>)
   return [{ path: 'name', code: 'invalid', message }]
 }
 
-/** Rejects a version that the host has not given out yet, because the consumer would skip the changes up to it. */
+/** Rejects a version that the host has not assigned yet, because the consumer would skip all changes up to it. */
 async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
   if (version === null) return
   if (version > (await readHostClock(db, hostId, wholeFeeds[feed].counter)))

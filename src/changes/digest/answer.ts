@@ -9,15 +9,15 @@ const maxBookings = 10_000
 /** Answers digest queries about hosts' bookings (decisions §23). */
 export class Digests {
   private readonly holder: BookingHolder
-  /** Monthly digests of all bookings, cached until a booking changes because pollers repeat the query. */
+  /** Monthly digests of all bookings. Pollers repeat the query, so each is cached until a booking changes. */
   private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
 
-  /** @param patienceMilliseconds how long a request waits for another request of the same host */
+  /** @param patienceMilliseconds how long a request waits for another request for the same host */
   constructor(db: Db, patienceMilliseconds: number) {
     this.holder = new BookingHolder(db, patienceMilliseconds)
   }
 
-  /** Returns the requested digest, computed from a single state of the host's bookings. */
+  /** Returns the requested digest, computed from one consistent state of the host's bookings. */
   async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
     const now = await this.holder.read(hostId)
     const version = now.version && toVersion(now.version)

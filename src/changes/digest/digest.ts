@@ -17,7 +17,7 @@ export interface Summary {
   sha256: string
 }
 
-/** A summary of all bookings, and a summary for each month or day of `checkin_at` with bookings, in order. */
+/** A summary of all bookings, and a summary for each month or day in which stays begin, in order. */
 export interface Digest extends Summary {
   parts: ({ key: string } & Summary)[]
 }

@@ -9,24 +9,24 @@ import { byId, type DigestedBooking } from './digest.ts'
 /** A booking in the cache. */
 export interface HeldBooking extends DigestedBooking {
   listing_id: number
-  /** In milliseconds since 1970, because a `Date` would use as much memory as all other fields together. */
+  /** Milliseconds since 1970. A `Date` would use as much memory as all other fields together. */
   version: number
 }
 
 /** A host's bookings at one moment, sorted by id. */
 export interface HostBookings {
-  /** Newest version of all bookings; null without bookings. */
+  /** Newest version among the bookings; null if there are none. */
   version: Date | null
   bookings: readonly HeldBooking[]
 }
 
 const readAtOnce = 2500
-/** Maximum number of cached bookings over all hosts; a host with more is read from scratch each time. */
+/** Maximum number of cached bookings across all hosts; a host with more is read from scratch each time. */
 const maxHeld = 2_000_000
 const heldMilliseconds = 10 * 60_000
 
 /**
- * Caches hosts' bookings as this process last read them, so that an answer reads only newer changes. Without the cache,
+ * Caches hosts' bookings as this process last read them, so that an answer needs only newer changes. Without the cache,
  * a digest of 100,000 changing bookings would take longer than 1 s (decisions §23).
  */
 export class BookingHolder {
@@ -50,7 +50,7 @@ export class BookingHolder {
     this.turns = new Turns(patienceMilliseconds, busy)
   }
 
-  /** Returns a host's current bookings; the same object as long as nothing changes. */
+  /** Returns a host's current bookings. The result is the same object until a booking changes. */
   read(hostId: number): Promise<HostBookings> {
     return this.turns.take(String(hostId), async () => {
       const held = this.hosts.get(hostId) ?? { version: null, bookings: [] }

@@ -10,9 +10,9 @@ import { Turns } from '../../platform/turns.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 
-/** How long a request waits for another request of its key, and then for one of its host. */
+/** How long a request waits for another request with its key, and then for another request for its host. */
 const patienceMilliseconds = 15_000
-/** Idle timeout of a digest request, raised because Bun closes connections without traffic. */
+/** Idle timeout of a digest request. It is raised because Bun closes connections without traffic. */
 const quietSeconds = 60
 
 const occupied = () =>

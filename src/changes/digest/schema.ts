@@ -19,12 +19,15 @@ export const DigestQuery = requestObject(
       text(255, {
         format: 'month',
         whenBlank: 'invalid',
-        description: 'Only stays that begin in this month, by day',
+        description: 'Only stays that begin in this month; `parts` then has one entry per day',
         example: '2026-12',
       }),
     ),
-    day: dateInQuery('Only stays that begin on this day, each of them', '2026-12-24'),
-    after: idInQuery('With `day`: only bookings with a greater id, as `next_after` says', '5002'),
+    day: dateInQuery('Only stays that begin on this day; `bookings` then lists each of them', '2026-12-24'),
+    after: idInQuery(
+      'Only bookings with a greater id: the `next_after` of the previous page; for use with `day`',
+      '5002',
+    ),
   },
   ({ month, day, after }, isValidAt): Problem[] => [
     ...(month !== undefined && day !== undefined && isValidAt('day')
@@ -41,7 +44,7 @@ const { booking_id, version, status_word, checkin_at, checkout_at } = bookingFie
 const summary = {
   count: shown.integer('How many bookings', 'count'),
   sha256: shown.text(
-    'SHA-256 in lower-case hex of a line for each booking, ascending by id: `booking_id status checkin_at checkout_at` and a line feed',
+    'SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed',
   ),
 }
 
@@ -50,22 +53,22 @@ export const DigestView = named(
   'BookingDigest',
   responseObject({
     version: shown.textOrNull(
-      'The newest version of all bookings of the host, whatever the query asks for; null without bookings',
+      'Newest version among all bookings of the host, regardless of the query; null if there are none',
       'version',
     ),
     ...summary,
     parts: Type.Optional(
       shown.list(
-        'The months with bookings, or the days of the month that was asked for; absent with `day`',
+        'Summary of each month with bookings or, with `month`, of each day with bookings; absent with `day`',
         named(
           'BookingDigestPart',
-          responseObject({ key: shown.text('The month of `checkin_at`, or its day'), ...summary }),
+          responseObject({ key: shown.text('Month or day of `checkin_at`'), ...summary }),
         ),
       ),
     ),
     bookings: Type.Optional(
       shown.list(
-        'With `day`: its bookings by id, at most 10,000',
+        'Bookings of the `day`, sorted by id, at most 10,000; present only with `day`',
         named(
           'DigestedBooking',
           responseObject({ booking_id, version, status: status_word, checkin_at, checkout_at }),
@@ -73,7 +76,10 @@ export const DigestView = named(
       ),
     ),
     next_after: Type.Optional(
-      shown.integerOrNull('With `day`: go on `after` this id; null at the end', 'id'),
+      shown.integerOrNull(
+        'Value of `after` for the next page, null on the last page; present only with `day`',
+        'id',
+      ),
     ),
   }),
 )

@@ -15,7 +15,7 @@ function lastStoredOf(db: Db): Map<string, KnownEnd> {
   return ends
 }
 
-/** The page ends of one key's query that one request needs. */
+/** The page ends that one request needs for its key's query. */
 export class PageEnds {
   private known: KnownEnd[] | undefined
 
@@ -27,7 +27,10 @@ export class PageEnds {
     private readonly now: Date,
   ) {}
 
-  /** Returns the previous page's earliest end. If readers share a page, rows may repeat but none is skipped. */
+  /**
+   * Returns the earliest version at which the previous page is known to have ended. If readers share a page, rows may
+   * repeat but none is skipped.
+   */
   async before(page: number): Promise<Date | undefined> {
     const [previous, own] = [this.nameOf(page - 1), this.nameOf(page)]
     this.known = await findPageEnds(this.db, this.hostId, [previous, own], this.now)

@@ -18,7 +18,7 @@ import { expectTotal, lastReadClock, totalOf } from './total.ts'
  *    will have greater versions. So "after `v`" never skips a change, whatever commits meanwhile.
  * 2. A changed booking only ever moves to the end. A reader that continues after the last row it received (by cursor,
  *    or by the previous page's stored end) finds every row either in its old place or, if it moved, later on. Counting
- *    rows from the start instead would skip one row for every row that moved away before that position.
+ *    rows from the start instead would skip one row for every earlier row that has moved away.
  * 3. A page that is not the last says so, because the query fetches one extra row. `last_page` is never smaller than
  *    the last page with rows.
  *
@@ -35,7 +35,7 @@ export interface FeedPage<Row> {
   pagination: Pagination & { next_cursor: string | null }
 }
 
-/** Reads one page of a host's new and changed rows, by version. The cursor must already have been validated. */
+/** Reads one page of a host's new and changed rows, in version order. The cursor must already have been validated. */
 export async function readFeedPage<Row, Filter extends { host_id: number }>(
   { db, clock }: Context,
   source: FeedSource<Row, Filter>,
@@ -78,7 +78,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   }
 }
 
-/** Returns the version after which a page begins and, if the previous page's end is unknown, the rows to skip. */
+/** Returns the version after which a page begins and, if the previous page's end is unknown, how many rows to skip. */
 async function startOf(
   ends: PageEnds,
   page: PageRequest,
@@ -113,7 +113,7 @@ function pagesName(question: unknown[]): string {
   return `walk:${createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
 }
 
-/** Returns the last page's number. A page with rows and none after it is the last; an empty page uses the total. */
+/** Returns the last page's number. A page with rows but none after it is the last; an empty page uses the total. */
 function lastPageOf({ current_page, last_page }: Pagination, rows: number, hasMore: boolean): number {
   if (hasMore) return Math.max(current_page + 1, last_page)
   return rows > 0 ? current_page : last_page

@@ -87,7 +87,7 @@ export interface CursorPosition {
   page: number
 }
 
-/** Prefixes that make each feed refuse the other feed's cursors, which would skip rows. */
+/** Prefixes that let each feed reject the other feed's cursors, which would skip rows. */
 const marks: Record<FeedName, string> = { bookings: '', messages: 'm' }
 
 /** Encodes a position in a feed as an opaque string. */

@@ -47,7 +47,7 @@ export function feedRoutes(app: AppContext) {
         detail: {
           tags: ['Booking feed'],
           operationId: 'pollBookings',
-          summary: 'Poll new and changed bookings',
+          summary: 'Poll for new and changed bookings',
         },
       },
     )
@@ -65,7 +65,7 @@ export function feedRoutes(app: AppContext) {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
         query: requestObject({ ...paging, ...messageFilters }, positionProblems('messages')),
         response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
-        detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll new messages' },
+        detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
       },
     )
 }

@@ -11,7 +11,7 @@ const position = {
       format: 'feed-time',
       whenBlank: 'invalid',
       description:
-        'Only changes after this version, `YYYY-MM-DD HH:MM:SS`: the last `version` you have handled; a date alone means its first second',
+        'Last `version` you have handled, as `YYYY-MM-DD HH:MM:SS`; only later changes are returned. A date alone means the first second of that day',
       example: '2026-01-31 12:00:05',
     }),
   ),
@@ -19,13 +19,13 @@ const position = {
     text(64, {
       whenBlank: 'invalid',
       description:
-        'Only changes after what this consumer has acknowledged; not together with `updated_after`',
+        'Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after`',
       example: 'booking-sync',
     }),
   ),
   cursor: Type.Optional(
     text(64, {
-      description: 'The `next_cursor` of the previous page; continues at the same cost at any depth',
+      description: '`next_cursor` of the previous page; the cost is the same at any depth',
       example: 'MC4x',
     }),
   ),
@@ -38,7 +38,7 @@ const waiting = {
       minimum: 0,
       maximum: 30,
       description:
-        'Seconds to wait for the first item when the page would be empty (default 0); with a later page than the first it has no effect',
+        'Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first',
       example: 30,
     }),
   ),
@@ -85,15 +85,15 @@ export type FeedItem = Static<typeof FeedItem>
 /** `data` of the booking feed; the key is fixed by the contract. */
 export const FeedPage = responseObject(
   {
-    Bookings: shown.list('New and changed bookings, by version', FeedItem),
+    Bookings: shown.list('New and changed bookings, sorted by version', FeedItem),
   },
-  'The changes of this page',
+  'Changes on this page',
 )
 
 /** `data` of the message feed. */
 export const MessageFeedPage = responseObject(
-  { messages: shown.list('New messages of all conversations, by version', MessageItem) },
-  'The messages of this page',
+  { messages: shown.list('New messages from all conversations, sorted by version', MessageItem) },
+  'Messages on this page',
 )
 
 /** Pagination of a feed, with the next page's cursor. */

@@ -4,13 +4,13 @@ import { type PageEnd, pageEndModel } from './model.ts'
 
 /** Minimum lifetime of a page end; a reader may pause this long between two pages (decisions §9). */
 const keptMilliseconds = 24 * 3_600_000
-/** Stored lifetime of a page end; longer, so that a page that is read repeatedly is not written each time. */
+/** Stored lifetime of a page end. It is longer so that a page that is read repeatedly is not written each time. */
 const storedMilliseconds = keptMilliseconds + 3_600_000
 
 /** The part of a page end that a reader needs. */
 export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
 
-/** Returns the unexpired ends of some of a host's pages, the earliest end of each page first. */
+/** Returns the unexpired ends of some of a host's pages, each page's earliest end first. */
 export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date): Promise<KnownEnd[]> {
   return pageEndModel(db)
     .collection.find({ host_id, page: { $in: pages }, expires_at: { $gt: now } })
@@ -25,8 +25,8 @@ export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
 }
 
 /**
- * Stores the end of a page. It is stored in the database and not in Redis, because a reader whose page end is lost
- * halfway would have to continue by counting rows and could lose some.
+ * Stores the end of a page. Page ends are stored in the database, not in Redis, because a reader whose page end is lost
+ * would have to continue by counting rows and could miss some.
  */
 export async function savePageEnd(
   db: Db,

@@ -38,8 +38,8 @@ function keyOf(feed: string, filter: Host, after: Date | null): string {
 }
 
 /**
- * Returns the number of rows that a feed query matches. Rows are counted once per state of the host's clock, so the
- * total is exact in every process.
+ * Returns the number of rows that a feed query matches. Rows are counted again once the host's clock has moved, so
+ * the total is exact in every process.
  */
 export async function totalOf<Filter extends Host>(
   db: Db,
@@ -59,9 +59,9 @@ export async function totalOf<Filter extends Host>(
 }
 
 /**
- * Caches the total of the query that continues after a page's last row, which is the page's total minus its rows. So a
- * reader that passes the last version of each page does not cause a count for every page. The result is correct only if
- * nothing changed between reading the page and counting, see {@link lastReadClock}.
+ * Caches the total of the query that continues after a page's last row, which is the page's total minus its rows. A
+ * reader that passes the last version of each page therefore does not trigger a count for every page. The result is
+ * correct only if nothing changed between reading the page and counting (see {@link lastReadClock}).
  */
 export function expectTotal<Filter extends Host>(
   db: Db,

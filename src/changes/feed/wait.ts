@@ -11,7 +11,7 @@ import { type FeedPage, readFeedPage } from './page.ts'
 /** The part of a request that is needed to hold it. */
 export interface HoldableRequest {
   request: Request
-  /** Sets a request's idle timeout in seconds, because Bun otherwise closes connections without traffic. */
+  /** Sets a request's idle timeout in seconds. Bun closes connections that have no traffic for longer. */
   server: { timeout(request: Request, seconds: number): void } | null
   query: { page?: number; per_page?: number; wait?: number; consumer?: string }
   caller: Caller
@@ -21,11 +21,11 @@ export interface HoldableRequest {
 
 export const defaultPerPage = 50
 
-/** Longer than the longest wait, so that the connection is still open when the answer is sent. */
+/** Idle timeout, longer than the longest wait so that the connection is still open when the answer is sent. */
 const quietSeconds = 60
 
 /**
- * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the time is over
+ * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the wait is over
  * (decisions §16). While it waits, a held request queries the database only when the host's clock moves.
  *
  * @param ask rebuilds the question before each read, because a consumer may have been moved back or deleted meanwhile

@@ -1,7 +1,7 @@
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** The only IPv6 range that is assigned to the internet. */
+/** The only IPv6 range allocated for global unicast. */
 const internet6 = ipaddr.IPv6.parseCIDR('2000::/3')
 /** A range within 2000::/3 that is also reserved for documentation. */
 const documentation6 = ipaddr.IPv6.parseCIDR('3fff::/20')
@@ -18,7 +18,7 @@ export function isPublicAddress(address: string): boolean {
   return own.range() === 'unicast' && own.match(internet6) && !own.match(documentation6)
 }
 
-/** Checks an IPv4 address that is embedded in an IPv6 address, translated (NAT64) or tunnelled. */
+/** Checks an IPv4 address that is embedded in an IPv6 address for translation (NAT64) or tunnelling (6to4). */
 function isPublicBytes(bytes: number[]): boolean {
   return ipaddr.fromByteArray(bytes).range() === 'unicast'
 }
@@ -29,7 +29,7 @@ export function literalAddress({ hostname }: URL): string | null {
   return isIPv4(hostname) ? hostname : null
 }
 
-/** Returns true for a host that is this machine or a private address, which is refused without a lookup. */
+/** Returns true if the host is this machine or a private address. Such a URL is refused without a lookup. */
 export function isPrivateHost(url: URL): boolean {
   const literal = literalAddress(url)
   if (literal !== null) return !isPublicAddress(literal)

@@ -40,7 +40,7 @@ export async function webhookState(db: Db, now: Date): Promise<WebhookState> {
   return { off, oldestSeconds: oldest ? (now.getTime() - oldest.created_at.getTime()) / 1000 : 0 }
 }
 
-/** Re-encrypts webhook secrets not encrypted under the current secret; returns the number of changed endpoints. */
+/** Re-encrypts webhook secrets that are not encrypted under the current secret. Returns how many changed. */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
   for await (const webhook of webhookModel(db).find().lean().cursor()) {

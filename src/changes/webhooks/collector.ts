@@ -37,7 +37,7 @@ export class HintCollector {
     this.resume()
   }
 
-  /** Continues with the remaining hosts, since `mayWork` may have been false briefly after a late lease renewal. */
+  /** Continues with the remaining hosts, in case a late lease renewal made `mayWork` false for a while. */
   resume(): void {
     this.running ??= this.run().finally(() => {
       this.running = undefined

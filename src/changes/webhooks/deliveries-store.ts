@@ -60,8 +60,8 @@ export async function oldestWaiting(
 }
 
 /**
- * Gives up waiting hints of some events that were created up to a moment. Hints that were attempted stay in the log as
- * `failed`; the others are deleted.
+ * Gives up the waiting hints of some events that were created no later than `before`. Hints that were attempted stay in
+ * the log as `failed`; the others are deleted.
  */
 export async function dropWaiting(
   db: Db,
@@ -80,7 +80,7 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
   await webhookDeliveryModel(db).create(delivery)
 }
 
-/** Returns an endpoint's deliveries that any process is attempting, except attempts given up for lost. */
+/** Returns an endpoint's deliveries that any process is attempting, except attempts presumed lost. */
 export function findInFlight(
   db: Db,
   webhook: WebhookId,
@@ -164,7 +164,7 @@ export async function endTries(db: Db, outcomes: readonly Outcome[]): Promise<vo
   await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
 
-/** Returns the hints about changes of a host's bookings since a moment, for all endpoints, oldest first. */
+/** Returns the hints about changes to a host's bookings since a given time, for all endpoints, oldest first. */
 export function findBookingHints(db: Db, hostId: number, since: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
     .find({ host_id: hostId, event: 'booking.changed', created_at: { $gte: since } })

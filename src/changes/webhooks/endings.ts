@@ -9,7 +9,7 @@ import { type Left, leaveDue } from './due-store.ts'
  */
 const togetherMilliseconds = 10
 
-/** Stores attempts' outcomes and releases endpoints, in batches over all endpoints. */
+/** Stores attempts' outcomes and releases endpoints, in batches across all endpoints. */
 export interface Endings {
   endTry(outcome: Outcome): Promise<void>
   leave(left: Left): Promise<void>

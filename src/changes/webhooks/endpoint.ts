@@ -21,16 +21,16 @@ export type EndpointContext = TryContext & Pick<AppContext, 'liveDb' | 'log' | '
 const maxInFlight = 10
 /** Maximum number of attempts per second, so that a backlog does not become a flood (decisions §21). */
 const maxPerSecond = 20
-/** Number of attempts that begin together once the rate is exhausted, which saves a query for each attempt. */
+/** Once the rate limit is exhausted, attempts start in batches of this size instead of costing a query each. */
 const begunTogether = 5
-/** Time after which a dead process's attempt is repeated; longer than any attempt takes, and within 30 s. */
+/** Time after which a dead process's attempt is repeated; longer than any attempt, and less than 30 s. */
 export const lostMilliseconds = 20_000
 /** Hints that are due within this time are waited for; hints that are due later are found by polling. */
 const restMilliseconds = 2000
 /** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
 const trimEveryTries = 50
 
-/** Sends an endpoint's hints until none is due, ten concurrently, at most one of them for each booking. */
+/** Sends an endpoint's hints until none is due, up to ten concurrently and at most one per booking. */
 export class Endpoint {
   /** Booking ids of the attempts in flight, keyed by delivery id. */
   private readonly inFlight = new Map<string, number | null>()
@@ -39,11 +39,11 @@ export class Endpoint {
   /** Start times of the attempts within the last second, oldest first. */
   private begunAt: number[] = []
   private moved = Promise.withResolvers<void>()
-  /** True if the last attempt that ended has failed. */
+  /** True if the attempt that ended last failed. */
   private hasFailed = false
-  /** True if hints may be waiting for an attempt to end, for room or because they concern the same booking. */
+  /** True if hints may be waiting for an attempt to end, for lack of room or because they share its booking. */
   private hasHeldBack = false
-  /** True if something has become due or was changed since the endpoint was last looked at. */
+  /** True if something has become due or has changed since the endpoint was last looked at. */
   mustLook = false
   /** Resolves once nothing is due soon and nothing is in flight. */
   readonly ended: Promise<void>
@@ -176,8 +176,8 @@ export class Endpoint {
   }
 
   /**
-   * Returns the milliseconds until the rate allows more attempts, or until the next poll if only the number in flight
-   * limits them, because the end of an attempt triggers a look by itself.
+   * Returns the milliseconds until the rate limit allows more attempts. If only the number in flight limits them,
+   * returns the time until the next poll, because the end of an attempt triggers a look anyway.
    */
   private untilRoom(): number {
     const oldest = this.begunAt[begunTogether - 1]
@@ -185,7 +185,7 @@ export class Endpoint {
     return Math.max(1, oldest + 1000 - performance.now())
   }
 
-  /** Returns the bookings with a hint in flight, since each booking has at most one in flight. */
+  /** Returns the bookings with a hint in flight, whose other hints must wait. */
   private busyBookings(): number[] {
     return [...this.inFlight.values(), ...this.inherited].filter((booking) => booking !== null)
   }
@@ -212,7 +212,7 @@ export class Endpoint {
   }
 }
 
-/** Keeps each booking's first delivery, since each booking has at most one in flight, and all tests. */
+/** Keeps all tests and each booking's first delivery, since a booking has at most one delivery in flight. */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   const bookings = new Set<number>()
   return deliveries.filter(({ booking_id }) => {

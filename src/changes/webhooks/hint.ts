@@ -11,7 +11,7 @@ export interface HintData {
   message_id?: number
 }
 
-/** The body of a hint (decisions §21); minimal, because the feeds and not the hints are authoritative. */
+/** The body of a hint (decisions §21). It is minimal because the feeds, not the hints, are authoritative. */
 export interface Hint {
   type: WebhookEvent
   /** Time of the change. */
@@ -22,7 +22,7 @@ export interface Hint {
 /**
  * Builds a hint.
  *
- * @param data has its version in the contract's format, `Y-m-d H:i:s` in UTC
+ * @param data its version has the contract's format, `Y-m-d H:i:s` in UTC
  */
 export function hintOf(type: WebhookEvent, { booking_id, listing_id, version, message_id }: HintData): Hint {
   const data = { booking_id, listing_id, version, ...(message_id === undefined ? {} : { message_id }) }

@@ -18,7 +18,7 @@ export interface News {
   seen: Pick<Webhook, 'bookings_seen' | 'messages_seen'>
 }
 
-/** The time when endpoints are due and the time that dates their hints; a sandbox's clock may be ahead. */
+/** The time at which endpoints are due and the time that dates their hints; a sandbox's clock may be ahead. */
 export interface HintTimes {
   due: Date
   dated: Date
@@ -26,8 +26,8 @@ export interface HintTimes {
 
 /**
  * Adds hints for one host's endpoints and moves the endpoints' positions in one transaction, so that a process that
- * dies leaves both changes or neither. A booking's new change replaces the hint of an earlier change that was not
- * attempted yet. Hints of messages are never merged.
+ * dies leaves both changes or neither. A booking's new change replaces the hint of an earlier change if that hint
+ * was not attempted yet. Message hints are never merged.
  *
  * @throws DomainError `conflict` if a position has moved because another process has made hints
  */
@@ -59,7 +59,7 @@ function nameOf(webhookId: number, { booking_id }: Pick<Hint['data'], 'booking_i
   return `${webhookId}/${booking_id}`
 }
 
-/** Replaces hints of booking changes that were not attempted yet. Returns the names of the replaced hints. */
+/** Replaces booking hints that were not attempted yet. Returns the names of the replaced hints. */
 async function replaceUntried(db: Db, session: Session, host_id: number, news: News[]): Promise<Set<string>> {
   const changes = new Map(
     news.flatMap(({ webhook, hints }) =>
@@ -96,7 +96,7 @@ export async function isBackedUp(db: Db, webhook: WebhookId): Promise<boolean> {
   return (await webhookDeliveryModel(db).countDocuments(waiting, { limit: maxWaiting })) >= maxWaiting
 }
 
-/** Returns the endpoints of some hosts that are on. */
+/** Returns the given hosts' endpoints that are on. */
 export function findOfHosts(db: Db, hostIds: number[]): Promise<Webhook[]> {
   return webhookModel(db)
     .collection.find<Webhook>({ host_id: { $in: hostIds }, enabled: true }, { projection: { _id: 0 } })

@@ -17,7 +17,7 @@ const lookEveryMilliseconds = 2000
 /**
  * Turns off the endpoints of expired keys (decisions §21). An endpoint is off within 5 s of its key's end, even if
  * there is nothing to send to it. A command that ends a key turns off the key's endpoints itself. The sandbox is left
- * out, because only the key itself sees its endpoints there, and nothing is sent.
+ * out because only the key itself sees its endpoints there, and nothing is sent to them after the key has ended.
  */
 export async function turnOffEnded(app: Context): Promise<void> {
   if (app.environment.name !== 'live') return

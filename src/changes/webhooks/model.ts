@@ -24,7 +24,7 @@ import type { DisabledReason } from './reasons.ts'
 const secretFields = { secret_id: text, sealed: text, ends_at: momentOrNull }
 const gapFields = { bookings_after: moment, messages_after: moment }
 
-/** An endpoint's encrypted secret; after a rotation the previous secret also signs, until its `ends_at`. */
+/** An endpoint's encrypted secret. After a rotation, the previous secret also signs until its `ends_at`. */
 export type WebhookSecret = Stored<typeof secretFields>
 
 /** The feeds' versions after which hints may be missing. */
@@ -33,7 +33,7 @@ export type HintGap = Stored<typeof gapFields>
 const fields = {
   host_id: number,
   id: number,
-  /** Limits the number of endpoints: each endpoint of a host occupies one of five slots. */
+  /** Slot that the endpoint occupies. A host has five slots, which limits its endpoints. */
   slot: number,
   url: text,
   events: list<WebhookEvent>(String),
@@ -57,8 +57,8 @@ const fields = {
   /** Time until which a test may be in progress; only one test runs at a time. */
   testing_until: moment,
   /**
-   * Next time to look at the endpoint, because something is due or was changed; null for never. While a process is
-   * sending to the endpoint, the time to look if that process dies.
+   * When to look at the endpoint next, because something is due or has changed; null for never. While a process is
+   * sending to the endpoint, this is the time to look if that process dies.
    */
   due_at: momentOrNull,
 }
@@ -84,7 +84,7 @@ const deliveryFields = {
   booking_id: numberOrNull,
   status: word<'waiting' | 'delivered' | 'failed'>(),
   attempts: number,
-  /** True while an attempt is in progress, or if the process that made it has died. */
+  /** True while an attempt is in progress, or if the process making it has died. */
   in_flight: flag,
   response_status: numberOrNull,
   milliseconds: numberOrNull,
@@ -97,7 +97,7 @@ const deliveryFields = {
   course_fault: wordOrNull<FaultName>(),
   /** Response status of a fault's additional post; null if there was no such response. */
   extra_status: numberOrNull,
-  /** Time of the next attempt, or the time at which an attempt in progress is given up for lost. */
+  /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
   next_attempt_at: momentOrNull,
   created_at: moment,
   expires_at: moment,

@@ -21,7 +21,7 @@ const maxTestMilliseconds = 20_000
  * Sends one `webhook.test` immediately, even to an endpoint that is off, and returns the delivery with its outcome.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` while another
- * test is in progress, if the endpoint's key has ended, and while sandboxes send too much to its origin
+ * test is in progress, if the endpoint's key has ended, and while sandboxes send too many hints to its origin
  */
 export async function testWebhook(
   app: Context,
@@ -63,7 +63,7 @@ export async function testWebhook(
  * Makes a delivery due again, under the same `webhook-id`.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` if the
- * endpoint is off, while the delivery is being attempted, and while sandboxes send too much to its origin
+ * endpoint is off, while the delivery is being attempted, and while sandboxes send too many hints to its origin
  */
 export async function resend(
   app: Context,

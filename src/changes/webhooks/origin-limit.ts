@@ -7,7 +7,7 @@ import type { AppContext, Environment } from '../../http/context.ts'
  */
 const maxPerSecond = 10
 const windowMilliseconds = 1000
-/** Longest wait for the turn of a single attempt. */
+/** Maximum wait for one attempt's turn. */
 const maxWaitMilliseconds = 5000
 
 export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pick<Environment, 'name'> }
@@ -20,7 +20,7 @@ export interface Turns {
   waitMilliseconds: number
 }
 
-/** Takes turns for an endpoint's due attempts; live attempts have no limit here. */
+/** Takes turns for an endpoint's due attempts; live attempts are not limited here. */
 export async function takeTurns(
   { rateLimiter, environment }: OriginContext,
   url: string,

@@ -31,19 +31,19 @@ export interface Posting {
   /** Also allows private addresses and plain `http`, for development. */
   allowsPrivate: boolean
   lookup?: Lookup
-  /** Certificates of other certificate authorities to trust. */
+  /** Certificates of additional certificate authorities to trust. */
   ca?: string
 }
 
-/** Time limit of the whole attempt, from the name lookup to the response. */
+/** Time limit for the whole attempt, from the name lookup to the response. */
 const timeoutMilliseconds = 15_000
 /** Time limit for connecting to an address while there are others left to try. */
 const connectMilliseconds = 5000
-/** Limit for all bytes a receiver sends, including interim responses such as 103, which could go on forever. */
+/** Maximum number of bytes to receive, including interim responses such as 103, which could go on forever. */
 const maxBytes = 64 * 1024
 const maxAddresses = 4
 
-/** Error thrown if a name has a private address. */
+/** Error thrown if a name resolves to a private address. */
 class AddressError extends Error {}
 
 /** Error thrown if a connection fails, with the cause if it is known. */
@@ -57,7 +57,7 @@ class ConnectionError extends Error {
   }
 }
 
-/** Resolves names without the system resolver's few threads, which silent name servers could all block. */
+/** Resolves names without the system resolver's few threads, which unresponsive name servers could all block. */
 const systemLookup: Lookup = async (hostname) =>
   (await Bun.dns.lookup(hostname, { backend: 'c-ares' })).map(({ address }) => address)
 
@@ -125,7 +125,7 @@ async function exchange(sending: Posting, over: AbortSignal): Promise<Response> 
  * Posts to one address.
  *
  * @param connectWithin time limit for the connection in milliseconds
- * @throws ConnectionError, even if only the connection's time limit has passed
+ * @throws ConnectionError, including when connecting takes longer than `connectWithin`
  */
 function post(
   { url, headers, body, ca }: Posting,
@@ -188,7 +188,7 @@ function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean
 /** Longest value that is parsed; an HTTP date has 29 characters. */
 const maxLength = 40
 
-/** Returns the wait in seconds that a `Retry-After` number or HTTP date asks for; null for anything else. */
+/** Returns the seconds to wait according to a `Retry-After` number or HTTP date; null for anything else. */
 export function parseRetryAfter(value: string | null | undefined): number | null {
   const text = value?.trim() ?? ''
   if (text.length > maxLength) return null

@@ -34,8 +34,8 @@ export function webhookRoutes(app: AppContext) {
         ),
       {
         access,
-        response: { 200: Envelope(shown.list('The webhooks of the host, by id', WebhookView)) },
-        detail: { operationId: 'listWebhooks', summary: 'List the webhooks' },
+        response: { 200: Envelope(shown.list('Webhooks of the host, sorted by id', WebhookView)) },
+        detail: { operationId: 'listWebhooks', summary: 'List webhooks' },
       },
     )
     .post(
@@ -53,7 +53,7 @@ export function webhookRoutes(app: AppContext) {
           operationId: 'createWebhook',
           summary: 'Create a webhook',
           description:
-            'Hints are posted to it from now on. The `secret` that signs them is shown only in this answer. A host has at most five.',
+            'Hints are posted to the webhook from now on. The `secret` that signs them is shown only in this response. A host can have at most five webhooks',
         },
       },
     )
@@ -90,9 +90,9 @@ export function webhookRoutes(app: AppContext) {
         response: { 200: Envelope(WebhookView, { gap: Type.Optional(Gap) }) },
         detail: {
           operationId: 'updateWebhook',
-          summary: 'Change a webhook, or turn it off and on',
+          summary: 'Update a webhook, or turn it on or off',
           description:
-            'Turned off, it drops the hints that wait. Turned on again, it begins with what comes next, and `meta.gap` names the versions after which hints may be missing: read the feeds from there. A new `url` of the same origin takes the waiting hints along; one of another origin does not, and `meta.gap` says from where on. Turning on an endpoint whose key has ended gives it to your key.',
+            'Turning a webhook off drops its waiting hints. When it is turned on again, hints begin with the next change, and `meta.gap` contains the versions after which hints may be missing; read the feeds from there. A new `url` with the same origin keeps the waiting hints; a new origin drops them, and `meta.gap` contains the versions to read from. Turning on a webhook whose key has ended transfers it to your key',
         },
       },
     )
@@ -120,9 +120,9 @@ export function webhookRoutes(app: AppContext) {
         response: { 200: Envelope(WebhookWithSecret) },
         detail: {
           operationId: 'rotateWebhookSecret',
-          summary: 'Give a webhook a new secret',
+          summary: 'Rotate the secret of a webhook',
           description:
-            'The new secret is shown only in this answer. For 24 hours hints are signed with the one before, too; at most two sign.',
+            'The new secret is shown only in this response. For 24 hours, hints are also signed with the previous secret; at most two secrets sign at a time',
         },
       },
     )
@@ -137,9 +137,9 @@ export function webhookRoutes(app: AppContext) {
         response: { 200: Envelope(DeliveryView) },
         detail: {
           operationId: 'testWebhook',
-          summary: 'Send a test to a webhook, and see what it responds',
+          summary: 'Send a test to a webhook and return the result',
           description:
-            'Posts a `webhook.test` at once, also to a webhook that is off, and waits for the response, up to 15 s. It is never tried again.',
+            'Posts a `webhook.test` immediately, even to a webhook that is off, and waits up to 15 s for the response. A test is never retried',
         },
       },
     )
@@ -154,8 +154,8 @@ export function webhookRoutes(app: AppContext) {
       },
       {
         access: accessToOne,
-        response: { 200: Envelope(shown.list('The last 100 deliveries, newest first', DeliveryView)) },
-        detail: { operationId: 'listWebhookDeliveries', summary: 'List what was sent to a webhook' },
+        response: { 200: Envelope(shown.list('Last 100 deliveries, newest first', DeliveryView)) },
+        detail: { operationId: 'listWebhookDeliveries', summary: 'List deliveries of a webhook' },
       },
     )
     .post(
@@ -170,9 +170,9 @@ export function webhookRoutes(app: AppContext) {
         response: { 200: Envelope(DeliveryView) },
         detail: {
           operationId: 'resendWebhookDelivery',
-          summary: 'Send a delivery again',
+          summary: 'Resend a delivery',
           description:
-            'Makes it due now, under the same `webhook-id`, and answers at once; the list of deliveries shows what became of it.',
+            'Makes the delivery due immediately, under the same `webhook-id`, and responds without waiting for the attempt; the list of deliveries shows the outcome',
         },
       },
     )

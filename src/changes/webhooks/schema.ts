@@ -17,11 +17,11 @@ const url = text(2048, {
   format: 'uri',
   whenBlank: 'required',
   description:
-    'Where hints are posted: `https` and a public address. For a program on your own machine there is `partnerctl listen`',
+    'URL that hints are posted to; must use `https` and a public address. For a program on your own machine, use `partnerctl listen`',
 })
-const events = Type.Array(oneOf(webhookEvents, 'What is hinted'), {
+const events = Type.Array(oneOf(webhookEvents, 'Event to send hints for'), {
   ...{ minItems: 1, maxItems: webhookEvents.length, uniqueItems: true },
-  description: 'What is hinted',
+  description: 'Events to send hints for',
 })
 
 /** Body of `POST /v1/webhooks`. */
@@ -37,7 +37,9 @@ export const webhookPatch = (allowsPrivate: boolean) =>
       {
         url: Type.Optional(url),
         events: Type.Optional(events),
-        enabled: Type.Optional(Type.Boolean({ description: 'Whether hints are sent' })),
+        enabled: Type.Optional(
+          Type.Boolean({ description: 'True to turn the webhook on, false to turn it off' }),
+        ),
       },
       checkUrl(allowsPrivate),
     ),
@@ -63,14 +65,14 @@ function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
 
 const fields = {
   id: shown.integer('Id of the webhook', 'id'),
-  url: shown.text('Where hints are posted'),
-  events: shown.list('What is hinted', shown.word('An event', ...webhookEvents)),
-  enabled: shown.boolean('Whether hints are sent'),
-  disabled_at: shown.timestampOrNull('Since when it is off; null while it is on'),
+  url: shown.text('URL that hints are posted to'),
+  events: shown.list('Events that hints are sent for', shown.word('Type of event', ...webhookEvents)),
+  enabled: shown.boolean('True while the webhook is on and hints are sent'),
+  disabled_at: shown.timestampOrNull('Time at which the webhook was turned off; null while it is on'),
   disabled_reason: shown.textOrNull(
-    `Why it is off: ${disabledReasons.map((reason) => `\`${reason}\``).join(', ')}; null while it is on`,
+    `Reason why the webhook was turned off: ${disabledReasons.map((reason) => `\`${reason}\``).join(', ')}; null while it is on`,
   ),
-  created_by: shown.integer('Id of the key that the endpoint belongs to', 'id'),
+  created_by: shown.integer('Id of the key that the webhook belongs to', 'id'),
 }
 
 /** An endpoint, as partners see it. */
@@ -80,38 +82,45 @@ export type WebhookView = Static<typeof WebhookView>
 /** An endpoint with its new secret, which is shown only once. */
 export const WebhookWithSecret = named(
   'WebhookWithSecret',
-  responseObject({ ...fields, secret: shown.text('What hints are signed with, shown only now') }),
+  responseObject({
+    ...fields,
+    secret: shown.text('Secret that hints are signed with; shown only in this response'),
+  }),
 )
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 
 /** The feeds' versions after which hints may be missing. */
 export const Gap = responseObject(
   {
-    bookings_after: shown.text('Version of the booking feed after which nothing was hinted', 'version'),
-    messages_after: shown.text('The same of the message feed', 'version'),
+    bookings_after: shown.text('Version of the booking feed after which hints may be missing', 'version'),
+    messages_after: shown.text('Version of the message feed after which hints may be missing', 'version'),
   },
-  'What was not hinted while it was off, to be read from the feeds',
+  'Versions after which hints may be missing; read the feeds from there',
 )
 
 /** A delivery, as partners see it, without the response body. */
 export const DeliveryView = named(
   'WebhookDelivery',
   responseObject({
-    id: shown.text('Id of the delivery, which is its `webhook-id`'),
-    event: shown.text('What was hinted'),
-    status: shown.word('What became of it', 'waiting', 'delivered', 'failed'),
-    attempts: shown.integer('Tries so far', 'count'),
-    response_status: shown.integerOrNull('Status of the last response; null where there was none'),
-    milliseconds: shown.integerOrNull('How long the last try took; null before the first'),
+    id: shown.text('Id of the delivery, sent as its `webhook-id`'),
+    event: shown.text('Event that triggered the delivery'),
+    status: shown.word('Status of the delivery', 'waiting', 'delivered', 'failed'),
+    attempts: shown.integer('Number of attempts so far', 'count'),
+    response_status: shown.integerOrNull(
+      'HTTP status of the response to the last attempt; null if there was none',
+    ),
+    milliseconds: shown.integerOrNull(
+      'Duration of the last attempt in milliseconds; null before the first attempt',
+    ),
     error: shown.textOrNull(
-      'Why there was no response: `timeout`, `connection` or `address`; null otherwise',
+      'Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise',
     ),
     error_detail: shown.textOrNull(
-      'What went wrong with a `connection`: `refused`, `reset`, `tls` or `dns`; null if it is not known',
+      'Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown',
     ),
-    fault: shown.textOrNull('The fault of the sandbox that its first try met; null for none'),
+    fault: shown.textOrNull('Sandbox fault injected into the first attempt; null for none'),
     next_attempt_at: shown.timestampOrNull(
-      'When it is tried next; null for never, and while it is being tried',
+      'Time of the next attempt; null if there is none, and while an attempt is in progress',
     ),
   }),
 )

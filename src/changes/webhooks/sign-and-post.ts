@@ -42,13 +42,14 @@ function postSigned(
 }
 
 const oldMilliseconds = 600_000
-/** The faults that add a second post. */
+/** Faults that add a second post. */
 const twice: FaultName[] = ['hint_forged', 'hint_old', 'hint_twice']
 
 /**
  * Makes a delivery's first attempt with a sandbox fault injected (decisions §22).
  *
- * @returns the true post's result, or null if it was not made, and the status of the additional post, which is ignored
+ * @returns the result of the real post (null if none was made), and the status of the extra post, whose outcome does
+ * not matter
  */
 export async function postWithFault(
   app: SendContext,
@@ -60,7 +61,7 @@ export async function postWithFault(
   if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
   const now = app.clock()
   let extra: PostResult | undefined
-  // The true post's turn was already taken when its attempt began, so only the additional post waits for one.
+  // The real post's turn was already taken when its attempt began, so only the extra post waits for a turn.
   const mayPostTwice = twice.includes(fault) && (await awaitTurn(app, webhook.url))
   if (fault === 'hint_forged' && mayPostTwice)
     extra = await postSigned(app, webhook, delivery, { at: now, secrets: [makeWebhookSecret()] })

@@ -30,7 +30,7 @@ export async function findWebhook(db: Db, hostId: number, id: number | undefined
   return webhook
 }
 
-/** Stores a new endpoint. Fails with a duplicate-key error if its slot has been taken meanwhile. */
+/** Stores a new endpoint. Fails with a duplicate-key error if its slot was taken in the meantime. */
 export async function insertWebhook(db: Db, webhook: Webhook, session: Session): Promise<void> {
   await webhookModel(db).create([webhook], { session })
 }
@@ -129,7 +129,7 @@ export async function noteFailing(
   )
 }
 
-/** Records a URL's success. */
+/** Clears a URL's recorded failure after a success. */
 export async function noteWorking(db: Db, { host_id, id, url }: Webhook): Promise<void> {
   const working = { failing_since: null, undelivered_since: null }
   await webhookModel(db).updateOne({ host_id, id, url, enabled: true }, { $set: working })

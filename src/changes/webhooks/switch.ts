@@ -80,8 +80,8 @@ function applies(to: TurnOff | 'on', { enabled, url, created_by }: Webhook): boo
 }
 
 /**
- * Turns an endpoint off or on, and records it in the audit log, which the sandbox does not have. Turning an endpoint
- * off drops its waiting hints. Does nothing if the endpoint is already in the wanted state or is gone.
+ * Turns an endpoint off or on and records this in the audit log; the sandbox has no audit log. Turning an endpoint off
+ * drops its waiting hints. Does nothing if the endpoint is already in the wanted state or is gone.
  */
 export async function switchWebhook(
   { db, clock, environment }: Context,

@@ -8,15 +8,15 @@ import { HintSender } from './sender.ts'
 
 /** Interval at which the lease is renewed and due endpoints are looked up. */
 const lookEveryMilliseconds = 1000
-/** Duration of the lease in looks; after this, another process takes over from a process that died. */
+/** Duration of the lease, as a number of looks. If the holder dies, another process takes over after this. */
 const leaseLooks = 2.5
-/** Longest wait for attempts in progress when the process stops; receivers may take longer. */
+/** Maximum wait for attempts in progress when the process stops; receivers may take longer. */
 const stopMilliseconds = 5000
 
 /**
  * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
- * would send the same hint twice and several hints of one booking concurrently (decisions §21). Hints are made for
- * hosts whose feeds move, and due hints are sent; other endpoints cost no work.
+ * would send the same hint twice and several hints of one booking concurrently (decisions §21). Hints are made only
+ * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cost no work.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }

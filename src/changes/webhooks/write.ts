@@ -30,7 +30,7 @@ type Context = Pick<
 
 /** Maximum number of endpoints per host (decisions §21). */
 const webhooksPerHost = 5
-/** Time for which the previous secret also signs after a rotation. */
+/** Time for which the previous secret keeps signing after a rotation. */
 const overlapMilliseconds = 86_400_000
 
 /**
@@ -77,8 +77,8 @@ export async function createWebhook(
 }
 
 /**
- * Changes an endpoint. Turning it on makes hints begin with the next change and returns the gap of the last time it was
- * off, even if the request is repeated. Waiting hints are not sent to a new origin, which they were not meant for, so a
+ * Changes an endpoint. Turning it on makes hints begin with the next change and returns the gap left while it was off,
+ * even if the request is repeated. Waiting hints are not sent to a new origin because they were not meant for it, so a
  * new origin also returns a gap. A key that turns on an endpoint whose key has ended takes the endpoint over.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key

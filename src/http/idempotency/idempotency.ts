@@ -33,7 +33,7 @@ export interface IdempotentContext {
  * in one transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
  * (decisions §11).
  *
- * @param prepare reads and checks outside the transaction, during the search for an earlier response
+ * @param prepare reads and checks outside the transaction, while an earlier response is being looked up
  * @param toResponse builds the response from the work's result; may run more than once
  * @throws DomainError `idempotency_mismatch` if the key was used with another body
  */
@@ -52,7 +52,7 @@ export async function carryOutOnce<T, Envelope extends object>(
     endpoint: endpointOf(context),
     idempotency_key: createHmac('sha256', app.claimSecret).update(idempotencyKey).digest('base64url'),
   }
-  // Keyed hashes, because a body may hold a password.
+  // The hashes are keyed because a body may contain a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
   const preparing = Promise.resolve(prepare())
   // A replay does not need the prepared work, which may well fail because the first request has already done it.
@@ -64,7 +64,7 @@ export async function carryOutOnce<T, Envelope extends object>(
     return respond(context, await runOnce(app, { claim, fingerprint }, await preparing, toResponse))
   } catch (error) {
     if (isUnreachable(error)) throw error
-    // An identical request may have finished first and made this one fail through its response or its result.
+    // An identical request may have finished first, so that its stored response or its changes made this one fail.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
     throw error
@@ -72,7 +72,7 @@ export async function carryOutOnce<T, Envelope extends object>(
 }
 
 /**
- * Returns the method and the route with its parameters filled in, because the same key for another booking is a
+ * Returns the method and the route with its parameters filled in. The same key used for another booking identifies a
  * different request (decisions §20).
  */
 function endpointOf({ request, route, params = {} }: IdempotentContext): string {

@@ -5,7 +5,7 @@ const claimFields = {
   host_id: number,
   key_id: number,
   endpoint: text,
-  /** Keyed hash of the `Idempotency-Key`, because the key itself may name a person. */
+  /** Keyed hash of the `Idempotency-Key`. The key itself is not stored, because it may name a person. */
   idempotency_key: text,
 }
 const fields = {

@@ -2,8 +2,8 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
 /**
- * Returns the response stored for a claim, or null. The database removes expired responses late, so this function
- * checks the expiry.
+ * Returns the response stored for a claim, or null. The database removes expired responses with a delay, so this
+ * function checks the expiry.
  *
  * @param readConcern `local` also finds responses that no majority has acknowledged yet, which must not be sent
  */

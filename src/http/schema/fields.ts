@@ -177,7 +177,7 @@ export const bulkOf = <T extends TSchema>(item: T, refine?: Refinement<{ data: S
       data: Type.Array(item, {
         minItems: 1,
         maxItems: maxBulkItems,
-        description: 'Items, written all or nothing; later ones win',
+        description: 'Items to write, all or nothing; if items conflict, the later one wins',
       }),
     },
     refine,

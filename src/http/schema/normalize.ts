@@ -66,7 +66,11 @@ function responseType(schema: TSchema): TSchema {
   const { description } = { ...type, ...schema }
   const about = description === undefined ? {} : { description }
   if (type.readAs === 'id' || type.respondsAs === 'id')
-    return Type.Integer({ ...about, ...(type.respondsAs ? { description: 'Our id' } : {}), form: 'id' })
+    return Type.Integer({
+      ...about,
+      ...(type.respondsAs ? { description: 'Id assigned by this service' } : {}),
+      form: 'id',
+    })
   if (type.type === 'array') return Type.Array(responseType(type.items), about)
   if (type.type === 'object') return objectOf(type, about)
   return Type.Union([scalarType(type), Type.Null()], about)

@@ -88,7 +88,7 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns a nullable field's own type, because the client needs that type's requirements, not those of the union. */
+/** Returns a nullable field's own type. The client needs that type's requirements, not those of the union. */
 function withoutNull(schema: TSchema): TSchema {
   const variants = (schema.anyOf ?? []) as TSchema[]
   if (!variants.some(({ type }) => type === 'null')) return schema

@@ -5,10 +5,10 @@ import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomType } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
 
-/** Number of ranges that one room type has room for, enough for daily ranges over 27 years. */
+/** Maximum number of ranges of one room type, enough for daily ranges over 27 years. */
 const roomForRows = 10_000
 
-/** The bound for a write, higher than `roomForRows` so that 1,000 items are never refused while there is room. */
+/** The bound checked on a write. It exceeds `roomForRows` so that 1,000 items are never refused while there is room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
 /** Maximum number of a room type's rows that wait for compaction. A write that would exceed it compacts first. */
@@ -53,7 +53,7 @@ export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promis
 }
 
 /**
- * Refuses a write if it may lead to more ranges than a room type has room for.
+ * Refuses a write that may leave a room type with more ranges than it has room for.
  *
  * @throws DomainError `validation` at `data` with `max`; `conflict` with a retry time if compaction may make room
  */

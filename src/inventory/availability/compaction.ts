@@ -12,7 +12,7 @@ export const compactAvailabilityTopic = 'CompactAvailability'
 const minLooseRows = 100
 const looseFraction = 0.25
 
-/** Maximum number of room types per job, so that no job takes longer than its lease. */
+/** Maximum number of room types per job, low enough for every job to finish within its lease. */
 const roomTypesPerJob = 50
 
 /** Returns whether a room type has grown enough since a compaction was last requested. */
@@ -47,7 +47,7 @@ export async function compactRoomType(db: Db, hostId: number, roomTypeId: number
       compact(db, session, hostId, roomTypeId),
     )
   } catch (error) {
-    // A concurrent first compaction of the same room type finished first.
+    // Another process has just completed this room type's first compaction.
     if (!isDuplicate(error)) throw error
   }
 }

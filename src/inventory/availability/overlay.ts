@@ -41,7 +41,7 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
 }
 
-/** Counts the rows at the start that satisfy a condition, which no row after them may satisfy. */
+/** Counts the leading rows that satisfy a condition. No row after them may satisfy it. */
 function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
   let [from, to] = [0, rows.length]
   while (from < to) {
@@ -53,7 +53,7 @@ function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
 }
 
 /**
- * Returns the rows in force, ascending and without overlap: all written rows, overlaid in the order of writing. A row
+ * Overlays all written rows in the order of writing and returns the rows in force, ascending and without overlap. A row
  * that no other row covers is returned as the same object.
  *
  * The parts of a row that are in force, and their ids, depend only on the rows that overlap it. To find them for some

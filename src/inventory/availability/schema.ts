@@ -20,9 +20,9 @@ const AvailabilityItem = named(
   Type.Object({
     listing_id: idInBody('Id of the listing'),
     room_type_id: idInBody('Id of a room type of that listing'),
-    available: described('Units left on each day of the range; 0 closes it', count()),
+    available: described('Number of units left on each day of the range; 0 closes the range', count()),
     start_date: requiredDate('First day of the range'),
-    end_date: requiredDate('Last day of the range, included'),
+    end_date: requiredDate('Last day of the range, inclusive'),
   }),
 )
 export type AvailabilityItem = Static<typeof AvailabilityItem>
@@ -49,8 +49,14 @@ export const AvailabilityQuery = requestObject(
     ...pageQuery(defaultPerPage, 500),
     listing_id: idInQuery('Only this listing', '2001'),
     room_type_id: idInQuery('Only this room type', '3001'),
-    start_date: dateInQuery('Only ranges that end on or after this day', '2027-01-01'),
-    end_date: dateInQuery('Only ranges that start on or before this day', '2027-12-31'),
+    start_date: dateInQuery(
+      'First day of the window; only ranges that end on or after it are returned',
+      '2027-01-01',
+    ),
+    end_date: dateInQuery(
+      'Last day of the window; only ranges that start on or before it are returned',
+      '2027-12-31',
+    ),
   },
   ({ start_date, end_date }, isValidAt) =>
     start_date && end_date && start_date > end_date && isValidAt('start_date') && isValidAt('end_date')
@@ -64,10 +70,13 @@ const AvailabilityRow = named(
     id: shown.integer('Id of the range', 'id'),
     listing_id: shown.integer('Id of the listing', 'id'),
     room_type_id: shown.integer('Id of the room type', 'id'),
-    available: shown.integer('Units left on each day of the range when it was written', 'count'),
+    available: shown.integer(
+      'Number of units left on each day of the range at the time it was written',
+      'count',
+    ),
     start_date: shown.date('First day of the range'),
-    end_date: shown.date('Last day of the range, included'),
-    updated_at: shown.timestamp('When the range was written'),
+    end_date: shown.date('Last day of the range, inclusive'),
+    updated_at: shown.timestamp('Time at which the range was written'),
   }),
 )
 export type AvailabilityRowResponse = Static<typeof AvailabilityRow>
@@ -77,14 +86,16 @@ export const Availabilities = responseObject(
   {
     availabilities: Type.Record(
       Type.String(),
-      Type.Record(Type.String(), Type.Array(AvailabilityRow), { description: 'Ranges by room type id' }),
-      { description: 'By listing id, then by room type id: the ranges, by their first day' },
+      Type.Record(Type.String(), Type.Array(AvailabilityRow), {
+        description: 'Ranges keyed by room type id',
+      }),
+      { description: 'Ranges ordered by first day, keyed by listing id, then by room type id' },
     ),
   },
   'Availability',
 )
 
-/** The pagination fields of this endpoint, which has only these four. */
+/** The pagination fields of this endpoint. It has only these four. */
 const { current_page, per_page, total, last_page } = Pagination.properties
 export const AvailabilityPagination = named(
   'AvailabilityPagination',

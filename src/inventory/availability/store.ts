@@ -11,7 +11,7 @@ import {
 } from './model.ts'
 import { type AvailabilityRow, byStart, overlayRows } from './overlay.ts'
 
-/** Days from `from` to `to`, both included. The window is open-ended on a side whose day is absent. */
+/** Days from `from` to `to`, both included. If either day is absent, the window is open-ended on that side. */
 export interface DateWindow {
   from?: string | undefined
   to?: string | undefined

@@ -14,8 +14,8 @@ import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
 /**
- * Prepares a write of the items, in their order, over a host's availability. Either all of them are written or, even
- * after a crash, none. However much data is stored, the transaction only adds the items and updates their room types'
+ * Prepares a write that overlays the items, in order, on a host's availability. Either all items are written or none,
+ * even after a crash. However much data is stored, the transaction only adds the items and updates their room types'
  * counts. When run, it returns true if it has enqueued a compaction job in the outbox.
  *
  * @throws DomainError `forbidden` (another host's listings), `invalid_ids`; when run, `validation` (a room type may get
@@ -40,7 +40,7 @@ export async function prepareAvailability(
   return {
     queue: hostQueue(hostId),
     async run(session) {
-      // This comes first, so that the later of two processes starts over before it has read or written anything.
+      // This comes first, so that the later of two concurrent writes starts over before it reads or writes anything.
       const sequence = await nextSequence(db, session, hostId)
       const grown = await findGrown(db, session, hostId, added)
       requireRoom(grown, added)
@@ -54,7 +54,7 @@ interface PreparedWrite {
   items: AvailabilityItem[]
   firstId: number
   sequence: number
-  /** Its room types' counts as they will be after the write. */
+  /** The room types' counts as they will be after the write. */
   grown: RoomTypeCount[]
 }
 

@@ -26,33 +26,38 @@ const clearable = <T extends TSchema>(about: string, schema: T) =>
   optional(schema, `${about}; null if not set`)
 const string = (about: string, maxLength?: number) => clearable(about, text(maxLength))
 const longText = (about: string) => string(about, 10_000)
-const enumerated = (about: string) => clearable(`${about}, any word`, word())
+const enumerated = (about: string) => clearable(`${about} (any word)`, word())
 const address = (about: string) => clearable(`${about}; stored, never fetched`, webAddress())
 const number = (about: string) => clearable(about, Type.Number({ minimum: 0, maximum: 1_000_000_000 }))
 const amount = (about: string) => clearable(`${about}, in major units`, money())
 const percent = (about: string) =>
   clearable(`${about}, in percent`, Type.Number({ minimum: 0, maximum: 100 }))
 const whole = (about: string) => clearable(about, count())
-const flag = (about: string) => clearable(`${about}: 1 yes, 0 no`, count(1))
+const flag = (about: string) => clearable(`${about}: 1 for yes, 0 for no`, count(1))
 const timeOfDay = (about: string) => clearable(`${about}, as HH:MM`, text(64, { format: 'time-of-day' }))
 const list = <T extends TSchema>(about: string, item: T) =>
   Type.Optional(Type.Array(item, { maxItems: maxList, description: about }))
 const group = <T extends Parameters<typeof Type.Object>[0]>(about: string, fields: T) =>
   Type.Optional(Type.Object(fields, { description: about }))
 
-const Reference = named('ReferenceWrite', Type.Object({ id: idInBody("Id in the platform's own list") }))
-const references = (about: string) => list(`${about}; replaced as a whole with each write`, Reference)
+const Reference = named(
+  'ReferenceWrite',
+  Type.Object({ id: idInBody("Id of the entry in the platform's own list") }),
+)
+const references = (about: string) =>
+  list(`${about}; replaced as a whole by each write that includes this list`, Reference)
 const Photo = named(
   'PhotoWrite',
-  Type.Object({ url: address('Address of the picture'), description: longText('What the picture shows') }),
+  Type.Object({ url: address('URL of the picture'), description: longText('Description of the picture') }),
 )
-const photos = (about: string) => list(`${about}; replaced as a whole with each write`, Photo)
+const photos = (about: string) =>
+  list(`${about}; replaced as a whole by each write that includes this list`, Photo)
 /**
  * May be left out, and may be null only if no name is stored, so that a listing that was read can be sent back.
  * `merge.ts` checks this.
  */
 const elementName = (what: string) =>
-  optional(requiredText(), `Name of the ${what}; null is refused once a name is stored`)
+  optional(requiredText(), `Name of the ${what}; must not be null once a name is stored`)
 /** Our id as an integer, or the partner's own as a string. `merge.ts` decides how to read a string of digits. */
 const elementId = (what: string) =>
   optional(
@@ -61,7 +66,7 @@ const elementId = (what: string) =>
         respondsAs: 'id',
       }),
     ),
-    `Id of the ${what}: ours as an integer or, on create, your own as a string; absent or null adds a new one`,
+    `Id of the ${what}: our id as an integer or, on create, your own as a string; null or absent to add a new one`,
   )
 
 export const months = [
@@ -110,12 +115,16 @@ const RoomTypePrices = named(
   Type.Object({
     base_price: optional(
       money({ belowMinimum: 'invalid' }),
-      'Price of a month without a price of its own, in major units; null if not set',
+      'Price for months that have no price of their own, in major units; null if not set',
     ),
-    ...monthlyPrices((month) => amount(`Price of ${month} instead of the base price`)),
+    ...monthlyPrices((month) => amount(`Price for ${month}, replacing the base price`)),
     discount_90: percent('Discount for stays of 90 nights or more'),
-    discount_180: percent('Discount for stays of 180 nights or more, instead of the shorter one'),
-    discount_360: percent('Discount for stays of 360 nights or more, instead of the shorter ones'),
+    discount_180: percent(
+      'Discount for stays of 180 nights or more, replacing the discount for shorter stays',
+    ),
+    discount_360: percent(
+      'Discount for stays of 360 nights or more, replacing the discounts for shorter stays',
+    ),
   }),
 )
 
@@ -125,8 +134,8 @@ const Room = named(
     id: elementId('room'),
     name: elementName('room'),
     description: longText('Description of the room'),
-    availability: group('Where its availability is kept elsewhere', {
-      ical: address('Address of an iCalendar file'),
+    availability: group("External source of the room's availability", {
+      ical: address('URL of an iCalendar file'),
     }),
   }),
 )
@@ -139,15 +148,15 @@ const RoomType = named(
     room_type: enumerated('Kind of room'),
     bed_type: enumerated('Kind of bed'),
     bathroom_type: enumerated('Kind of bathroom'),
-    gender: enumerated('Gender that the room is let to'),
-    application_url: address('Where guests apply'),
+    gender: enumerated('Gender to which the room is let'),
+    application_url: address('URL at which guests apply'),
     room_size: number('Size of the room, in `room_size_unit`'),
     room_size_unit: enumerated('Unit of `room_size`'),
-    max_occupancy: whole('How many people may live in it'),
+    max_occupancy: whole('Maximum number of occupants'),
     available_at: clearable('Earliest move-in date', date()),
-    rooms: list('Its rooms, merged by id; rooms left out stay', Room),
+    rooms: list('Rooms of the room type, merged by id; rooms that are left out are kept', Room),
     prices: Type.Optional(RoomTypePrices),
-    amenities: references('What it offers'),
+    amenities: references('Amenities of the room type'),
     photos: photos('Photos of the room type'),
   }),
 )
@@ -156,12 +165,14 @@ const ExtraFee = named(
   'ExtraFeeWrite',
   Type.Object({
     name: string('Name of the fee'),
-    description: longText('What the fee is for'),
-    mandatory: flag('Whether every guest pays it'),
-    type: enumerated('`percentage` or `percent` of the price of the stay; otherwise a fixed amount'),
-    sum: clearable('The amount in major units, or the percentage', money()),
+    description: longText('Description of the fee'),
+    mandatory: flag('Whether the fee is mandatory for every guest'),
+    type: enumerated(
+      'Type of the fee: `percentage` or `percent` for a share of the price of the stay, otherwise a fixed amount',
+    ),
+    sum: clearable('Amount in major units, or percentage', money()),
     frequency: enumerated(
-      'How often it is due; `once`, `one_time` or `one_off` is charged with a booking. May be',
+      'Frequency of the fee: `once`, `one_time` or `one_off` for a fee charged with a booking',
     ),
   }),
 )
@@ -173,87 +184,94 @@ const Faq = named(
 
 const fields = {
   original_id: string(
-    'Your own id of the listing, unique within the host; decides which listing a create updates',
+    'Your own id for the listing, unique within the host; determines which listing a create updates',
   ),
-  original_url: address('Address of the listing on your side; recognizes it where ids are missing'),
+  original_url: address(
+    'URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`',
+  ),
   name: Type.Optional(requiredText(255, { description: 'Name of the listing' })),
   property_size: number('Size of the property, in `property_size_unit`'),
   property_size_unit: enumerated('Unit of `property_size`'),
   parking: string('Parking'),
-  internet_download: number('Download speed in Mbit/s'),
-  internet_upload: number('Upload speed in Mbit/s'),
+  internet_download: number('Internet download speed, in Mbit/s'),
+  internet_upload: number('Internet upload speed, in Mbit/s'),
   bedrooms: whole('Number of bedrooms'),
   bathrooms: whole('Number of bathrooms'),
   residents: whole('Number of residents'),
-  descriptions: group('Texts for guests', {
-    property: longText('About the property'),
-    neighborhood: longText('About the neighbourhood'),
-    community: longText('About the people who live there'),
+  descriptions: group('Descriptions for guests', {
+    property: longText('Description of the property'),
+    neighborhood: longText('Description of the neighbourhood'),
+    community: longText('Description of the residents'),
   }),
-  location: group('Where it is', {
+  location: group('Location of the listing', {
     address: string('Street and number'),
     zip: string('Postal code'),
     neighborhood: string('Neighbourhood'),
     city: string('City'),
     state: string('State or region'),
-    country: string('Country, as a name or code'),
-    lat: clearable('Latitude in degrees', Type.Number({ minimum: -90, maximum: 90 })),
-    lng: clearable('Longitude in degrees', Type.Number({ minimum: -180, maximum: 180 })),
+    country: string('Country, as a name or a code'),
+    lat: clearable('Latitude, in degrees', Type.Number({ minimum: -90, maximum: 90 })),
+    lng: clearable('Longitude, in degrees', Type.Number({ minimum: -180, maximum: 180 })),
   }),
-  amenities: references('What the property offers'),
-  prices: group('Prices of the whole listing', {
-    currency: clearable('ISO currency code of all prices of the listing', text(64, { format: 'currency' })),
+  amenities: references('Amenities of the property'),
+  prices: group('Prices that apply to the whole listing', {
+    currency: clearable('ISO currency code of all prices in the listing', text(64, { format: 'currency' })),
     security_deposit_type: enumerated('Kind of security deposit'),
     security_deposit: amount('Security deposit'),
-    extra_fees: list('Fees beside the rent; replaced as a whole with each write', ExtraFee),
+    extra_fees: list(
+      'Fees in addition to the rent; replaced as a whole by each write that includes this list',
+      ExtraFee,
+    ),
   }),
-  room_types: list('Room types, merged by id; room types left out stay', RoomType),
-  bookings: group('Rules for bookings', {
-    stay_min: whole('Shortest stay in nights'),
-    notice_min_days: whole('Notice before moving out, in days'),
-    move_in_max_days: whole('How far ahead a guest may move in, in days'),
-    application_url: address('Where guests apply'),
+  room_types: list('Room types, merged by id; room types that are left out are kept', RoomType),
+  bookings: group('Booking rules', {
+    stay_min: whole('Minimum length of a stay, in nights'),
+    notice_min_days: whole('Minimum notice before moving out, in days'),
+    move_in_max_days: whole('Maximum time ahead that a guest may move in, in days'),
+    application_url: address('URL at which guests apply'),
     cancellation_policy: enumerated('Cancellation policy'),
-    booking_rules: longText('Rules for bookings in words'),
+    booking_rules: longText('Booking rules in prose'),
   }),
-  community: group('The people who live there', {
-    age_min: whole('Youngest age'),
-    age_max: whole('Oldest age'),
-    age_avg: whole('Average age'),
+  community: group('Residents of the property', {
+    age_min: whole('Minimum age of the residents'),
+    age_max: whole('Maximum age of the residents'),
+    age_avg: whole('Average age of the residents'),
     gender: enumerated('Gender'),
-    gender_ratio: number('Ratio of genders'),
+    gender_ratio: number('Gender ratio of the residents'),
     events: references('Events'),
-    community_manager: group('Who looks after the residents', {
+    community_manager: group('Community manager', {
       name: string('Name'),
-      photo: address('Address of a picture'),
+      photo: address('URL of a photo of the manager'),
       onsite: flag('Whether the manager is on site'),
     }),
     types: references('Kinds of community'),
   }),
   media: group('Pictures and tours', {
-    '3d_tour': address('Address of a 3D tour'),
-    video_tour: group('A video', {
-      type: enumerated('Host of the video'),
-      url: address('Address of the video'),
+    '3d_tour': address('URL of a 3D tour'),
+    video_tour: group('Video tour', {
+      type: enumerated('Hosting service of the video'),
+      url: address('URL of the video'),
     }),
     photos: group('Photos', {
       property: photos('Photos of the property'),
       community: photos('Photos of the community'),
     }),
   }),
-  instructions: group('What a guest needs on arrival and departure', {
-    check_in_earliest: timeOfDay('Earliest check-in'),
-    check_in_latest: timeOfDay('Latest check-in'),
-    check_out_latest: timeOfDay('Latest check-out'),
-    check_in_contact_person: string('Who receives the guest'),
-    check_in_telephone_country: string('Country code of the telephone number'),
-    check_in_telephone_number: string('Telephone number'),
-    check_in_instructions: longText('How to get in'),
-    directions: longText('How to get there'),
-    house_manual: longText('How the house works'),
+  instructions: group('Instructions for arrival and departure', {
+    check_in_earliest: timeOfDay('Earliest check-in time'),
+    check_in_latest: timeOfDay('Latest check-in time'),
+    check_out_latest: timeOfDay('Latest check-out time'),
+    check_in_contact_person: string('Name of the person who receives the guest'),
+    check_in_telephone_country: string('Country code of the check-in telephone number'),
+    check_in_telephone_number: string('Check-in telephone number'),
+    check_in_instructions: longText('Instructions for check-in'),
+    directions: longText('Directions to the property'),
+    house_manual: longText('House manual'),
   }),
-  faq: list('Frequently asked questions; replaced as a whole with each write', Faq),
-  rating: group('Ratings elsewhere', { places_id: string('Id in an external directory of places') }),
+  faq: list('Frequently asked questions; replaced as a whole by each write that includes this list', Faq),
+  rating: group('External ratings', {
+    places_id: string('Id of the listing in an external directory of places'),
+  }),
 }
 
 /** Body of `PATCH /v1/listings/{id}`: any subset. */

@@ -1,4 +1,4 @@
-/** The reason why a sent listing is considered to be one that the host already has (decisions §5). */
+/** How a sent listing was recognized as one that the host already has (decisions §5). */
 export interface Match {
   method: 'original_id' | 'original_url'
   confidence: { level: 'high'; score: number }
@@ -22,7 +22,7 @@ export function matchListing(sent: Recognizable, existing: Recognizable): Match 
   return null
 }
 
-/** Returns the best match, or null: a match by id before a match by address, then the first in `existing`. */
+/** Returns the best match, or null. A match by id beats a match by address; otherwise the first in `existing` wins. */
 export function bestMatch<T>(
   sent: Recognizable,
   existing: T[],

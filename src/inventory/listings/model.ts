@@ -30,7 +30,7 @@ export interface StoredListing {
   status_rank: number
   /** The name for comparisons: in lower case and cut to fit into an index key. */
   name_key: string
-  /** Hashes that stand in indexes for the fields by which a listing is recognized; null for an absent field. */
+  /** Hashes that represent, in indexes, the fields by which a listing is recognized; null for an absent field. */
   original_id_key: string | null
   original_url_key: string | null
   /** The listing's content except its room types' prices, which `prices-store.ts` stores. */

@@ -12,8 +12,8 @@ const fields = {
 }
 
 /**
- * The monthly prices and discounts of one room type. They are stored outside the listing's document, so that a push of
- * rates writes little data, however large the listings are.
+ * The monthly prices and discounts of one room type. They are stored outside the listing's document, so that a bulk
+ * rates write stays small however large the listings are.
  */
 export type StoredPrices = Stored<typeof fields>
 

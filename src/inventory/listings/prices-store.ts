@@ -24,15 +24,12 @@ export function findPrices(
     .toArray()
 }
 
-/**
- * Maximum number of attempts to read a listing with its prices. Each attempt may be disturbed by one of the host's
- * writes.
- */
+/** Maximum number of attempts to read a listing with its prices. Any of the host's writes can invalidate an attempt. */
 const maxReads = 50
 
 /**
- * Returns a listing together with its prices, outside a transaction but all from one moment, so that no price is shown
- * with a currency or other prices from another moment. The listing names the last write of each room type's prices.
+ * Returns a listing together with its prices as of one moment, without a transaction. No price is shown with a currency
+ * or other prices from another moment, because the listing names the last write of each room type's prices.
  *
  * @param find finds the listing, or null
  * @throws DomainError `conflict` with a retry time if writes interfere with every attempt

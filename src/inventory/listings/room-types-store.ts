@@ -4,13 +4,15 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { findListing } from './store.ts'
 
-/** Reference in a bulk write to a room type and its listing. */
+/** A bulk write's reference to a room type and its listing. */
 export interface RoomTypeReference {
   listing_id: number
   room_type_id: number
 }
 
-/** A bulk write's listings that belong to the host, by id, and all other listing ids, in order of appearance. */
+/**
+ * The listings in a bulk write that belong to the host, keyed by id, and the ids of the rest, in order of appearance.
+ */
 export interface OwnedListings {
   owned: Map<number, StoredListing>
   foreign: number[]
@@ -53,7 +55,8 @@ export interface ListingRoomTypes {
 }
 
 /**
- * Returns one page of the host's listings, by listing id, with their room type ids, and the total of matching listings.
+ * Returns one page of the host's listings with their room type ids, ordered by listing id, and the total number of
+ * matching listings.
  *
  * @throws DomainError `not_found` for a listing or room type that is not the host's
  */

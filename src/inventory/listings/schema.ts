@@ -10,11 +10,11 @@ export type ListingStatus = (typeof listingStatuses)[number]
 
 const { properties } = responseSchema(ListingPatch) as unknown as { properties: Record<string, TSchema> }
 
-const id = shown.integer('Our id of the listing', 'id')
-const unique_id = shown.text('Another id of the listing, unique everywhere')
-const original_id = shown.textOrNull('Your own id of the listing; null if not set')
-const listing_status = shown.word('Status of the listing; an administrator changes it', ...listingStatuses)
-const updated_at = shown.timestamp('When the listing or its rates last changed')
+const id = shown.integer('Our id for the listing', 'id')
+const unique_id = shown.text('Globally unique second id of the listing')
+const original_id = shown.textOrNull('Your own id for the listing; null if not set')
+const listing_status = shown.word('Status of the listing; changed by an administrator', ...listingStatuses)
+const updated_at = shown.timestamp('Time at which the listing or its rates last changed')
 
 /** Response of `GET /v1/listings/{id}`. */
 export const Listing = Type.Unsafe<
@@ -34,7 +34,7 @@ export const Listing = Type.Unsafe<
       listing_status,
       ...properties,
       name: shown.text('Name of the listing'),
-      created_at: shown.timestamp('When the listing was created'),
+      created_at: shown.timestamp('Time at which the listing was created'),
       updated_at,
     }),
   ),
@@ -44,8 +44,8 @@ export type Listing = Static<typeof Listing>
 const NamedRoom = named(
   'RoomName',
   responseObject({
-    id: shown.integer('Our id of the room', 'id'),
-    name: shown.textOrNull('Name of the room; null if it has none'),
+    id: shown.integer('Our id for the room', 'id'),
+    name: shown.textOrNull('Name of the room; null if it has no name'),
   }),
 )
 
@@ -60,13 +60,13 @@ export const ListingListItem = named(
     listing_status,
     updated_at,
     room_types: shown.list(
-      'Its room types',
+      'Room types of the listing',
       named(
         'RoomTypeName',
         responseObject({
-          id: shown.integer('Our id of the room type', 'id'),
-          name: shown.textOrNull('Name of the room type; null if it has none'),
-          rooms: shown.list('Its rooms', NamedRoom),
+          id: shown.integer('Our id for the room type', 'id'),
+          name: shown.textOrNull('Name of the room type; null if it has no name'),
+          rooms: shown.list('Rooms of the room type', NamedRoom),
         }),
       ),
     ),
@@ -84,12 +84,15 @@ export const listingFilters = {
   sort: Type.Optional(
     Type.Union(
       listingSorts.map((sort) => Type.Literal(sort)),
-      { description: 'Order by this field; by status, name and latest update if absent', example: 'name' },
+      {
+        description: 'Field to sort by; if absent, listings are sorted by status, name and latest update',
+        example: 'name',
+      },
     ),
   ),
   order: Type.Optional(
     Type.Union([Type.Literal('asc'), Type.Literal('desc')], {
-      description: 'Direction of `sort`; `desc` for `updated_at`, else `asc`, if absent',
+      description: 'Direction of `sort`; if absent, `desc` for `updated_at` and `asc` for other fields',
       example: 'asc',
     }),
   ),
@@ -97,12 +100,15 @@ export const listingFilters = {
     Type.Array(Status, {
       maxItems: 100,
       namesElements: false,
-      description: 'Only these statuses; may be repeated',
+      description: 'Statuses to include; may be repeated',
       example: ['published'],
     }),
   ),
   q: Type.Optional(
-    text(255, { description: 'Only listings whose name contains this text, in any case', example: 'house' }),
+    text(255, {
+      description: 'Text that the name of the listing must contain, case-insensitive',
+      example: 'house',
+    }),
   ),
 }
 
@@ -110,17 +116,17 @@ export const listingFilters = {
 export const ListingWriteResult = named(
   'ListingWriteResult',
   responseObject({
-    action: shown.word('What was done', 'created', 'updated'),
+    action: shown.word('Action that was taken', 'created', 'updated'),
     data: responseObject(
       {
         id,
         original_id,
         links: responseObject(
-          { preview: shown.text('Address of a preview page', 'uri') },
-          'Where to look at it',
+          { preview: shown.text('URL of a preview page', 'uri') },
+          'Links to the listing',
         ),
       },
-      'The listing that was written',
+      'Listing that was written',
     ),
     meta: responseObject(metaFields, aboutMeta),
   }),

@@ -20,7 +20,7 @@ import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
 
-/** Returns the queue and lock of all writes to a host's listings. */
+/** Returns the lock, also used as the queue, for all writes to a host's listings. */
 export function listingLock(hostId: number): HostLock {
   return { hostId, name: `listings/${hostId}` }
 }
@@ -212,7 +212,7 @@ function statusFields(status: ListingStatus) {
 }
 
 /**
- * Returns a listing by its id alone, for administrators, who are not limited to one host.
+ * Returns the listing with this id from any host, for administrators.
  *
  * @throws DomainError `not_found`
  */
@@ -223,7 +223,7 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredLi
 }
 
 /**
- * Moves a listing to another status, which is an administrative action.
+ * Moves a listing to another status. This is an administrative action.
  *
  * @throws DomainError `not_found`
  */

@@ -29,14 +29,14 @@ export interface ListingWrite {
 }
 
 /**
- * Maximum size of a listing as JSON, in bytes (decisions §5). While a client reads slowly, the whole JSON stays in
- * memory.
+ * Maximum size of a listing as JSON, in bytes (decisions §5). The whole JSON stays in memory while a client reads it
+ * slowly.
  */
 const maxBytes = 1024 * 1024
 
 /**
  * Prepares `POST /v1/listings`, which updates the host's listing that matches or creates one. A host's writes of this
- * kind take turns, so that concurrent identical creates result in one listing.
+ * kind run one at a time, so that concurrent identical creates result in one listing.
  *
  * @throws DomainError `validation`; when run, `listing_conflict` if the match is inactive
  */
@@ -89,8 +89,8 @@ export async function patchListing(
 const maxPatches = 50
 
 /**
- * Changes fields on which no other document depends. No turn is needed, because the update only matches the listing as
- * it was read.
+ * Changes fields on which no other document depends. No lock is needed, because the update matches the listing only if
+ * it is unchanged since it was read.
  */
 async function patchFields(
   { db, clock }: Store,
@@ -138,7 +138,7 @@ async function update(
   return { action: 'updated', listing: { ...listing, content } }
 }
 
-/** The fields to be merged into a listing, and ids for the new room types and rooms in them. */
+/** The fields to be merged into a listing, and ids for new room types and rooms. */
 interface Change {
   sent: ListingPatch
   reading: IdReading
@@ -153,9 +153,9 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
 }
 
 /**
- * Reserves ids for new room types and rooms before the transaction, in which no id may be taken. It reserves none if a
- * trial merge with the stored content adds no element, and otherwise one per element sent. Each attempt of the
- * transaction calls the returned function, which starts over at the first id.
+ * Reserves ids for new room types and rooms before the transaction, because no id may be taken inside it. It reserves
+ * none if a trial merge with the stored content adds no element, and otherwise one per element sent. Each transaction
+ * attempt calls the returned function, which starts over at the first id.
  */
 async function reserveIds(
   source: IdSource,

@@ -8,7 +8,7 @@ import { strictPagePolicy } from '../../http/security-headers.ts'
 /** The content below `/console`, by path. */
 type Files = Record<string, CachedContent>
 
-/** Routes of the page that shows partners their keys' activity (decisions §18); it uses only the partner API. */
+/** Serves the page that shows partners their keys' activity (decisions §18). The page uses only the partner API. */
 export function consoleRoutes() {
   let files: Promise<Files> | undefined
   const serve = async ({ path, request, set }: RequestContext) => {

@@ -1,4 +1,4 @@
-// Runs in the browser, beside Scalar's script: adds what a screen reader or a keyboard misses in its markup.
+// Runs in the browser next to Scalar's script and repairs its markup for screen readers and keyboards.
 const repairs = [
   ['button[aria-selected]:not([role])', (element) => element.removeAttribute('aria-selected')],
   ['button[role=search]', (element) => element.removeAttribute('role')],
@@ -18,7 +18,7 @@ function name(element, text) {
   element.setAttribute('aria-label', text)
 }
 
-/** Languages to choose from are no tabs: they share one panel with a menu. */
+/** Turns the language list into a group. Its buttons are not tabs, because they share one panel with a menu. */
 function toGroup(list) {
   list.setAttribute('role', 'group')
   list.removeAttribute('aria-orientation')

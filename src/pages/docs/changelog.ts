@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const style = '/docs/assets/changelog.css'
 
-/** Returns `CHANGELOG.md` as a page; the file begins with the kinds of change that need no notice. */
+/** Returns `CHANGELOG.md` as an HTML page. The file begins with the kinds of change that need no notice. */
 export function changelogPage(): string {
   const markdown = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
   return `<!doctype html>

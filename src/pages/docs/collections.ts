@@ -72,7 +72,7 @@ async function toBruno(document: Json): Promise<Json> {
   return openApiToBruno(document)
 }
 
-/** Loads the collections that the build left, or makes them if the build left none and the tools are installed. */
+/** Loads the collections that the build made. If it made none, generates them, which needs the clients' tools. */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
     collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),

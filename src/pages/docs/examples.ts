@@ -32,7 +32,7 @@ const messages: Record<ErrorKind, string> = {
 /** A kind of error, or `internal` for a failure of the service itself. */
 export type FailureKind = ErrorKind | 'internal'
 
-/** Returns the status and an example envelope of one kind of error, from the mapping that real responses use. */
+/** Returns the status and an example envelope for a kind of error, built with the mapping that real responses use. */
 export function exampleError(kind: FailureKind, permission?: string): { status: number; body: object } {
   const { status, type, message, errors } =
     kind === 'internal' ? unexpected : describeError(errorOf(kind, permission))

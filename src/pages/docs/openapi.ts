@@ -18,7 +18,7 @@ const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
 
 /**
  * Builds the OpenAPI document of all routes from the schemas that check requests and responses and from the examples in
- * `examples.ts`. Each operation lists every error that it can respond with.
+ * `examples.ts`. Each operation lists every error that it can return.
  */
 export function openApiDocument(app: AnyElysia, config: Config) {
   const components: Components = new Map<string, Json>([
@@ -50,9 +50,9 @@ export function openApiDocument(app: AnyElysia, config: Config) {
           type: 'apiKey',
           in: 'header',
           name: 'X-API-Key',
-          description: 'The key of your host account',
+          description: 'API key of your host account',
         },
-        bearer: { type: 'http', scheme: 'bearer', description: 'The same key as a bearer token' },
+        bearer: { type: 'http', scheme: 'bearer', description: 'The same API key, sent as a bearer token' },
       },
     },
   }
@@ -125,8 +125,8 @@ function descriptionOf(
   isIdempotent: boolean,
   isSandbox: boolean,
 ): string {
-  const needed = permission === 'any' ? 'Any key may call it.' : `Permission: \`${permission}\`.`
-  const where = isSandbox ? ' Works on the mock data of the calling key; nothing here touches live data.' : ''
+  const needed = permission === 'any' ? 'Any key may call this endpoint.' : `Permission: \`${permission}\`.`
+  const where = isSandbox ? " Operates on the calling key's mock data and never touches live data." : ''
   const retry = isIdempotent ? ' Safe to retry with `Idempotency-Key`.' : ''
   return [own, `${needed}${retry}${where}`].filter(Boolean).join('\n\n')
 }
@@ -143,14 +143,14 @@ function pathParameters(path: string): Json[] {
 function pathParameter(name: string, collection: string): Json {
   if (name === 'provider')
     return {
-      description: `The integration provider; currently only \`${supportedProvider}\``,
+      description: `Integration provider; currently only \`${supportedProvider}\``,
       schema: { type: 'string', enum: [supportedProvider] },
       example: supportedProvider,
     }
   const made = exampleIds[collection]
   if (made !== undefined)
     return {
-      description: `Id of one of the ${collection}, as \`GET\` lists them`,
+      description: `Id of one of the ${collection}, as returned by \`GET\``,
       schema: typeof made === 'number' ? { type: 'integer', minimum: 1 } : { type: 'string' },
       example: made,
     }
@@ -191,7 +191,7 @@ function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
 
 const readme = readFileSync(new URL('../../../client/README.md', import.meta.url), 'utf8')
 
-/** Sections of the client's README, by the operation that they show. */
+/** Sections of the client's README, by the operation that each one shows. */
 const sections: Record<string, string> = {
   getKey: 'Check the key',
   createBooking: 'Book safely',
@@ -211,19 +211,22 @@ export function clientSamples(operationId: string): { lang: string; label: strin
 /** The groups of operations, in the order in which a partner encounters them. */
 export const tags = [
   { name: 'Host', description: 'The host account that the key acts for' },
-  { name: 'Key', description: 'What the key itself may do, and what is left of its limit' },
-  { name: 'Users', description: 'The guests of the host: they are created once and then book' },
+  { name: 'Key', description: 'Permissions of the key and what remains of its rate limit' },
+  { name: 'Users', description: "The host's guests, who are created once and then make bookings" },
   {
     name: 'Listings',
-    description: 'The houses of the host, with their room types, prices, texts and pictures',
+    description: "The host's properties, with their room types, prices, texts and pictures",
   },
-  { name: 'Availability', description: 'How many units of a room type are left on each day' },
+  { name: 'Availability', description: 'Number of available units per room type and day' },
   { name: 'Rates', description: 'Monthly prices of room types, pushed in bulk' },
-  { name: 'Bookings', description: 'Stays of users in room types' },
-  { name: 'Booking feed', description: 'New and changed bookings, polled without ever missing one' },
-  { name: 'Consumers', description: 'Places in the feeds, kept for pollers without a disk' },
-  { name: 'Webhooks', description: 'Hints beside the feeds: what was sent, what became of it' },
-  { name: 'Messages', description: 'The conversation with the guest of a booking' },
-  { name: 'Provider key', description: "The host's own key at the integration provider" },
-  { name: 'Sandbox', description: 'The same operations on mock data, where nothing can be harmed' },
+  { name: 'Bookings', description: "Users' stays in room types" },
+  { name: 'Booking feed', description: 'New and changed bookings, polled without missing any' },
+  {
+    name: 'Consumers',
+    description: 'Named feed positions, stored by the service for pollers without a disk',
+  },
+  { name: 'Webhooks', description: 'Hints sent in addition to the feeds, and the outcome of each delivery' },
+  { name: 'Messages', description: "Conversation with a booking's guest" },
+  { name: 'Provider key', description: "The host's own key for the integration provider" },
+  { name: 'Sandbox', description: 'The same operations on mock data, without any effect on live data' },
 ]

@@ -12,7 +12,7 @@ button, a.endpoint { min-width: 24px; min-height: 24px; }
 `
 
 /**
- * Renders the documentation page: the plugin's Scalar page with our own document and nothing from another host.
+ * Renders the documentation page: the plugin's Scalar page with our own document and no assets from other hosts.
  *
  * @param script address of Scalar's script
  * @param document address of the OpenAPI document
@@ -46,7 +46,7 @@ export async function renderPage(script: string, document: string, repairs: stri
         defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
         hiddenClients: hiddenClients(),
         authentication: { preferredSecurityScheme: 'apiKey' },
-        // biome-ignore lint/suspicious/noExplicitAny: the plugin knows an older configuration than the script
+        // biome-ignore lint/suspicious/noExplicitAny: the plugin's types predate the script's configuration
       } as any,
     }),
   )

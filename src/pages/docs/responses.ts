@@ -3,31 +3,33 @@ import type { Json } from './schemas.ts'
 
 const headerSchemas = {
   'X-Request-Id': {
-    description: 'Id of this request; the body of a replay has the id of the first request',
+    description:
+      'Id of this request; the body of a replayed response contains the id of the original request',
     schema: { type: 'string' },
   },
   'RateLimit-Policy': {
-    description: 'Limit of the key: `q` requests in `w` seconds',
+    description: 'Rate limit of the key: `q` requests per `w` seconds',
     schema: { type: 'string' },
     example: '"default";q=60;w=60',
   },
   RateLimit: {
-    description: 'What remains: `r` requests, and `t` seconds until the window resets',
+    description: 'Remaining requests (`r`) and seconds until the window resets (`t`)',
     schema: { type: 'string' },
     example: '"default";r=59;t=60',
   },
   'Retry-After': {
-    description: 'Seconds to wait before the same request is worth sending again',
+    description: 'Number of seconds to wait before retrying the request',
     schema: { type: 'integer', minimum: 1 },
   },
   ETag: {
-    description: 'Changes with the page; send it as `If-None-Match` to be told only of what is new',
+    description:
+      "Identifier of the page's content; send it as `If-None-Match` to receive the page only if it has changed",
     schema: { type: 'string' },
     example: 'W/"dGhlIHRhZyBvZiBhIHBhZ2"',
   },
   'Idempotent-Replayed': {
     description:
-      '`true` when this is the stored response of an earlier request with the same `Idempotency-Key`',
+      '`true` if this is the stored response to an earlier request with the same `Idempotency-Key`',
     schema: { type: 'string', enum: ['true'] },
   },
 } as const
@@ -47,7 +49,7 @@ interface Extras {
   isConditional: boolean
 }
 
-/** Documents a success response with its schema and, if one was recorded, its example. */
+/** Documents a success response with its schema and its recorded example, if any. */
 export function documentSuccess(
   schema: Json,
   example: unknown,
@@ -66,11 +68,11 @@ export function documentSuccess(
 
 /** The response to a client that already has the page. */
 export const notModified: Json = {
-  description: 'The page is the one that `If-None-Match` names',
+  description: 'The page still matches `If-None-Match`',
   headers: { ...always, ...headersOf('ETag') },
 }
 
-/** Documents the error responses of several kinds, by status. */
+/** Documents the error responses for the given kinds, grouped by status. */
 export function documentErrors(kinds: FailureKind[], permission: string): Json {
   const byStatus = Map.groupBy(new Set(kinds), (kind) => exampleError(kind).status)
   return Object.fromEntries(
@@ -89,7 +91,7 @@ function documentError(status: number, kinds: FailureKind[], permission: string)
   }
 }
 
-/** Returns the headers of an error. An unknown key has no limit, and only some errors are worth a retry. */
+/** Returns an error response's headers. An unknown key has no limit, and only some errors are worth retrying. */
 function errorHeaders(status: number): Json {
   if (status === 401) return headersOf('X-Request-Id')
   return [409, 429, 500].includes(status) ? { ...always, ...headersOf('Retry-After') } : always
@@ -98,20 +100,20 @@ function errorHeaders(status: number): Json {
 /** The error envelope (contract, Errors). */
 export const errorSchema: Json = {
   type: 'object',
-  description: 'What went wrong',
+  description: 'Error response',
   required: ['error'],
   properties: {
     error: {
       type: 'object',
-      description: 'The error',
+      description: 'Details of the error',
       required: ['type', 'message', 'errors'],
       properties: {
-        type: { type: 'string', description: 'Kind of error, for programs' },
-        message: { type: 'string', description: 'What went wrong, for people' },
-        request_id: { type: 'string', description: 'Id of the request, for questions to support' },
+        type: { type: 'string', description: 'Machine-readable type of the error' },
+        message: { type: 'string', description: 'Human-readable description of the error' },
+        request_id: { type: 'string', description: 'Id of the request, to quote when contacting support' },
         errors: {
           type: 'array',
-          description: 'One entry for each field that is wrong; may be empty',
+          description: 'Problems with the request, such as one entry for each invalid field; may be empty',
           items: { $ref: '#/components/schemas/Problem' },
         },
       },
@@ -122,15 +124,18 @@ export const errorSchema: Json = {
 /** One entry of `errors[]`. */
 export const problemSchema: Json = {
   type: 'object',
-  description: 'One field that is wrong',
+  description: 'One problem with the request',
   required: ['path', 'code', 'message'],
   properties: {
-    path: { type: 'string', description: 'Which field, with dots and indexes: `room_types.0.name`' },
+    path: {
+      type: 'string',
+      description: 'Path of the field, with dots and indexes, such as `room_types.0.name`',
+    },
     code: {
       type: 'string',
-      description: 'What is wrong, for programs',
+      description: 'Machine-readable code of the problem',
       enum: ['required', 'invalid', 'max', 'min', 'unavailable', 'conflict', 'forbidden', 'rate_limited'],
     },
-    message: { type: 'string', description: 'What is wrong, for people' },
+    message: { type: 'string', description: 'Human-readable description of the problem' },
   },
 }

@@ -8,7 +8,7 @@ import { type CachedContent, cachedContent, forGood } from '../../http/cached-co
 import { pagePolicy } from '../../http/security-headers.ts'
 import { mapValues } from './schemas.ts'
 
-/** The content below `/docs` and the OpenAPI document, by path; made on the first request. */
+/** The content below `/docs` and the OpenAPI document, by path. It is built on the first request. */
 type Documentation = Record<string, CachedContent>
 
 const html = 'text/html; charset=utf-8'
@@ -88,7 +88,7 @@ function text(content: string, contentType: string): CachedContent {
   return cachedContent(new TextEncoder().encode(content), contentType)
 }
 
-/** Returns the path of Scalar's single-file script, from its only package without large dependencies. */
+/** Returns the path of Scalar's single-file script. It is in the only package that has no large dependencies. */
 function scriptPath(): string {
   return fileURLToPath(new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
 }

@@ -1,7 +1,7 @@
 import { type ResponseForm, responseForms } from '../../http/schema/fields.ts'
 import { type Format, type FormatName, formats } from '../../http/schema/formats.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain trees of JSON
+// biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain JSON trees
 export type Json = any
 
 /** Our own schema keywords, which mean nothing to other tools. */
@@ -68,7 +68,7 @@ function withDocumentedForms(schema: Json): Json {
     ...(form in responseForms ? responseForms[form as ResponseForm] : {}),
     ...(words ? { enum: words } : {}),
     ...(schema.maxItems
-      ? { description: `${schema.description ?? 'A list'}; at most ${schema.maxItems}` }
+      ? { description: `${schema.description ?? 'A list'}; at most ${schema.maxItems} entries` }
       : {}),
   }
 }
@@ -80,7 +80,7 @@ function documentedFormat({ format, whenBlank }: Json): { format?: string; patte
   return (documented.pattern?.length ?? 0) > 100 ? {} : documented
 }
 
-/** Rewrites `anyOf: [X, null]` and unions of words to the shorter spelling that generators read best. */
+/** Rewrites `anyOf: [X, null]` and unions of words to the shorter form that generators handle best. */
 function nullableType(schema: Json): Json {
   const { anyOf, ...rest } = schema
   if (anyOf?.length > 0 && anyOf.every((one: Json) => typeof one.const === 'string'))
@@ -90,7 +90,7 @@ function nullableType(schema: Json): Json {
   return { ...keywords, ...(words ? { enum: [...words, null] } : {}), ...rest, type: [type, 'null'] }
 }
 
-/** Returns an object with every value mapped. */
+/** Returns a copy of the object with every value mapped. */
 export function mapValues(object: Json, map: (value: Json, key: string) => Json): Json {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
 }

@@ -10,14 +10,17 @@ export async function measureSkew(db: Db): Promise<number> {
   return (least + most) / 2
 }
 
-/** Returns the skew's bounds in seconds. The server dated its response sometime between the request and its arrival. */
+/**
+ * Returns the skew's lower and upper bound in seconds. The server read its clock at some point between the request
+ * being sent and the response arriving.
+ */
 async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number, most: number]> {
   const before = wall()
   const { localTime } = (await db.getClient().db('admin').command({ isMaster: 1 })) as { localTime: Date }
   return [(before - localTime.getTime()) / 1000, (wall() - localTime.getTime()) / 1000]
 }
 
-/** Error thrown while this process's clock is off. Another process, or this process later, can serve the request. */
+/** Error thrown while this process's clock is off. Another process can serve the request, or this one later. */
 export class ClockSkewError extends Error {
   override readonly name = 'ClockSkewError'
   constructor(skewSeconds: number) {
@@ -47,8 +50,8 @@ export class ClockWatch {
   }
 
   /**
-   * Measures the skew. The known skew stays unless the measurement contradicts it. Otherwise, on a busy machine where a
-   * response takes a second, the clock by which processes agree would jump back and forth by half a second.
+   * Measures the skew. The known skew is kept unless the measurement contradicts it. Otherwise, on a busy machine where
+   * a response takes a second, the clock that processes agree on would jump back and forth by half a second.
    */
   async measure(): Promise<void> {
     const [least, most] = await boundsOfSkew(this.db, this.wall)
@@ -63,7 +66,7 @@ export class ClockWatch {
     return Math.abs(this.skew()) <= maxSkewSeconds
   }
 
-  /** Returns the current time on the database server, by which processes coordinate however their own clocks differ. */
+  /** Returns the current time on the database server, which processes use to coordinate even if their clocks differ. */
   databaseNow(): Date {
     return new Date(this.wall() - this.skew() * 1000)
   }

@@ -108,7 +108,7 @@ export async function keepNewest(
   if (last) await collection.deleteMany({ ...filter, _id: { $lte: last._id } })
 }
 
-/** Drops an index, and does nothing if another process was faster. */
+/** Drops an index. Does nothing if another process has already dropped it. */
 export async function dropIndex(collection: Collection, name: string): Promise<void> {
   await collection.dropIndex(name).catch((error) => {
     if (!isMissingIndex(error)) throw error

@@ -31,8 +31,8 @@ export interface BackupRecord {
 const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**
- * Copies the running embedded server's data into a new folder. Writes wait during the copy, so that it shows the state
- * of one moment.
+ * Copies the running embedded server's data into a new folder. Writes wait during the copy, so that it is a consistent
+ * snapshot.
  *
  * @throws Error if the folder is not empty or another backup is being made
  */

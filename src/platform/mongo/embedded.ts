@@ -24,7 +24,7 @@ interface Running {
  * joined or stopped.
  */
 interface RunningRecord extends Running {
-  /** Whether the server was the packaged `mongod`, because another MongoDB release may not be able to read its data. */
+  /** True if the server was the packaged `mongod`. Another MongoDB release may be unable to read its data. */
   packaged: boolean
 }
 
@@ -44,7 +44,7 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
   if (existsSync(join(folder, restoringFolder)) && !existsSync(join(folder, 'mongodb')))
     throw new Error(`A restore of ${folder} was cut short: run "partnerctl db restore" again`)
   await mkdir(join(folder, 'mongodb'), { recursive: true })
-  // The real path lets processes that reach the folder by different links recognize the same server.
+  // The real path lets processes that reach the folder through different links recognize the same server.
   const dataDir = await realpath(folder)
   const users = join(dataDir, 'users')
   await mkdir(users, { recursive: true })
@@ -70,7 +70,7 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
 }
 
 /**
- * Restarts a server that was killed or died of a full disk, on its previous port, so that its clients find it again.
+ * Restarts a server that was killed or ran out of disk space, on its previous port, so that its clients find it again.
  * Also releases a server whose writes are still held back by a killed backup.
  */
 function guardServer(dataDir: string) {
@@ -128,7 +128,7 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
   return running && (await becomePrimary(running.port, 3000)) ? running : null
 }
 
-/** Adopts a server whose starter was killed before recording it. The lock on the data identifies the server. */
+/** Adopts a server whose starting process was killed before recording it. The data's lock identifies the server. */
 async function adopt(dataDir: string): Promise<Running | null> {
   const holder = await lockHolder(dataDir)
   if ((await readRecord(dataDir)).pid === holder) return null
@@ -163,7 +163,7 @@ async function start(dataDir: string): Promise<Running | null> {
   return cameUp ? running : null
 }
 
-/** Waits until the server has written its process id into the data's lock file; false if it ends before that. */
+/** Waits until the server has written its process id into the data's lock file. False if the server ends first. */
 async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   while (isAlive(pid)) {
     if ((await lockHolder(dataDir)) === pid) return true

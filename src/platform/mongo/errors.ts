@@ -17,10 +17,10 @@ const unreachable = [
 
 /** Error codes of a server that is not yet or no longer primary, or is shutting down (drivers' specification). */
 const leaving = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
-/** Labels of errors that a driver retries for as long as it may. */
+/** Labels of errors that a driver retries until its time limit. */
 const passing = ['TransientTransactionError', 'RetryableWriteError']
 
-/** True if the database was unreachable or was lost on the way, so that the same request may succeed soon. */
+/** True if the database was unreachable or the connection was lost. The same request may succeed soon. */
 export function isUnreachable(error: unknown): boolean {
   if (unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError'))
     return true
@@ -64,8 +64,8 @@ export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a bulk of inserts, or of upserts whose filter excludes documents that already contain their batch. A repeated
- * write then fails because its id already exists, and that failure is ignored.
+ * Runs a bulk write of inserts, or of upserts whose filter excludes documents that already contain their batch. A
+ * repeated write then fails because its id already exists, and that failure is ignored.
  *
  * @throws the original error unless all its failed writes are duplicates
  */
@@ -78,13 +78,13 @@ export async function ignoreDuplicates(bulk: () => Promise<unknown>): Promise<vo
   }
 }
 
-/** True if a write violated the unique index of this name. */
+/** True if a write violated the unique index with this name. */
 export function breaksUniqueIndex(error: unknown, index: string): boolean {
   return isDuplicate(error) && (error as Error).message.includes(`index: ${index} `)
 }
 
 /**
- * Returns a bulk's failed writes, each with its index in the bulk.
+ * Returns the failed writes of a bulk write, each with its index.
  *
  * @throws the original error unless it lists failed writes
  */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Returns a hash of 43 characters that represents a long string in an index; null for an empty or missing string. The
- * oldest supported server refuses documents with an index key of more than 1,024 bytes, and 255 characters of four
- * bytes come close to that.
+ * Returns a 43-character hash that represents a long string in an index; null for an empty or missing string. The
+ * oldest supported server refuses documents with an index key of more than 1,024 bytes, and 255 four-byte
+ * characters come close to that.
  */
 export function indexKey(text: string | null | undefined): string | null {
   return text ? createHash('sha256').update(text).digest('base64url') : null
@@ -22,5 +22,5 @@ export function indexPrefix(text: string): string {
   return text.slice(0, end)
 }
 
-/** Part of the 1,024 bytes that a host id, a status, a time, an id and the key's overhead leave free. */
+/** Bytes left of the 1,024 after a host id, a status, a time, an id and the key's overhead. */
 const maxIndexedBytes = 900

@@ -37,7 +37,7 @@ export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until
   }
 }
 
-/** Gives a lease back if `owner` still holds it, so that the next process to ask gets it. */
+/** Releases a lease if `owner` still holds it, so that the next process to ask gets it. */
 export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void> {
   await leaseModel(db).deleteOne({ _id: name, owner })
 }

@@ -4,7 +4,7 @@
  */
 /** Limit for a majority of the replica set to acknowledge a write. */
 export const majorityTimeoutMilliseconds = 4000
-/** Limit for a transaction with all its attempts. */
+/** Limit for a transaction, including all its attempts. */
 export const transactionTimeoutMilliseconds = 7000
 /** Limit on a writer's wait for its turn within this process. */
 export const queueTimeoutMilliseconds = 6000

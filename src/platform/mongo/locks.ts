@@ -27,7 +27,7 @@ export interface HostLock {
 const ensured = new WeakMap<Db, Set<string>>()
 const maxRemembered = 100_000
 
-/** Creates a lock unless it exists. Call it before the transaction, in which two first takers would collide. */
+/** Creates a lock unless it exists. Call it before the transaction, where two first takers would conflict. */
 export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)
@@ -55,7 +55,7 @@ export async function takeLock(
   const lock = { _id, host_id } as never
   const options = { returnDocument: 'after', session } as const
   const taken = await lockModel(db).collection.findOneAndUpdate(lock, { $inc: { taken: 1 } }, options)
-  // The lock was removed with its host's data, such as when a sandbox is cleared in the middle of a request.
+  // The lock was removed with its host's data, for example because a sandbox was cleared during a request.
   if (!taken) {
     ensured.get(db)?.delete(_id)
     throw busy()

@@ -25,7 +25,7 @@ export interface PlannedStep {
 }
 
 /**
- * Brings a database forward to this release by creating missing collections and indexes and running outstanding
+ * Upgrades a database to this release by creating missing collections and indexes and running pending
  * migrations. The previous release can serve until {@link finishMigrations} removes the indexes that it needs. If an
  * earlier run found the database complete for this release, nothing is checked again.
  *
@@ -73,7 +73,7 @@ async function finishUpTo(db: Db, migrations: Migration[], version: number): Pro
 /**
  * Creates missing indexes and rebuilds indexes that differ from their definition.
  *
- * @throws Error for a unique index that differs
+ * @throws Error if a unique index differs
  */
 export async function repairIndexes(db: Db, { models }: Release): Promise<void> {
   await createIndexes(models.map((of) => of(db)))

@@ -6,8 +6,8 @@ import { mongo } from 'mongoose'
 const replicaSet = 'partner'
 
 /**
- * Age at which the server ends a transaction left open by a killed process, which blocks others until then
- * (decisions §11). The server checks twice within this time.
+ * Age at which the server aborts a transaction that a killed process left open. Until then, the transaction blocks
+ * others (decisions §11). The server checks twice within this time.
  */
 const transactionLifetimeSeconds = 3
 
@@ -49,8 +49,8 @@ export function launch(
       ...['--slowms', '2000000000'],
       ...more,
     ],
-    // The server gets its own process group, because Ctrl-C must reach the service first, which then shuts the server
-    // down. The server needs none of the service's variables, some of which are secrets.
+    // The server gets its own process group so that Ctrl-C reaches only the service, which then shuts the server down.
+    // The server needs none of the service's variables, some of which are secrets.
     { stdio: 'ignore', detached: true, env: {} },
   )
   child.unref()
@@ -108,7 +108,7 @@ async function promote(admin: mongo.Db, host: string): Promise<boolean> {
   return false
 }
 
-/** Shuts a server down by command. After a signal, a lone primary would wait ten seconds for a node to take over. */
+/** Shuts a server down with a command. After a signal, a lone primary would wait ten seconds for a successor. */
 export async function shutDown(port: number): Promise<void> {
   const end = { shutdown: 1, force: true, timeoutSecs: 0 }
   // The server responds by closing the connection.

@@ -32,7 +32,7 @@ export interface UnitOfWork<T> {
   queue: string
   /** Makes the change within the transaction; may run more than once. */
   run(session: Session): Promise<T>
-  /** True for a few statements. Short changes waiting for the same turn share a transaction with its slow commit. */
+  /** True if the change takes only a few statements. Short changes waiting for the same turn share one slow commit. */
   isShort?: boolean
 }
 

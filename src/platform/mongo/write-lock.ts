@@ -5,7 +5,7 @@ import { isAlive } from '../process.ts'
 import { withServer } from './mongod.ts'
 
 /**
- * Runs `work` while the embedded server holds back all writes, so that its files show the state of one moment. Writes
+ * Runs `work` while the embedded server holds back all writes, so that its files form a consistent snapshot. Writes
  * made meanwhile wait.
  *
  * @throws Error while another process holds writes back

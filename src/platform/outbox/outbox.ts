@@ -84,7 +84,7 @@ export async function findJob(db: Db, id: string): Promise<Job> {
 type JobId = Pick<Job, '_id' | 'host_id'>
 
 /**
- * Gives a parked job all its attempts again.
+ * Unparks a job and restarts its day of attempts.
  *
  * @throws DomainError `not_found` unless the job is parked
  */
@@ -95,7 +95,7 @@ export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Prom
   return job
 }
 
-/** Gives all parked jobs, or one topic's parked jobs, all their attempts again. Returns the number of jobs. */
+/** Unparks all parked jobs, or one topic's, and restarts their day of attempts. Returns the number of jobs. */
 export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<number> {
   const filter = { parked: true, ...(topic === undefined ? {} : { topic }) }
   return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
@@ -113,7 +113,7 @@ export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> 
   await jobModel(db).deleteOne({ _id, host_id })
 }
 
-/** Number of due jobs fetched per claim, enough for as many processes to claim at the same time. */
+/** Number of due jobs fetched per claim, so that as many processes can claim concurrently. */
 const candidates = 10
 
 /**

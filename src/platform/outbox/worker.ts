@@ -8,7 +8,7 @@ const lookEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
-/** A job is tried this long before it is parked (decisions §4). */
+/** Time for which a job is tried before it is parked (decisions §4). */
 const triedForMilliseconds = 24 * 3_600_000
 
 /**
@@ -50,7 +50,7 @@ export class OutboxWorker {
 class Lane {
   private running: Promise<void> = Promise.resolve()
   private stopped = true
-  /** Resolved if the lane has been woken since it last rested. */
+  /** Resolved once the lane has been woken since its last pause. */
   private woken = Promise.withResolvers<void>()
   /** Earliest time at which a job that failed here is due again, in milliseconds since 1970. */
   private dueAt = Number.POSITIVE_INFINITY

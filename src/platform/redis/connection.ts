@@ -70,8 +70,9 @@ export async function isClusterNode(client: RedisClient): Promise<boolean> {
 const evenlySpread = [378, 268, 158, 202, 12, 269, 89, 214, 244, 28, 239, 185, 252, 1, 238, 328]
 
 /**
- * Returns records whose keys are spread evenly over a cluster's slots, one in each sixteenth. If all these keys can be
- * written, so can every other key, unless the cluster has very many masters. Without a cluster, one record is enough.
+ * Returns records whose keys are spread evenly over a cluster's slots, one per sixteenth of the slot range. If all
+ * these keys can be written, so can every other key, unless the cluster has very many masters. Without a cluster, one
+ * record is enough.
  */
 export function probedRecords(client: RedisClient): string[] {
   return client instanceof Cluster ? evenlySpread.map((number) => `probe${number}`) : ['probe']

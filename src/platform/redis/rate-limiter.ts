@@ -7,9 +7,9 @@ import { isClusterNode, probedRecords, type RedisClient, redisClient } from './c
 import { versionKey, windowKey } from './scripts.ts'
 import { RedisSlots } from './slots.ts'
 
-/** Longest time that a request waits for Redis (decisions §12: less than 100 ms added). */
+/** Maximum time that a request waits for Redis (decisions §12: less than 100 ms added). */
 const hitTimeoutMilliseconds = 50
-/** Longer than a hit's limit, because a response may be slow on a busy machine even if the connection is alive. */
+/** Longer than the hit timeout, because a busy machine can respond slowly even when the connection is alive. */
 const pingTimeoutMilliseconds = 700
 const connectTimeoutMilliseconds = 2000
 const probeEveryMilliseconds = 500
@@ -53,9 +53,9 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /**
-   * Waits briefly for the first response, because the service starts even without Redis.
+   * Waits briefly for the first response. The service starts even without Redis.
    *
-   * @throws Error when Redis refuses this service, because no later attempt would succeed
+   * @throws Error if Redis refuses this service, because no later attempt would succeed
    */
   async open(): Promise<this> {
     // The client retries sentinels forever, so this wait has a limit.

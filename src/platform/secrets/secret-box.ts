@@ -58,7 +58,7 @@ export class SecretBox {
   /**
    * Decrypts a value that {@link seal} encrypted.
    *
-   * @throws Error when the secret is unknown or the value was tampered with
+   * @throws Error if the secret is unknown or the value was tampered with
    */
   open({ secret_id, sealed }: Sealed): string {
     const keys = this.all.find(({ id }) => id === secret_id)

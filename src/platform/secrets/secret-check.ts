@@ -45,7 +45,7 @@ export async function requireRightSecret(
 }
 
 /**
- * Refuses to go on without a secret if the database is used with one.
+ * Refuses to continue without a secret if the database is used with one.
  *
  * @throws Error that names the setting
  */

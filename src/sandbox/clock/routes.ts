@@ -50,14 +50,17 @@ export const ClockAdvance = requestObject({
   advance_seconds: Type.Integer({
     minimum: 1,
     maximum: maxAheadSeconds,
-    description: 'How far the clock moves, in whole seconds; 400 days altogether at most',
+    description: 'Number of whole seconds to move the clock forward; at most 400 days in total',
   }),
 })
 
 export const SandboxClock = named(
   'SandboxClock',
   responseObject({
-    now: shown.timestamp('What time it is in this sandbox'),
-    advanced_seconds: shown.integer('How far its clock is ahead, in seconds', 'count'),
+    now: shown.timestamp('Current time in the sandbox'),
+    advanced_seconds: shown.integer(
+      'Number of seconds that the sandbox clock is ahead of real time',
+      'count',
+    ),
   }),
 )

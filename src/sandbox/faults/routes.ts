@@ -50,7 +50,7 @@ export function faultRoutes(app: AppContext, operations: () => ReadonlyMap<strin
       {
         access,
         response: { 200: Envelope(SandboxFaults) },
-        detail: { operationId: 'clearSandboxFaults', summary: 'End the faults of the sandbox' },
+        detail: { operationId: 'clearSandboxFaults', summary: 'Remove the faults of the sandbox' },
       },
     )
 }

@@ -19,21 +19,22 @@ const whole = (minimum: number, maximum: number, fallback: number, description: 
 
 const rule = Type.Object(
   {
-    fault: oneOf([...requestFaults, ...hintFaults], 'What is met'),
+    fault: oneOf([...requestFaults, ...hintFaults], 'Fault that requests or hints meet'),
     operation: Type.Optional(
       text(255, {
         whenBlank: 'invalid',
-        description: 'Only requests of this operation, by its id below `/v1`; absent: of each',
+        description:
+          'Operation whose requests meet the fault, by its id below `/v1`; absent for all operations',
         example: 'createBooking',
       }),
     ),
     event: Type.Optional(
-      oneOf(webhookEvents, 'For a fault of hints: only hints of this event; absent: of each'),
+      oneOf(webhookEvents, 'Event whose hints meet the fault, for a fault of hints; absent for all events'),
     ),
-    after: whole(0, 10_000, 0, 'So many pass first'),
-    times: whole(1, 1000, 1, 'So many meet the fault then'),
-    retry_after_seconds: whole(1, 60, 5, 'Of `rate_limited`: its `Retry-After`'),
-    delay_milliseconds: whole(1, 25_000, 2000, 'Of `slow` and `hint_late`: how long it waits'),
+    after: whole(0, 10_000, 0, 'Number of requests or hints that pass before the first fault'),
+    times: whole(1, 1000, 1, 'Number of requests or hints that then meet the fault'),
+    retry_after_seconds: whole(1, 60, 5, '`Retry-After` of `rate_limited`, in seconds'),
+    delay_milliseconds: whole(1, 25_000, 2000, 'Delay of `slow` and `hint_late`, in milliseconds'),
   },
   { additionalProperties: true },
 )
@@ -52,7 +53,7 @@ export const faultsWrite = (isOperation: (id: string) => boolean) =>
       {
         rules: Type.Array(rule, {
           maxItems: maxRules,
-          description: 'The rules; of those that match, the first that is not used up counts',
+          description: 'Fault rules; the first matching rule that is not used up applies',
         }),
       },
       checkRules(isOperation),
@@ -90,28 +91,28 @@ function problemsOf(
       ]
 }
 
-/** A sandbox's rules with what is left of their counts. */
+/** A sandbox's rules with their remaining counts. */
 export const SandboxFaults = named(
   'SandboxFaults',
   responseObject({
     rules: shown.list(
-      'The rules, in their order',
+      'Fault rules, in order',
       named(
         'SandboxFault',
         responseObject({
-          fault: shown.word('What is met', ...requestFaults, ...hintFaults),
-          operation: shown.textOrNull('Only requests of this operation; null for each'),
-          event: shown.textOrNull('Only hints of this event; null for each'),
-          after: shown.integer('So many pass first', 'count'),
-          times: shown.integer('So many meet the fault then', 'count'),
-          retry_after_seconds: shown.integer('Of `rate_limited`: its `Retry-After`', 'count'),
-          delay_milliseconds: shown.integer('Of `slow` and `hint_late`: how long it waits', 'count'),
+          fault: shown.word('Fault that requests or hints meet', ...requestFaults, ...hintFaults),
+          operation: shown.textOrNull('Operation whose requests meet the fault; null for all operations'),
+          event: shown.textOrNull('Event whose hints meet the fault; null for all events'),
+          after: shown.integer('Number of requests or hints that pass before the first fault', 'count'),
+          times: shown.integer('Number of requests or hints that then meet the fault', 'count'),
+          retry_after_seconds: shown.integer('`Retry-After` of `rate_limited`, in seconds', 'count'),
+          delay_milliseconds: shown.integer('Delay of `slow` and `hint_late`, in milliseconds', 'count'),
           left: responseObject(
             {
-              after: shown.integer('So many more pass', 'count'),
-              times: shown.integer('So many more meet it', 'count'),
+              after: shown.integer('Number of requests or hints still to pass', 'count'),
+              times: shown.integer('Number of requests or hints still to meet the fault', 'count'),
             },
-            'What is left of both',
+            'Remaining counts of the rule',
           ),
         }),
       ),

@@ -11,7 +11,7 @@ type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
 /**
  * Returns the named booking if it fits, or the newest booking that fits.
  *
- * @param words the statuses that fit
+ * @param words statuses that fit
  * @throws DomainError `validation` at `booking_id` or `listing_id` for an id from outside the sandbox; `conflict` if no
  * booking fits
  */

@@ -12,7 +12,7 @@ import { missing } from './stage.ts'
 
 const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: null, nights: [] }
 
-/** Routes that play in a sandbox the events that integrations meet in production (decisions §22). */
+/** Routes for playing, in a sandbox, the events that integrations encounter in production (decisions §22). */
 export function scenarioRoutes(app: AppContext) {
   const access: Access = { permission: 'any', steers: true }
   return new Elysia({ prefix: '/scenarios', tags: ['Sandbox'] })
@@ -26,10 +26,10 @@ export function scenarioRoutes(app: AppContext) {
         ),
       {
         access,
-        response: { 200: Envelope(shown.list('The scenarios', ScenarioView)) },
+        response: { 200: Envelope(shown.list('Available scenarios', ScenarioView)) },
         detail: {
           operationId: 'listSandboxScenarios',
-          summary: 'List the scenarios that the sandbox can play',
+          summary: 'List the available scenarios',
         },
       },
     )
@@ -53,7 +53,7 @@ export function scenarioRoutes(app: AppContext) {
       {
         access: { ...access, body: 'optional', errors: ['not_found', 'conflict'] },
         body: ScenarioParameters,
-        response: { 201: Envelope(responseObject({ played: Played }, 'What was played')) },
+        response: { 201: Envelope(responseObject({ played: Played }, 'Outcome of the scenario')) },
         detail: {
           operationId: 'playSandboxScenario',
           summary: 'Play a scenario in the sandbox',

@@ -18,10 +18,22 @@ const maxCount = 500
 export const ScenarioParameters = named(
   'SandboxScenarioParameters',
   requestObject({
-    listing_id: optional(idInBody(), 'Where it plays; null for the first listing with units left'),
-    booking_id: optional(idInBody(), 'The booking that it is about; null for the newest that fits'),
-    count: optional(Type.Integer({ minimum: 1, maximum: maxCount }), 'How many; 1 for null'),
-    checkin_at: optional(date(), 'First night of its stays, of 30 nights each; null for today in 30 days'),
+    listing_id: optional(
+      idInBody(),
+      'Id of the listing in which the scenario plays; null for the first listing with units left',
+    ),
+    booking_id: optional(
+      idInBody(),
+      'Id of the booking that the scenario is about; null for the newest suitable booking',
+    ),
+    count: optional(
+      Type.Integer({ minimum: 1, maximum: maxCount }),
+      'Number of guests, messages, or stays of each status, depending on the scenario; null for 1',
+    ),
+    checkin_at: optional(
+      date(),
+      'First night of the stays, which last 30 nights each; null for 30 days from today',
+    ),
   }),
 )
 export type ScenarioParameters = Static<typeof ScenarioParameters>
@@ -30,9 +42,12 @@ export type ParameterName = keyof ScenarioParameters
 export const ScenarioView = named(
   'SandboxScenario',
   responseObject({
-    name: shown.text('What it is called'),
-    summary: shown.text('What happens, and which mistake of an integration it finds'),
-    parameters: shown.list('What it takes', Type.String({ description: 'Name of a parameter' })),
+    name: shown.text('Name of the scenario'),
+    summary: shown.text('Event that the scenario plays, and the integration mistake that it reveals'),
+    parameters: shown.list(
+      'Parameters that the scenario takes',
+      Type.String({ description: 'Name of a parameter' }),
+    ),
   }),
 )
 
@@ -40,20 +55,24 @@ export const ScenarioView = named(
 export const Played = named(
   'SandboxScenarioPlayed',
   responseObject({
-    scenario: shown.text('The scenario that was played'),
+    scenario: shown.text('Name of the scenario that was played'),
     bookings: shown.list(
-      'The bookings that it made or changed, in order',
+      'Bookings that the scenario made or changed, in order',
       responseObject({ booking_id: bookingFields.booking_id, status: bookingFields.status_word }),
     ),
     messages: shown.list(
-      'The messages that guests wrote, in order',
+      'Messages that guests wrote, in order',
       responseObject({ id: shown.integer('Id of the message', 'id'), booking_id: bookingFields.booking_id }),
     ),
-    listing_id: nullable(bookingFields.listing_id, { description: 'Where it played; null for several' }),
-    room_type_id: nullable(bookingFields.room_type_id, { description: 'The same of the room type' }),
+    listing_id: nullable(bookingFields.listing_id, {
+      description: 'Id of the listing in which the scenario played; null for several',
+    }),
+    room_type_id: nullable(bookingFields.room_type_id, {
+      description: 'Id of the room type in which the scenario played; null for several',
+    }),
     nights: shown.list(
-      'The nights of which one unit was left',
-      Type.String({ description: 'The night, by its first day', form: 'date' }),
+      'Nights that had one unit left',
+      Type.String({ description: 'Night, given as the day on which it begins', form: 'date' }),
     ),
   }),
 )

@@ -36,7 +36,7 @@ const stayNights = 30
 const daysAhead = 30
 const listingsPerPage = 100
 
-/** Returns the error for a scenario that does not find what it needs. `what` names the missing thing in words. */
+/** Returns the error for a scenario that cannot be played. `what` describes the missing prerequisite in words. */
 export function missing(what: string): DomainError {
   return new DomainError('conflict', `The scenario cannot be played: ${what}`)
 }
@@ -48,7 +48,7 @@ export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | und
 }
 
 /**
- * Finds places for `count` stays of the same nights, room type after room type.
+ * Finds places for `count` stays over the same nights, filling one room type after another.
  *
  * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if too few fit
  */

@@ -65,7 +65,7 @@ interface Parts {
   roomType: BookableListing['content']['room_types'][number]
 }
 
-/** Reports all problems together: the user is checked even if the listing was not found. */
+/** Reports all problems together, so the user is checked even if the listing was not found. */
 function requireParts(
   guest: StoredUser | null,
   listing: BookableListing | null,

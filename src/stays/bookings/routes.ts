@@ -73,7 +73,7 @@ export function bookingRoutes(app: AppContext) {
       {
         access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
         response: { 200: Envelope(BookingInFull) },
-        detail: { tags: ['Booking feed'], operationId: 'getBooking', summary: 'Read one booking in full' },
+        detail: { tags: ['Booking feed'], operationId: 'getBooking', summary: 'Read a booking in full' },
       },
     )
 }

@@ -19,17 +19,17 @@ export const BookingCreate = named(
   'BookingCreate',
   requestObject(
     {
-      user_id: idInBody('Id of a user that this host has created'),
-      listing_id: idInBody('Id of a listing of this host that is not inactive'),
+      user_id: idInBody('Id of a user created by this host'),
+      listing_id: idInBody("Id of one of the host's listings; the listing must not be inactive"),
       room_type_id: optional(
         idInBody(),
-        'Id of a room type of the listing; null or absent only if the listing has exactly one',
+        'Id of a room type of the listing; may be null or absent only if the listing has exactly one room type',
       ),
       checkin_at: requiredDate('First night of the stay; past dates are allowed'),
       checkout_at: requiredDate('Day after the last night; at most 1095 nights after `checkin_at`'),
       message: optional(
         text(maxMessage, { trims: true }),
-        'Message of the guest, trimmed; it becomes `special_requests` and the first message. Null for none',
+        'Message from the guest, trimmed; stored as `special_requests` and as the first message; null for no message',
       ),
     },
     ({ checkin_at, checkout_at }, isValidAt) =>
@@ -47,7 +47,7 @@ export const BookingCancel = named(
   requestObject({
     reason: optional(
       text(maxReason, { trims: true }),
-      'Why the booking is cancelled, trimmed; null for no reason',
+      'Reason for the cancellation, trimmed; null for no reason',
     ),
   }),
 )
@@ -65,76 +65,85 @@ export const bookingFields = {
   checkout_at: shown.date('Day after the last night'),
   nights: shown.integer('Number of nights', 'id'),
   currency: shown.text('ISO currency code of all amounts, in upper case', 'currency'),
-  version: shown.text('Version of this change, in UTC; pass the last one as `updated_after`', 'version'),
-  created_at: shown.timestamp('When the booking was created'),
-  updated_at: shown.timestamp(
-    'The version as a timestamp; after a burst of changes it may be ahead of the clock',
+  version: shown.text(
+    'Version of this change, in UTC; pass the last version received as `updated_after`',
+    'version',
   ),
+  created_at: shown.timestamp('Time at which the booking was created'),
+  updated_at: shown.timestamp('Version as a timestamp; may be ahead of the clock after a burst of changes'),
 }
 
 const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, nights, currency } = bookingFields
 const { created_at, updated_at, version, status_word } = bookingFields
-const specialRequests = () => shown.textOrNull('What the guest asked for when booking; null for nothing')
+const specialRequests = () =>
+  shown.textOrNull('Special requests made by the guest when booking; null if there were none')
 const cancellationReason = () =>
-  shown.textOrNull('Why it was cancelled; null if not cancelled or no reason was given')
-const source = () => shown.word('Where the booking comes from', 'api')
-const apiCreated = () => shown.boolean('Whether it was created through this interface')
-const notKept = (what: string) => shown.textOrNull(`${what}; null, because this service does not keep it`)
+  shown.textOrNull('Reason for the cancellation; null if the booking is not cancelled or no reason was given')
+const source = () => shown.word('Source of the booking', 'api')
+const apiCreated = () => shown.boolean('Whether the booking was created through this API')
+const notKept = (what: string) =>
+  shown.textOrNull(`${what}; always null, because this service does not store it`)
 
 /** The booking in a create response, as the contract specifies it. */
 export const Booking = named(
   'Booking',
   responseObject({
     booking_id,
-    booking_no: shown.text('Number of the booking: `BK-` and its id'),
+    booking_no: shown.text('Booking number: `BK-` followed by the id'),
     user_id: shown.integer('Id of the guest', 'id'),
-    host_id: shown.integer('Id of the host account', 'id'),
+    host_id: shown.integer('Id of the host', 'id'),
     listing_id,
     room_type_id,
     checkin_at,
     checkout_at,
     nights,
-    guests: shown.integer('Number of guests, always 1', 'count'),
-    rooms: shown.integer('Number of units, always 1', 'count'),
-    status: shown.integer('Status as a number: 1 pending, 2 confirmed, 3 cancelled', 'id'),
+    guests: shown.integer('Number of guests; always 1', 'count'),
+    rooms: shown.integer('Number of units; always 1', 'count'),
+    status: shown.integer('Status as a number: 1 for pending, 2 for confirmed, 3 for cancelled', 'id'),
     type: shown.word('Kind of booking', 'api_booking'),
     currency,
-    price: shown.number('Price of all nights in major units, before discount and fees'),
-    price_local: shown.number('The same as `price`'),
-    price_total: shown.number('Price minus discount plus mandatory one-off fees, in major units'),
-    price_total_local: shown.number('The same as `price_total`'),
-    security_deposit: shown.number('Security deposit of the listing in major units, not part of the total'),
-    security_deposit_local: shown.number('The same as `security_deposit`'),
+    price: shown.number('Price of all nights before discount and fees, in major units'),
+    price_local: shown.number('Same as `price`'),
+    price_total: shown.number('Price minus the discount plus mandatory one-off fees, in major units'),
+    price_total_local: shown.number('Same as `price_total`'),
+    security_deposit: shown.number(
+      'Security deposit of the listing, in major units; not included in the total',
+    ),
+    security_deposit_local: shown.number('Same as `security_deposit`'),
     discount: shown.number('Discount for the length of the stay, in major units'),
-    transaction_fee: shown.number('Transaction fee, always 0'),
-    service_fee: shown.number('Service fee, always 0'),
-    service_fee_total: shown.number('Total service fee, always 0'),
-    is_recurring: shown.flag('Whether the booking recurs, always 0'),
-    managed: shown.flag('Whether the platform manages the booking, always 0'),
-    payout_ready: shown.flag('Whether the payout is ready, always 0'),
-    recurring_at: notKept('Next recurrence'),
+    transaction_fee: shown.number('Transaction fee; always 0'),
+    service_fee: shown.number('Service fee; always 0'),
+    service_fee_total: shown.number('Total service fee; always 0'),
+    is_recurring: shown.flag('Whether the booking recurs; always 0'),
+    managed: shown.flag('Whether the platform manages the booking; always 0'),
+    payout_ready: shown.flag('Whether the payout is ready; always 0'),
+    recurring_at: notKept('Time of the next recurrence'),
     lifecycle: notKept('Lifecycle on the platform'),
-    payment_status: notKept('Status of the payment'),
-    lead_status: notKept('Status as a lead'),
+    payment_status: notKept('Payment status'),
+    lead_status: notKept('Lead status'),
     source: source(),
     api_created: apiCreated(),
     special_requests: specialRequests(),
     cancellation_reason: cancellationReason(),
-    dispute_reason: notKept('Reason of a dispute'),
-    paid_at: notKept('When the guest paid'),
-    paid_to_host_at: notKept('When the host was paid'),
-    invoiced_at: notKept('When it was invoiced'),
-    canceled_at: shown.timestampOrNull('When it was cancelled; null if it is not'),
-    missed_at: notKept('When the guest missed it'),
-    confirmed_at: shown.timestampOrNull('When it was confirmed; null if it has not been'),
-    extended_at: notKept('When it was extended'),
+    dispute_reason: notKept('Reason for a dispute'),
+    paid_at: notKept('Time at which the guest paid'),
+    paid_to_host_at: notKept('Time at which the host was paid'),
+    invoiced_at: notKept('Time at which the booking was invoiced'),
+    canceled_at: shown.timestampOrNull(
+      'Time at which the booking was cancelled; null if it has not been cancelled',
+    ),
+    missed_at: notKept('Time at which the guest missed the booking'),
+    confirmed_at: shown.timestampOrNull(
+      'Time at which the booking was confirmed; null if it has not been confirmed',
+    ),
+    extended_at: notKept('Time at which the booking was extended'),
     meta: responseObject(
       {
         source: source(),
         api_created: apiCreated(),
         special_requests: specialRequests(),
       },
-      'How the booking came about',
+      'Origin of the booking and special requests',
     ),
     created_at,
     updated_at,
@@ -147,11 +156,11 @@ export const BookingDetail = named(
   'BookingDetail',
   responseObject({
     booking_id,
-    booking_reference: shown.text('Reference for people: `BK-` and the id'),
+    booking_reference: shown.text('Human-readable reference: `BK-` followed by the id'),
     listing_id,
     room_type_id,
-    room_type_name: shown.textOrNull('Current name of the room type; null if it has none'),
-    room_id: shown.integerOrNull('Id of the room; null, because bookings are for a room type', 'id'),
+    room_type_name: shown.textOrNull('Current name of the room type; null if it has no name'),
+    room_id: shown.integerOrNull('Id of the room; always null, because bookings are for a room type', 'id'),
     status: status_word,
     checkin_at,
     checkout_at,
@@ -167,7 +176,7 @@ export const BookingDetail = named(
       {
         name: shown.textOrNull('Name of the guest; null if unknown'),
         email: shown.textOrNull('E-mail address of the guest; null if unknown', 'email'),
-        phone: shown.textOrNull('Telephone number of the guest as it was sent; null if unknown'),
+        phone: shown.textOrNull('Telephone number of the guest, as sent; null if unknown'),
         country: shown.textOrNull(
           'Two-letter country code of the guest; null if it cannot be determined',
           'country',
@@ -178,23 +187,28 @@ export const BookingDetail = named(
     pricing: responseObject(
       {
         currency,
-        total: shown.number('Total price in major units'),
+        total: shown.number('Total price, in major units'),
         total_local: nullableTotal(),
-        security_deposit: shown.number('Security deposit in major units, not part of the total'),
+        security_deposit: shown.number('Security deposit, in major units; not included in the total'),
       },
       'Price',
     ),
     cancellation_reason: cancellationReason(),
-    notes: shown.textOrNull('What the guest asked for when booking; null for nothing'),
-    erased_at: shown.timestampOrNull('When what it held of its guest was erased; null for all others'),
-    meta: responseObject({ version, created_at, updated_at }, 'When it was created and changed'),
+    notes: shown.textOrNull('Special requests made by the guest when booking; null if there were none'),
+    erased_at: shown.timestampOrNull(
+      "Time at which the guest's data in the booking was erased; null if it has not been erased",
+    ),
+    meta: responseObject(
+      { version, created_at, updated_at },
+      'Version and times of creation and last change',
+    ),
   }),
 )
 export type BookingDetail = Static<typeof BookingDetail>
 
 function nullableTotal() {
   return Type.Union([Type.Number(), Type.Null()], {
-    description: 'The same as `total`; null if it cannot be converted',
+    description: 'Same as `total`; null if it cannot be converted',
   })
 }
 
@@ -203,7 +217,7 @@ export const BookingInFull = responseObject({ Booking: BookingDetail }, 'The boo
 
 const maxStayNights = 1095
 
-/** Returns the reason why two dates are not a valid stay (decisions §6): at most one problem, at `checkout_at`. */
+/** Checks whether two dates form a valid stay (decisions §6). Returns at most one problem, at `checkout_at`. */
 function stayProblems(checkinAt: string, checkoutAt: string): Problem[] {
   const nights = daysBetween(checkinAt, checkoutAt)
   const path = 'checkout_at'

@@ -10,7 +10,7 @@ import type { StoredBooking } from './model.ts'
 import type { Booking, BookingDetail } from './schema.ts'
 import { toStatusWord } from './status.ts'
 
-/** Returns `BK-` and the id, shown as `booking_no` and `booking_reference`. */
+/** Returns `BK-` followed by the id, shown as `booking_no` and `booking_reference`. */
 export function bookingReference(id: number): string {
   return `BK-${id}`
 }

@@ -84,7 +84,7 @@ export async function findBooking(
   return booking
 }
 
-/** Returns a user's bookings, in order of their ids. */
+/** Returns a user's bookings, ordered by id. */
 export function findBookingsOfUser(
   db: Db,
   hostId: number,
@@ -119,7 +119,7 @@ export function findNewestBooking(
 }
 
 /**
- * Returns a booking by its id alone, for administrators, who are not limited to one host.
+ * Returns the booking with this id from any host, for administrators.
  *
  * @throws DomainError `not_found`
  */
@@ -129,7 +129,7 @@ export async function findBookingOfAnyHost(db: Db, id: number): Promise<StoredBo
   return booking
 }
 
-/** Conditions of a feed query on a host's bookings, except for their version. */
+/** Conditions of a feed query on a host's bookings, apart from the version range. */
 export interface ChangeFilter {
   host_id: number
   listing_id?: number
@@ -151,8 +151,8 @@ const changeColumns = {
 export type BookingChange = Pick<StoredBooking, Exclude<keyof typeof changeColumns, '_id'>>
 
 /**
- * Returns bookings after a version, in version order. Uses the driver directly because mongoose would only cast values
- * that are already typed, which makes up a sixth of an idle poll's cost.
+ * Returns bookings after a version, in version order. Uses the driver directly, because mongoose would spend a sixth of
+ * an idle poll's cost on casting values that are already typed.
  */
 export function findChanges(
   db: Db,

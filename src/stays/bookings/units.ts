@@ -20,13 +20,12 @@ export function nightsOf({ checkin_at, checkout_at }: Pick<Stay, 'checkin_at' | 
 }
 
 /**
- * The units of a room type on one night. `available` and `left` are null if no row covers the night, which leaves it
- * open.
+ * The units of a room type on one night. If no row covers the night, it is open, and `available` and `left` are null.
  */
 export interface UnitNight {
   date: string
   available: number | null
-  /** Active stays that count against `available`. */
+  /** Number of active stays that count against `available`. */
   booked: number
   left: number | null
 }

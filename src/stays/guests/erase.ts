@@ -103,8 +103,8 @@ export async function eraseGuest(context: Context, user: StoredUser): Promise<vo
 }
 
 /**
- * Marks the guest as being erased. Like every booking, it advances the host's clock first, so that the later of an
- * erasure and a booking sees the other.
+ * Marks the guest as being erased. An erasure and a booking both advance the host's clock first, so the later of the
+ * two sees the other.
  */
 async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser): Promise<void> {
   const { host_id, id } = user

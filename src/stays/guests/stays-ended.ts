@@ -10,8 +10,8 @@ import { openStays } from './erase.ts'
 const usersAtOnce = 200
 
 /**
- * Yields the guests whose last stay ended before a day, for one host or all hosts, in order of their ids. Guests with
- * an open stay and erased guests are left out.
+ * Yields the guests whose last stay ended before a day, for one host or all hosts, ordered by id. Guests with an open
+ * stay and erased guests are left out.
  *
  * @param before the day, `YYYY-MM-DD`
  */
@@ -34,8 +34,8 @@ export async function* guestsEndedBefore(
 }
 
 /**
- * Returns the day on which a guest's last stay ended. A cancelled stay ended on the day it was cancelled. For a guest
- * without bookings, it is the day on which they were created.
+ * Returns the day on which a guest's last stay ended. A cancelled stay counts as ended on the day it was cancelled. For
+ * a guest without bookings, returns the day on which the guest was created.
  */
 function lastDay({ created_at }: StoredUser, bookings: StoredBooking[]): string {
   const days = bookings.map(({ status, checkout_at, canceled_at }) =>

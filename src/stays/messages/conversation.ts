@@ -39,7 +39,7 @@ export async function sendAsHost(
 }
 
 /**
- * Replies to the host in the guest's name, for administrators and the sandbox.
+ * Replies to the host on the guest's behalf, for administrators and the sandbox.
  *
  * @param find looks up the booking
  * @param also makes additional writes in the message's transaction
@@ -59,8 +59,8 @@ export async function replyAsGuest(
 
 /**
  * Prepares to store a message. If the same side sent the same text within the window, the first message is returned
- * instead (decisions §10). The look-up and the insert share a transaction that advances the conversation, so concurrent
- * identical sends take turns, and a crash leaves either the message or nothing.
+ * instead (decisions §10). The lookup and the insert share a transaction that increments the send counter, so
+ * concurrent identical sends run one at a time, and a crash leaves either the message or nothing.
  */
 async function prepareSend(
   { db, clock, config, ids }: Context,
@@ -93,7 +93,7 @@ async function prepareSend(
 /**
  * Closes or reopens a booking's conversation, for administrators and the sandbox.
  *
- * @throws DomainError `conflict` if an erased guest's conversation would be reopened
+ * @throws DomainError `conflict` on an attempt to reopen an erased guest's conversation
  */
 export async function setConversationClosed(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,

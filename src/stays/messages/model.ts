@@ -41,9 +41,9 @@ const conversationFields = {
   host_id: number,
   booking_id: number,
   closed_at: momentOrNull,
-  /** Number of sends, advanced by each one so that sends to one conversation take turns. */
+  /** Send counter. Every send increments it, so concurrent sends to one conversation run one at a time. */
   sends: { ...number, default: 0 },
-  /** When the guest was erased, after which the conversation stays closed; null if the guest was not erased. */
+  /** Time at which the guest was erased; null if they were not. An erased guest's conversation stays closed. */
   erased_at: momentOrNull,
 }
 

@@ -44,12 +44,12 @@ export function messageRoutes(
         response: {
           200: PageEnvelope(
             responseObject(
-              { messages: shown.list('Messages of this page, oldest first', Message) },
+              { messages: shown.list('Messages on this page, oldest first', Message) },
               'The messages',
             ),
           ),
         },
-        detail: { operationId: 'listMessages', summary: 'Read the messages of a booking' },
+        detail: { operationId: 'listMessages', summary: 'List the messages of a booking' },
       },
     )
     .post(
@@ -65,7 +65,7 @@ export function messageRoutes(
       {
         access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
-        response: { 201: Envelope(responseObject({ message: Message }, 'The message as it was stored')) },
+        response: { 201: Envelope(responseObject({ message: Message }, 'Message as stored')) },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
       },
     )

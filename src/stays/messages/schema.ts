@@ -11,10 +11,11 @@ export const MessageCreate = named(
       {
         text: requiredText(maxText, {
           trims: true,
-          description: 'Text of the message, trimmed; the same text again within a minute is not sent twice',
+          description:
+            'Text of the message, trimmed; the same text sent again within a minute is not delivered twice',
         }),
       },
-      { description: 'The message to the guest' },
+      { description: 'Message to the guest' },
     ),
   }),
 )
@@ -24,10 +25,12 @@ export const Message = named(
   'Message',
   responseObject({
     id: shown.integer('Id of the message', 'id'),
-    sender: shown.word('Who sent it', 'guest', 'host'),
-    sender_name: shown.text('Name of the sender when it was sent'),
+    sender: shown.word('Side that sent the message', 'guest', 'host'),
+    sender_name: shown.text('Name of the sender at the time of sending'),
     text: shown.text('Text of the message'),
-    is_seen: shown.boolean('Whether the message has been seen; reading it here does not change that'),
+    is_seen: shown.boolean(
+      'Whether the message has been seen; reading it through this API does not mark it as seen',
+    ),
   }),
 )
 export type Message = Static<typeof Message>
@@ -37,11 +40,14 @@ export const MessageItem = named(
   'NewMessage',
   responseObject({
     ...Message.properties,
-    booking_id: shown.integer('Id of the booking whose conversation it belongs to', 'id'),
-    listing_id: shown.integer('Id of the listing of that booking', 'id'),
-    sent_at: shown.timestamp('When it was sent'),
-    version: shown.text('Version of this message, in UTC; pass the last one as `updated_after`', 'version'),
-    erased_at: shown.timestampOrNull('When its text was erased; null for all others'),
+    booking_id: shown.integer('Id of the booking that the message belongs to', 'id'),
+    listing_id: shown.integer("Id of the booking's listing", 'id'),
+    sent_at: shown.timestamp('Time at which the message was sent'),
+    version: shown.text(
+      'Version of this message, in UTC; pass the last version received as `updated_after`',
+      'version',
+    ),
+    erased_at: shown.timestampOrNull('Time at which the text was erased; null if it has not been erased'),
   }),
 )
 export type MessageItem = Static<typeof MessageItem>

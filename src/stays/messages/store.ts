@@ -24,7 +24,7 @@ export async function findMessages(
   return { rows, total }
 }
 
-/** Conditions of a feed query on a host's messages, except for their version. */
+/** Conditions of a feed query on a host's messages, apart from the version range. */
 export type MessageFilter = Pick<StoredMessage, 'host_id'> &
   Partial<Pick<StoredMessage, 'booking_id' | 'sender'>>
 
@@ -116,7 +116,10 @@ export async function insertFirstMessage(
   await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, erased_at: null, ...message })
 }
 
-/** Advances a conversation stored by {@link ensureConversation}, so that sends to it take turns. */
+/**
+ * Increments the send counter of a conversation stored by {@link ensureConversation}, so concurrent sends run one at a
+ * time.
+ */
 export async function advanceConversation(
   db: Db,
   session: Session,
@@ -134,8 +137,8 @@ export async function advanceConversation(
  */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   if (await conversationModel(db).exists(conversation)) return
-  // Repeated if another process inserts the document first: the repeat finds the document and is acknowledged once a
-  // majority has it, so every later transaction sees it.
+  // If another process inserts the document first, the retry finds it and is acknowledged once a majority has it, so
+  // every later transaction sees it.
   await retryDuplicate(() =>
     conversationModel(db)
       .updateOne(conversation, { $setOnInsert: { closed_at: null, sends: 0 } }, { upsert: true })
@@ -172,7 +175,7 @@ export async function closeErased(
   await collection.updateOne({ ...conversation, erased_at: null }, { $set: { erased_at: now } }, { session })
 }
 
-/** Returns up to `limit` messages of a conversation that are not erased yet, in order of their ids. */
+/** Returns up to `limit` messages of a conversation that are not erased yet, ordered by id. */
 export function findUnerased(
   db: Db,
   session: Session,

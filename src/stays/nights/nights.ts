@@ -10,7 +10,7 @@ import type { NightsQuery } from './schema.ts'
 const maxNights = 20_000
 
 /**
- * Returns the units of one or all room types of a listing, night by night: by listing id, then by room type id.
+ * Returns the nightly units of one or all of a listing's room types, keyed by listing id, then by room type id.
  *
  * @throws DomainError `not_found` for another host's listing or room type; `validation` for too many nights
  */

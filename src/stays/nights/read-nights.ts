@@ -4,10 +4,10 @@ import { inSnapshot } from '../../platform/mongo/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
 import { type Nights, type UnitNight, unitsByNight } from '../bookings/units.ts'
 
-/** Number of room types read in one snapshot, so that the snapshot's transaction does not grow with the listing. */
+/** Number of room types read in one snapshot. This bound keeps the transaction from growing with the listing. */
 const roomTypesAtOnce = 20
 
-/** Returns the units of a host's room types, night by night, by the rule that also refuses bookings (decisions §20). */
+/** Returns the nightly units of a host's room types, by the same rule that refuses bookings (decisions §20). */
 export async function readNights(
   db: Db,
   hostId: number,

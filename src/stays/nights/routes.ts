@@ -17,7 +17,7 @@ export function nightRoutes(app: AppContext) {
         access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
         query: NightsQuery,
         response: { 200: Envelope(NightsByRoomType) },
-        detail: { operationId: 'getNights', summary: 'Read how many units are left on each night' },
+        detail: { operationId: 'getNights', summary: 'Read the number of units left on each night' },
       },
     )
 }

@@ -15,11 +15,11 @@ import {
 export const NightsQuery = requestObject(
   {
     listing_id: requiredIdInQuery('The listing', '2001'),
-    room_type_id: idInQuery('Only this room type of the listing', '3001'),
+    room_type_id: idInQuery('Id of a room type of the listing; all of its room types if absent', '3001'),
     start_date: date({ whenBlank: 'required', description: 'First night', example: '2027-01-01' }),
     end_date: date({
       whenBlank: 'required',
-      description: 'Last night, included; at most 366 nights, and 20,000 over all room types',
+      description: 'Last night, inclusive; at most 366 nights, and at most 20,000 summed over all room types',
       example: '2027-01-31',
     }),
   },
@@ -31,17 +31,17 @@ export type NightsQuery = Static<typeof NightsQuery>
 const Night = named(
   'Night',
   responseObject({
-    date: shown.date('The night, by its first day'),
+    date: shown.date('Date on which the night begins'),
     available: shown.integerOrNull(
-      'Units of the range that covers the night; null where no range does, which leaves it open',
+      'Number of units in the range that covers the night; null if no range covers it, in which case the night is open',
       'count',
     ),
     booked: shown.integer(
-      'Active stays that are subtracted: those made since the range was written, or all without one',
+      'Number of active stays made since the range was written, or of all active stays if no range covers the night',
       'count',
     ),
     left: shown.integerOrNull(
-      'What is left: a booking is refused at 0; null where no range covers the night',
+      'Number of units left; bookings are refused at 0 or below; null if no range covers the night',
     ),
   }),
 )
@@ -51,8 +51,8 @@ export const NightsByRoomType = responseObject(
   {
     nights: Type.Record(
       Type.String(),
-      Type.Record(Type.String(), Type.Array(Night), { description: 'Nights by room type id' }),
-      { description: 'By listing id, then by room type id: the nights, in order' },
+      Type.Record(Type.String(), Type.Array(Night), { description: 'Nights keyed by room type id' }),
+      { description: 'Nights in order, keyed by listing id, then by room type id' },
     ),
   },
   'Units left',
@@ -61,7 +61,7 @@ export const NightsByRoomType = responseObject(
 /** Maximum number of nights in one request's date range (decisions §20). */
 const maxNights = 366
 
-/** Returns the problems with a query's first and last night: at most one, at `end_date`. */
+/** Checks a query's first and last night. Returns at most one problem, at `end_date`. */
 export function nightsProblems(start: string, end: string): Problem[] {
   const path = 'end_date'
   if (end < start) return [{ path, code: 'invalid', message: '"end_date" must not be before "start_date"' }]

@@ -8,7 +8,7 @@ export function isErasedAddress(email: string): boolean {
   return email.toLowerCase().endsWith(`@${erasedDomain}`)
 }
 
-/** Name of an erased guest, including as the sender of messages. */
+/** Name of an erased guest, also shown as the sender of their messages. */
 export const erasedName = 'Erased guest'
 
 /** Returns the values that replace an erased guest's personal data (decisions §26). */

@@ -14,7 +14,7 @@ const fields = {
   id: number,
   host_id: number,
   email: text,
-  /** Hash that stands for the address in indexes. */
+  /** Hash that represents the address in indexes. */
   email_key: text,
   /** argon2id hash, or null for an account without a password. */
   password_hash: textOrNull,
@@ -33,9 +33,9 @@ const fields = {
   meta: mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
   created_at: moment,
   updated_at: moment,
-  /** When the guest's erasure began, after which they cannot book; null if no erasure has begun. */
+  /** Time at which the guest's erasure began; null if none has begun. The guest cannot book after it. */
   erasing_at: momentOrNull,
-  /** When all of the guest's personal data was overwritten; null if it was not. */
+  /** Time at which the guest's personal data was overwritten; null if it has not been. */
   erased_at: momentOrNull,
 }
 

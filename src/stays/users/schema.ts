@@ -16,13 +16,13 @@ import {
 
 /** Field descriptions shared by the request and the response. */
 const about = {
-  email: 'E-mail address, trimmed and in lower case; unique among the users of the host',
-  first_name: 'First name; title-cased if it is all in upper or all in lower case',
-  last_name: 'Last name; title-cased if it is all in upper or all in lower case',
-  phone: 'Telephone number as the guest writes it; null if unknown',
-  date_of_birth: 'Date of birth, in the past; null if unknown',
-  gender: 'Gender, any word; null if unknown',
-  country: 'Country as a name or two-letter code; null if unknown',
+  email: "E-mail address, trimmed and in lower case; unique among the host's users",
+  first_name: 'First name; title-cased if it is all upper case or all lower case',
+  last_name: 'Last name; title-cased if it is all upper case or all lower case',
+  phone: 'Telephone number as written by the guest; null if unknown',
+  date_of_birth: 'Date of birth; must be in the past; null if unknown',
+  gender: 'Gender (any word); null if unknown',
+  country: 'Country, as a name or a two-letter code; null if unknown',
   city: 'City; null if unknown',
   timezone: 'IANA time zone; `UTC` if null or absent',
   language: 'Short language code; `en` if null or absent',
@@ -35,7 +35,7 @@ export const UserCreate = named(
     email: requiredText(255, { format: 'email', trims: true, description: about.email }),
     password: optional(
       text(128, { minLength: 8, whenBlank: 'min' }),
-      'Password of the account, 8 to 128 characters, never shown again; null for an account without one',
+      'Password of the account, 8 to 128 characters; never shown again; null for an account without a password',
     ),
     first_name: requiredText(255, { description: about.first_name }),
     last_name: requiredText(255, { description: about.last_name }),
@@ -50,7 +50,7 @@ export const UserCreate = named(
 )
 export type UserCreate = Static<typeof UserCreate>
 
-/** Refuses a date of birth that is today or later by the environment's clock. */
+/** Reports a date of birth that is today or later by the environment's clock. */
 export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
   const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
   return isDay && date_of_birth >= toDay(now)
@@ -63,7 +63,7 @@ export const User = named(
   'User',
   responseObject({
     user_id: shown.integer('Id of the user', 'id'),
-    name: shown.text('First and last name, formatted'),
+    name: shown.text('Formatted first and last name'),
     email: shown.text(about.email, 'email'),
     first_name: shown.text(about.first_name),
     last_name: shown.text(about.last_name),
@@ -74,17 +74,19 @@ export const User = named(
     city: shown.textOrNull(about.city),
     timezone: shown.text(about.timezone),
     language: shown.text(about.language),
-    status: shown.integer('Status of the account: 1 is active', 'id'),
+    status: shown.integer('Status of the account: 1 for active', 'id'),
     role_name: shown.word('Role of the account', 'user'),
     lifecycle: shown.word('Lifecycle of the account', 'subscriber'),
-    email_verified_at: shown.timestampOrNull('When the address was verified; null if it has not been'),
-    login_at: shown.timestamp('Last login; the time of creation before the first one'),
-    login_amount: shown.integer('Number of logins, 1 on creation', 'count'),
-    login_ip: shown.text('Client address that the account was created from'),
-    source: shown.word('Where the account comes from', 'api'),
-    api_created: shown.boolean('Whether it was created through this interface'),
-    created_at: shown.timestamp('When the account was created'),
-    updated_at: shown.timestamp('When the account was last changed'),
+    email_verified_at: shown.timestampOrNull(
+      'Time at which the e-mail address was verified; null if it has not been verified',
+    ),
+    login_at: shown.timestamp('Time of the last login; time of creation if there has been no login'),
+    login_amount: shown.integer('Number of logins; 1 on creation', 'count'),
+    login_ip: shown.text('IP address of the client that created the account'),
+    source: shown.word('Source of the account', 'api'),
+    api_created: shown.boolean('Whether the account was created through this API'),
+    created_at: shown.timestamp('Time at which the account was created'),
+    updated_at: shown.timestamp('Time at which the account was last changed'),
   }),
 )
 export type User = Static<typeof User>

@@ -34,8 +34,8 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
 }
 
 /**
- * Refuses a user whose erasure has begun, in the transaction of a write that would store data about them. The write and
- * the erasure both advance the host's clock first, so the later of the two sees the other.
+ * Refuses a user whose erasure has begun. Call it in the transaction of any write that stores data about the user. The
+ * write and the erasure both advance the host's clock first, so the later of the two sees the other.
  *
  * @throws DomainError `validation` at `user_id`
  */
@@ -49,14 +49,14 @@ function erased() {
   return invalidField('user_id', '"user_id" is a guest who was erased')
 }
 
-/** Returns all hosts' users with an address, for administrators. */
+/** Returns the users with this e-mail address across all hosts, for administrators. */
 export function findUsersByEmail(db: Db, email: string): Promise<StoredUser[]> {
   const filter = { email_key: indexKey(email.toLowerCase()) as string, email: email.toLowerCase() }
   return userModel(db).find(filter).sort({ host_id: 1, id: 1 }).lean()
 }
 
 /**
- * Returns a user by its id alone, for administrators, who are not limited to one host.
+ * Returns the user with this id from any host, for administrators.
  *
  * @throws DomainError `not_found`
  */
@@ -66,7 +66,7 @@ export async function findUserOfAnyHost(db: Db, id: number): Promise<StoredUser>
   return user
 }
 
-/** Returns a page of users after an id, of one host or of all, in order of their ids. Erased users are left out. */
+/** Returns a page of one host's or all hosts' users after an id, ordered by id. Erased users are left out. */
 export function findUsersAfter(
   db: Db,
   { hostId, after, limit }: { hostId: number | undefined; after: number; limit: number },
@@ -75,7 +75,7 @@ export function findUsersAfter(
   return userModel(db).find(filter).sort({ id: 1 }).limit(limit).lean()
 }
 
-/** Records that a user's erasure has begun, unless it is already recorded. */
+/** Records that a user's erasure has begun, unless this has already been recorded. */
 export async function markErasing(
   db: Db,
   session: Session,
@@ -86,7 +86,7 @@ export async function markErasing(
   await userModel(db).collection.updateOne(filter, { $set: { erasing_at: now } }, { session })
 }
 
-/** Overwrites a user's personal data, unless it is already overwritten. */
+/** Overwrites a user's personal data, unless it has already been overwritten. */
 export async function overwriteUser(
   db: Db,
   { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,

@@ -18,11 +18,11 @@ import { note, print, record } from '../../../output.ts'
 import { parseCount, parseDuration } from '../../../values.ts'
 import { type Act, administer } from '../administer.ts'
 
-/** Default distance by which versions and ids are moved ahead. */
+/** Default distance by which versions and ids move ahead. */
 export const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
 
 const maxSeconds = 365 * 86_400
-/** Maximum of `--ids`, which keeps ids far below 2^53 however often a database is restored. */
+/** Maximum value of `--ids`. It keeps ids far below 2^53 no matter how often a database is restored. */
 const maxIds = 1_000_000_000
 
 /** The changes made to a restored database. */
@@ -32,9 +32,10 @@ export interface MadeSafe extends SkippedPast {
 }
 
 /**
- * Makes a restored database safe to serve. Moves both databases ahead, because the sandbox's versions and ids matter as
- * much to the partners who test with them. A restore also brings back deleted webhooks and replaced secrets, so all
- * webhooks are turned off until their partners turn them on, and secrets that a rotation was replacing become invalid.
+ * Makes a restored database safe to serve. Moves versions and ids ahead in both databases, because those of the sandbox
+ * matter just as much to the partners who test with them. A restore also brings back deleted webhooks and replaced
+ * secrets. All webhooks are therefore turned off until their partners turn them on, and secrets that a rotation was
+ * replacing become invalid.
  */
 export async function makeSafe(
   { db, clock }: Act,
@@ -55,7 +56,7 @@ async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<num
   return all.length
 }
 
-/** Returns the changes as the commands print them. */
+/** Converts the changes to the record that the commands print. */
 export function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: MadeSafe) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
   return {
@@ -103,7 +104,7 @@ export const afterRestore = command({
     if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
-    // A running process has ids and clocks in memory.
+    // A running process holds ids and clocks in memory.
     if (!mongodbUrl) await requireUnserved(dataDir)
     await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
     const move = (act: Act) => makeSafe(act, { seconds, ids })

@@ -18,7 +18,7 @@ export function requireEmbedded(): { dataDir: string } {
   return { dataDir }
 }
 
-/** @throws UsageError for a blank name, which would be the current folder */
+/** @throws UsageError for a blank name, which would mean the current folder */
 export function readFolder(text: string): string {
   if (text.trim() === '') throw new UsageError('Name a folder')
   return resolve(text)

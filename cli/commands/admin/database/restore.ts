@@ -14,7 +14,7 @@ import { type Act, type Administration, administer, withDatabase } from '../admi
 import { adviseOperator, defaultDistance, makeSafe, toRecord } from './after-restore.ts'
 import { readFolder, requireEmbedded } from './backup.ts'
 
-/** Reads the high-water marks of the data that is replaced; undefined if there is none, or it cannot be read. */
+/** Reads the high-water marks of the data to be replaced; undefined if there is no data, or it cannot be read. */
 function readBefore() {
   const read = async ({ db }: Administration) => ({
     live: await readHighWaterMarks(db),

@@ -9,7 +9,7 @@ const fields = {
   expires_at: moment,
 }
 
-/** The job of one rates write. It is applied by the transaction that accepts it. */
+/** A rates-write job. The transaction that accepts the write also applies it. */
 export type RateJob = Stored<typeof fields>
 
 const schema = schemaOf(fields)

@@ -51,7 +51,7 @@ export function rateRoutes(app: AppContext) {
       {
         access: { permission: 'listings.write', provider: true, errors: ['not_found'] },
         response: { 200: Envelope(RateJobView) },
-        detail: { operationId: 'getRateJob', summary: 'Read what became of a rates write' },
+        detail: { operationId: 'getRateJob', summary: 'Read the status of a rates write' },
       },
     )
 }
@@ -60,7 +60,7 @@ function acceptance(context: ResponseContext, jobId: number) {
   return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
 }
 
-/** Serializes the job of a rates write (decisions §20). */
+/** Serializes a rates-write job (decisions §20). */
 export function serializeRateJob({ id, items, applied_at }: RateJob): RateJobView {
   const at = toTimestamp(applied_at)
   return { id, status: 'applied', errors: [], accepted_at: at, applied_at: at, items }

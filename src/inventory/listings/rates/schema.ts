@@ -19,15 +19,18 @@ const RateItem = named(
     listing_id: idInBody('Id of the listing'),
     room_type_id: idInBody('Id of a room type of that listing'),
     base_price: described(
-      'Price of a month without a price of its own, in major units',
+      'Price for months that have no price of their own, in major units',
       money({ belowMinimum: 'invalid' }),
     ),
     currency: optional(
       text(64, { format: 'currency' }),
-      "ISO currency code, which must equal the listing's currency; null or absent means the listing's currency",
+      "ISO currency code, which must match the listing's currency; defaults to that currency if null or absent",
     ),
     ...monthlyPrices((month) =>
-      optional(money(), `Price of ${month} in major units; null clears it, absent keeps it`),
+      optional(
+        money(),
+        `Price for ${month}, in major units; null clears the price, and an absent field keeps it`,
+      ),
     ),
   }),
 )
@@ -38,21 +41,23 @@ export const RatesAccepted = Envelope(Confirmation, {
   job_id: shown.integer('Id of the job that applies the rates', 'id'),
 })
 
-/** The job of a rates write (decisions §20). */
+/** A rates-write job (decisions §20). */
 export const RateJobView = named(
   'RateJob',
   responseObject({
-    id: shown.integer('Id of the job: the `meta.job_id` of the write', 'id'),
+    id: shown.integer('Id of the job, returned as `meta.job_id` by the write', 'id'),
     status: shown.word(
-      'Whether the rates are still waiting, are applied and visible to everybody, or have failed as a whole',
+      'Status of the job: the rates are waiting, have been applied and are visible to everyone, or failed as a whole',
       'waiting',
       'applied',
       'failed',
     ),
-    errors: shown.list('Why it failed, by item; empty otherwise', ProblemShown),
-    accepted_at: shown.timestamp('When the write was accepted'),
-    applied_at: shown.timestampOrNull('When it was applied; null if it is not'),
-    items: shown.integer('How many items the write had', 'count'),
+    errors: shown.list('Problems that made the job fail, by item; empty if it has not failed', ProblemShown),
+    accepted_at: shown.timestamp('Time at which the write was accepted'),
+    applied_at: shown.timestampOrNull(
+      'Time at which the rates were applied; null if they have not been applied',
+    ),
+    items: shown.integer('Number of items in the write', 'count'),
   }),
 )
 export type RateJobView = Static<typeof RateJobView>

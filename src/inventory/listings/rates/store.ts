@@ -2,10 +2,10 @@ import { notFound } from '../../../core/errors.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
 import { type RateJob, rateJobModel } from './model.ts'
 
-/** Time for which a job is kept after it ends (decisions §20). */
+/** Retention time of a finished job (decisions §20). */
 const keptMilliseconds = 24 * 3_600_000
 
-/** Stores the job of a rates write, in its transaction. */
+/** Stores a rates-write job in the write's transaction. */
 export async function insertRateJob(
   db: Db,
   session: Session,
@@ -18,7 +18,7 @@ export async function insertRateJob(
 /**
  * Returns the host's job with this id.
  *
- * @throws DomainError `not_found`, including for an undefined id and for a job that ended a day ago
+ * @throws DomainError `not_found`, including for an undefined id and for a job that ended at least a day ago
  */
 export async function findRateJob(
   db: Db,

@@ -16,8 +16,8 @@ import { insertRateJob } from './store.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
- * Prepares a write of a host's rates (decisions §8). It takes turns with other writes to the host's listings and does
- * not delay bookings. When run, it returns the id of its job, which is applied by then.
+ * Prepares a write of a host's rates (decisions §8). Writes to the host's listings run one at a time and do not delay
+ * bookings. When run, it returns the id of its job, which has been applied by then.
  *
  * @throws DomainError when run: `forbidden` (another host's listings), `invalid_ids` (room types), `validation`
  * (currency)
@@ -72,7 +72,7 @@ function unknownRoomType(index: number): Problem {
   return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }
 }
 
-/** Reports a rate in another currency, which would be charged as if it were in the listing's currency. */
+/** Reports a rate in another currency, because it would be charged as if it were in the listing's currency. */
 function currencyProblem(
   { listing_id, currency }: RateItem,
   index: number,

@@ -29,7 +29,7 @@ export interface Envelope<T> {
 export interface Asking {
   environment?: Environment
   query?: Record<string, string | string[]>
-  /** The page sends the request on its own, so one request stays reserved for the partner. */
+  /** True if the page sends the request on its own. Such requests leave one per minute for the partner. */
   isBackground?: boolean
   signal?: AbortSignal
 }
@@ -44,7 +44,7 @@ export class Api {
     if (!/^[!-~]+$/.test(key)) throw new ApiError('This is not an API key', null)
   }
 
-  /** Returns the service's current time, because this machine's clock may differ. */
+  /** Returns the service's current time, which may differ from this machine's clock. */
   now(): number {
     return Date.now() + this.ahead
   }

@@ -5,7 +5,7 @@ import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { DocsLink, Panel, Shown } from './parts.tsx'
 
-/** Polling interval that keeps all background requests together within the page's limit. */
+/** Polling interval. At this rate, all background requests together stay within the page's limit. */
 const whileRunningMilliseconds = 15_000
 const otherwiseMilliseconds = 300_000
 
@@ -50,7 +50,10 @@ async function follow(
   }
 }
 
-/** Returns true while a certification runs. The page must not read the sandbox's feed then, as this would be graded. */
+/**
+ * Returns true while a certification runs. Meanwhile the page must not read the sandbox's feed, because those reads
+ * would be graded.
+ */
 export function isRunning(certifications: CertificationView[] | null): boolean {
   return certifications?.[0]?.status === 'running'
 }

@@ -10,7 +10,7 @@ const path = '/integrations/provider_one/bookings'
 const shownChanges = 50
 /** Minimum interval between polls while changes keep arriving. */
 const betweenWaitsMilliseconds = 20_000
-/** Delay before the first poll, because a partner who is still choosing what to look at does not need new changes. */
+/** Delay before the first poll. A partner who is still choosing what to look at does not need new changes. */
 const beforeFirstWaitMilliseconds = 5000
 const afterFailureMilliseconds = 30_000
 
@@ -74,7 +74,7 @@ type Read = (query: Record<string, string>) => Promise<{
   meta: { pagination?: { last_page?: number } }
 }>
 
-/** Reads the feed's last changes. The last page is seldom full, so the page before it supplies the rest. */
+/** Reads the feed's last changes. The last page is rarely full, so the page before it supplies the rest. */
 async function readLatest(read: Read): Promise<FeedItem[]> {
   const per_page = String(shownChanges)
   const pageOf = async (page: number) => (await read({ per_page, page: String(page) })).data.Bookings
@@ -101,7 +101,7 @@ function latest(rows: FeedItem[]): FeedItem[] {
 
 function ChangeTable({ rows }: { rows: FeedItem[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scrolls tall" tabIndex={0} aria-label="Latest changes as a table" aria-live="polite">
       <table>
         <thead>

@@ -5,7 +5,7 @@ import { type Bar, kinds } from './traffic.ts'
 const height = 220
 
 /**
- * Draws stacked bars and, as a dashed line, the number of requests that the rate limit allows per bar.
+ * Draws stacked bars, and a dashed line at the number of requests that the rate limit allows per bar.
  *
  * @returns a function that removes the chart
  */
@@ -44,7 +44,7 @@ export function drawChart(
   }
 }
 
-/** The kinds in drawing order, tallest bars first, because each kind is drawn over the kinds stacked on it. */
+/** The kinds in drawing order. The tallest bars come first because each kind is drawn over those stacked on it. */
 const drawn = [...kinds].reverse()
 
 function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): uPlot.AlignedData {

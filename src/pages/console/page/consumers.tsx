@@ -7,7 +7,7 @@ import { DocsLink, Nothing, Shown } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
 
-/** Loads the consumers of both feeds, the consumer with the oldest pending change first. */
+/** Loads both feeds' consumers, sorted by their oldest pending change, oldest first. */
 async function loadConsumers(api: Api, environment: Environment, turn: Turn): Promise<ConsumerRow[]> {
   const feeds = ['bookings', 'messages'] as const
   const lists = await Promise.all(
@@ -21,7 +21,7 @@ async function loadConsumers(api: Api, environment: Environment, turn: Turn): Pr
   return lists.flat().sort((one, other) => age(one).localeCompare(age(other)))
 }
 
-/** Shows the consumers of the feeds and how far each is behind. */
+/** Shows the feeds' consumers and how far behind each one is. */
 export function Consumers({ api, environment }: { api: Api; environment: Environment }) {
   const load = useCallback((turn: Turn) => loadConsumers(api, environment, turn), [api, environment])
   const loaded = useLoaded(load)
@@ -43,7 +43,7 @@ function NoConsumers() {
 
 function ConsumerTable({ rows }: { rows: ConsumerRow[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scrolls" tabIndex={0} aria-label="Consumers as a table">
       <table>
         <thead>

@@ -83,7 +83,7 @@ function Failed({ api, newest, environment }: { api: Api; newest: Failures; envi
   )
 }
 
-/** @param among number of failures searched so far; null if there are no more */
+/** @param among number of failures searched so far; null if all have been searched */
 function NoFailures({ environment, among }: { environment: Environment; among: number | null }) {
   const where = environment === 'sandbox' ? 'to the sandbox' : 'on live data'
   if (among === null) return <Nothing>No failed requests {where}.</Nothing>
@@ -94,7 +94,7 @@ function NoFailures({ environment, among }: { environment: Environment; among: n
   )
 }
 
-/** Adds the newest failures to the list; if there may be a gap between the two, the newest replace the list. */
+/** Adds the newest failures to the list, or replaces the list if some failures in between may be missing. */
 function withNewest(seen: Failures, newest: Failures): Failures {
   const known = new Set(seen.rows.map(({ id }) => id))
   const isConnected = newest.next === null || newest.rows.some(({ id }) => known.has(id))

@@ -27,7 +27,8 @@ const refreshMilliseconds = 60_000
 /**
  * Loads data immediately and then every minute while the page is visible.
  *
- * @param load sends the requests. It must always be the same function, so pass its subject as the component's `key`.
+ * @param load sends the requests. It must be the same function on every render, so pass its subject as the component's
+ * `key`.
  * @param initial data that is already known
  */
 export function useLoaded<T>(

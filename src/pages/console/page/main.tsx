@@ -16,7 +16,7 @@ import { SandboxPanel } from './sandbox-panel.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
 import { Webhooks } from './webhooks.tsx'
 
-/** Session storage entry for the key, so that the key does not outlive the tab. */
+/** Session storage entry for the key. Session storage ends with the tab, and so does the stored key. */
 const keptKey = 'partner-console-key'
 
 function App() {
@@ -105,7 +105,7 @@ function useData<T>(api: Api, path: string) {
   return useCallback(async (turn: Turn) => (await api.get<T>(path, turn)).data, [api, path])
 }
 
-/** Returns content that needs a key that may read bookings, or the reason why it cannot be shown. */
+/** Returns `content` if the key may read bookings, otherwise a message that says why it is not shown. */
 function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
   if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
   if (key === null) return <Loading />

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Loaded } from './hooks.ts'
 
-/** A part of the page with its own heading. */
+/** A section of the page with its own heading. */
 export function Panel({ id, title, note, children }: PanelProps) {
   return (
     <section class="panel" aria-labelledby={`${id}-title`}>
@@ -65,7 +65,7 @@ function explain(status: number | null, message: string): string {
 
 const longMilliseconds = 2000
 
-/** Loading message; if loading takes long, it gives the reason. */
+/** Loading message. It explains the delay if loading takes long. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
@@ -79,7 +79,7 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   )
 }
 
-/** A link to the guide in a new tab, because only this tab holds the key. */
+/** Link that opens the guide in a new tab. Only this tab holds the key, so it must stay open. */
 export function DocsLink({ to = '/docs', children }: { to?: string; children: ComponentChildren }) {
   return (
     <a href={to} target="_blank" rel="noopener">

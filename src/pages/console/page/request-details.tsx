@@ -2,7 +2,7 @@ import type { RequestView } from '../../../access/requests/schema.ts'
 import { showAge, showTime } from './format.ts'
 import { DocsLink } from './parts.tsx'
 
-/** Scrolls expanded details into view; if they opened below the edge of the window, they would seem empty. */
+/** Scrolls expanded details into view. Details that open below the window's edge would seem empty. */
 function showWhole({ currentTarget }: Event): void {
   const details = currentTarget as HTMLDetailsElement
   if (details.open) details.scrollIntoView({ block: 'nearest' })
@@ -77,7 +77,7 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
   )
 }
 
-/** The guide's headings, by the type of error that they explain. */
+/** The guide's headings, by the error type that each one explains. */
 const headings: Record<string, string> = {
   auth_error: 'authentication',
   forbidden: 'authentication',
@@ -85,7 +85,7 @@ const headings: Record<string, string> = {
   idempotency_key_mismatch: 'safe-retries',
 }
 
-/** Returns the address of the guide's section about a type of error. */
+/** Returns the address of the guide's section on an error type. */
 export function guideFor(type: string): string {
   return `/docs#description/${headings[type] ?? 'errors'}`
 }

@@ -6,7 +6,7 @@ import type { Loaded } from './hooks.ts'
 import { Nothing, Panel, Shown } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
-/** Charts the requests of the last hour or day, by kind of response and against the rate limit. */
+/** Charts the last hour's or day's requests by kind of response, with the rate limit for comparison. */
 export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
   const [span, setSpan] = useState<Span>('hour')
   return (
@@ -33,7 +33,7 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
 
 interface TrafficProps {
   loaded: Loaded<RequestCount[]>
-  /** The current time by the service's clock. */
+  /** Current time according to the service's clock. */
   now: number
   limit: number | undefined
   retry: () => void
@@ -87,7 +87,7 @@ function Chart(props: { bars: Bar[]; span: Span; limit: number | undefined }) {
 function BarTable({ bars }: { bars: Bar[] }) {
   const rows = bars.filter((bar) => kinds.some(({ kind }) => bar[kind] > 0)).reverse()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scrolls" tabIndex={0} aria-label="Requests as a table">
       <table>
         <thead>

@@ -23,7 +23,7 @@ export interface Bar extends Record<ResponseKind, number> {
   at: number
 }
 
-/** Sums the counts of a span in equal bars, including empty bars. */
+/** Sums a time span's counts into bars of equal length, including empty bars. */
 export function toBars(counts: RequestCount[], span: Span, now: number): Bar[] {
   const { minutes, minutesPerBar } = spans[span]
   const seconds = minutesPerBar * 60

@@ -104,7 +104,7 @@ function Deliveries({ id, api, environment }: Scope & { id: number }) {
 
 function DeliveryTable({ rows }: { rows: DeliveryView[] }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <section class="scrolls" tabIndex={0} aria-label="Deliveries as a table">
       <table>
         <thead>
