@@ -1,11 +1,23 @@
-import { fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Receipt } from '../../src/stays/guests/erase.ts'
 import { readText } from '../read-text.ts'
 
-/** Appends a receipt and returns once it is on disk. */
+/**
+ * Appends a receipt and returns once it is on disk.
+ *
+ * @throws Error that tells what to do if the file can no longer be written; by then the guest's erasure has begun
+ */
 export function addReceipt(descriptor: number, receipt: Receipt): void {
-  writeSync(descriptor, `${JSON.stringify(receipt)}\n`)
-  fsyncSync(descriptor)
+  try {
+    writeSync(descriptor, `${JSON.stringify(receipt)}\n`)
+    fsyncSync(descriptor)
+  } catch (cause) {
+    const { code = 'unknown error' } = cause as NodeJS.ErrnoException
+    throw new Error(
+      `Cannot write the receipt of user ${receipt.user_id} (${code}): the user is marked as erased, but nothing is overwritten yet. Run the command again with a file that can be written`,
+      { cause },
+    )
+  }
 }
 
 /**
@@ -16,11 +28,10 @@ export function addReceipt(descriptor: number, receipt: Receipt): void {
 export function openReceipts(file: string): number {
   try {
     const descriptor = openSync(file, 'a+')
-    // Ends a line that a full disk cut off. Otherwise the next receipt would be joined to it.
-    const { size } = fstatSync(descriptor)
-    const last = Buffer.alloc(1)
-    if (size > 0 && readSync(descriptor, last, 0, 1, size - 1) === 1 && last.toString() !== '\n')
-      writeSync(descriptor, '\n')
+    // A file that opens may still be on a full disk, and no erasure may begin without a receipt. The line also ends a
+    // receipt that a full disk cut off.
+    writeSync(descriptor, '\n')
+    fsyncSync(descriptor)
     return descriptor
   } catch {
     throw new Error(`Cannot write "${file}": nothing was erased`)

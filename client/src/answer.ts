@@ -44,7 +44,9 @@ export async function readAnswer(response: Response, accepts = (_: Json) => true
       ? 'redirects to another address'
       : `answered ${status}, and not as the service does`
   const foreign = new ConnectionError(`${response.url || 'The address'} ${what}`, status, retryAfterSeconds)
-  return { error: foreign, again: status >= 400 ? againAfter(status, retryAfterSeconds) : 'if harmless' }
+  // Proxies have statuses of their own for a server that is away, such as 520 to 527.
+  const isRefusal = status >= 400 && status < 500
+  return { error: foreign, again: isRefusal ? againAfter(status, retryAfterSeconds) : 'if harmless' }
 }
 
 function isProblem(one: Json): one is Problem {

@@ -2641,13 +2641,13 @@ export interface components {
                  * @enum {string}
                  */
                 fault: "rate_limited" | "internal_error" | "bad_gateway" | "unauthorized" | "slow" | "lost_request" | "lost_response" | "cut_response" | "hint_lost" | "hint_twice" | "hint_late" | "hint_forged" | "hint_old";
-                /** @description Operation whose requests meet the fault, by its id below `/v1`; absent for all operations */
-                operation?: string;
+                /** @description Operation whose requests meet the fault, by its id below `/v1`; null or absent for all operations */
+                operation?: string | null;
                 /**
-                 * @description Event whose hints meet the fault, for a fault of hints; absent for all events
-                 * @enum {string}
+                 * @description Event whose hints meet the fault, for a fault of hints; null or absent for all events
+                 * @enum {string|null}
                  */
-                event?: "booking.changed" | "message.created";
+                event?: "booking.changed" | "message.created" | null;
                 /**
                  * @description Number of requests or hints that pass before the first fault
                  * @default 0

@@ -5,6 +5,8 @@ const maxRetryAfterSeconds = 300
 /** Upper limit for a feed, which otherwise waits as long as `Retry-After` asks. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
+/** The window of the service's own limit. A proxy may send `RateLimit` headers with a window of its own. */
+const windowSeconds = 60
 
 /** Returns the seconds to wait before the next try; undefined if the request must not be retried. */
 export function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
@@ -42,5 +44,5 @@ export function pauseFor(headers: Headers): number {
   const [, remaining] = /r=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? []
   if (quota === undefined || window === undefined || remaining === undefined) return 0
   if (Number(remaining) > Number(quota) / 2) return 0
-  return Number(window) / (Number(remaining) + 1)
+  return Math.min(windowSeconds, Number(window) / (Number(remaining) + 1))
 }

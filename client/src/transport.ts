@@ -68,21 +68,24 @@ export class Transport {
     const { key, baseUrl, sandbox } = options
     if (!key) throw new TypeError('createClient: "key" is missing')
     if (!baseUrl) throw new TypeError('createClient: "baseUrl" is missing')
-    if (!/^https?:\/\//.test(baseUrl) || !URL.canParse(baseUrl))
-      throw new TypeError('createClient: "baseUrl" must be an http or https address')
+    if (!/^https?:\/\/[^?#]+$/.test(baseUrl) || !URL.canParse(baseUrl))
+      throw new TypeError('createClient: "baseUrl" must be an http or https address without a query')
+    // The message must not repeat the key.
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('createClient: "key" must be printable ASCII')
     this.key = key
     this.root = `${baseUrl.replace(/(\/(v1|sandbox))?\/*$/, '')}/${sandbox ? 'sandbox' : 'v1'}`
   }
 
   /**
    * @throws PartnerError if the service refuses the request; ConnectionError if no try got an answer; the reason of
-   *   `signal` if it is aborted; TypeError for a path that is not below the root
+   *   `signal` if it is aborted; TypeError for a path that is not below the root, and for values that cannot be sent
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
     const sent: Repeatable = { method, path, body: options.body, idempotencyKey: options.idempotencyKey }
     if (takesKey(sent)) sent.idempotencyKey ??= crypto.randomUUID()
     const url = this.urlOf(path, options.query)
+    if (options.body !== undefined && method === 'GET') throw new TypeError('A GET request has no body')
     const begun = Date.now()
     let wasLost = false
     for (let attempt = 1; ; attempt += 1) {
@@ -115,9 +118,11 @@ export class Transport {
     const wait = Number(options.query?.wait ?? 0) * 1000
     const timeout = AbortSignal.timeout(timeoutMs + wait)
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
+    // Outside of `try`, because a value that cannot be sent is no failure of the network.
+    const request = this.requestOf(url, sent, options.headers, signal)
     let status: number | undefined
     try {
-      const response = await fetch(this.requestOf(url, sent, options.headers, signal))
+      const response = await fetch(request)
       status = response.status
       return await readAnswer(response, options.accepts)
     } catch (cause) {
@@ -135,7 +140,9 @@ export class Transport {
     const url = new URL(this.root + path)
     const { pathname } = new URL(this.root)
     const isBelow = url.pathname === pathname || url.pathname.startsWith(`${pathname}/`)
-    if (!isBelow || /[\\/](\.|%2e){1,2}([\\/?#]|$)/i.test(path))
+    const [segments = ''] = path.split(/[?#]/)
+    // `URL` drops blanks at the end, and tabs and line ends everywhere.
+    if (!isBelow || /[\\/](\.|%2e){1,2}([\\/]|$)|[\t\r\n]|\s$/i.test(segments))
       throw new TypeError(`"${path}" is not a path below ${pathname}`)
     for (const [name, value] of Object.entries(query))
       for (const one of [value].flat())

@@ -9,6 +9,7 @@ import { Turns } from '../platform/turns.ts'
 import { removeCourse, setCourse } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import { book, makeGuest, placesFor } from '../sandbox/scenarios/stage.ts'
+import { cleared } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
 import { casesOf, inOrder, type Profile } from './cases.ts'
 import { endCertification } from './end.ts'
@@ -94,9 +95,23 @@ async function insert(
 }
 
 async function fill(app: AppContext, certification: Certification): Promise<Certification> {
-  const { key_id: keyId, _id } = certification
+  const { key_id: keyId } = certification
   await app.environment.clearSandbox?.(keyId)
   const scope = (await app.environment.openSandbox?.(keyId))?.scope as number
+  try {
+    return await fillOpen(app, certification, scope)
+  } catch (error) {
+    // If the sandbox was cleared, the error only concerns data that was deleted with it.
+    throw (await isOpen(app.db, scope)) ? error : cleared()
+  }
+}
+
+async function fillOpen(
+  app: AppContext,
+  certification: Certification,
+  scope: number,
+): Promise<Certification> {
+  const { key_id: keyId, _id } = certification
   const stage = { app, hostId: scope, keyId }
   const guest = await makeGuest(stage)
   const checkin_at = addDays(toDay(app.clock(scope)), 30)

@@ -47,6 +47,7 @@ export async function inTurn<T>(
   }
 }
 
-function cleared(): DomainError {
+/** 409 for work in a sandbox that was cleared meanwhile. */
+export function cleared(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared meanwhile')
 }

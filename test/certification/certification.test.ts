@@ -189,6 +189,23 @@ describe.concurrent('a course', () => {
     expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
   })
 
+  test('that is cleared while it starts says so, and blames no field', async ({ expect }) => {
+    const actor = await service.actor()
+    const starting = start(actor, 'feed')
+    const users = () => db.collection('users').countDocuments({ host_id: { $in: scopes } })
+    let scopes: number[] = []
+    const filled = async () => {
+      const open = await db.collection('sandboxes').find({ key_id: actor.keyId, state: 'open' }).toArray()
+      scopes = open.map(({ _id }) => Number(_id))
+      return users()
+    }
+    // The seed has guests of its own; the course makes one more before it books.
+    await expect.poll(filled, { interval: 5 }).toBeGreaterThan(0)
+    expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
+    const { status, body } = await starting
+    expect([status, body.error?.message]).toEqual([409, 'The sandbox was cleared meanwhile'])
+  })
+
   test('records the refusals of the real rate limit like those that it plays', async ({ expect }) => {
     const actor = await service.actor({ rateLimit: 3 })
     const { id } = (await start(actor, 'feed')).body.data

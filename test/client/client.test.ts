@@ -17,6 +17,7 @@ afterAll(() => rm(folder, { recursive: true }))
 function startForeign() {
   let followed = 0
   let others = 0
+  let aways = 0
   const server: Bun.Server<undefined> = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -39,6 +40,13 @@ function startForeign() {
       if (kind === 'other') {
         others += 1
         return Response.json({ data: others === 1 ? {} : { Bookings }, meta: {} })
+      }
+      // A proxy's own page twice, then the feed.
+      if (kind === 'away') {
+        aways += 1
+        return aways <= 2
+          ? new Response('<h1>520</h1>', { status: 520 })
+          : Response.json({ data: { Bookings }, meta: {} })
       }
       if (kind === 'json') return Response.json(['not an envelope'])
       if (kind === 'gone') return new Response('<h1>404</h1>', { status: 404 })

@@ -211,9 +211,11 @@ const cases: Record<string, () => Promise<void>> = {
     await assert.rejects(async () => {
       for await (const _ of feedOf('stuck'));
     }, /does not move forward/)
-    const versions: string[] = []
-    for await (const { version } of feedOf('other')) versions.push(version)
-    assert.deepEqual(versions, ['2026-01-01 00:00:00'])
+    for (const path of ['other', 'away']) {
+      const versions: string[] = []
+      for await (const { version } of feedOf(path)) versions.push(version)
+      assert.deepEqual(versions, ['2026-01-01 00:00:00'], path)
+    }
     const unknown = await createClient({ key, baseUrl: `${foreignUrl}/unknown` })
       .host.get()
       .catch((one) => one)
@@ -225,6 +227,9 @@ const cases: Record<string, () => Promise<void>> = {
       [{ key, baseUrl: undefined }, /"baseUrl" is missing/],
       [{ key, baseUrl: '127.0.0.1:3000' }, /must be an http or https address/],
       [{ key, baseUrl: 'http://' }, /must be an http or https address/],
+      [{ key, baseUrl: `${baseUrl}#` }, /must be an http or https address without a query/],
+      [{ key: `\ufeff${key}`, baseUrl }, /^TypeError: createClient: "key" must be printable ASCII$/],
+      [{ key: `${key}\r\n`, baseUrl }, /^TypeError: createClient: "key" must be printable ASCII$/],
     ] as const)
       assert.throws(() => createClient(wrong), message)
     assert.ok(await createClient({ key, baseUrl: `${baseUrl}/v1/` }).host.get())
@@ -367,8 +372,13 @@ const cases: Record<string, () => Promise<void>> = {
         '/listings/./2001',
       ],
       ...['/listings/..?page=1', 'x/../../v1/me', '@127.0.0.1/'],
+      ...['/bookings/.\t./listings', '/bookings/.\n./listings', '/webhooks/.. ', '/webhooks/..\t'],
     ])
       await assert.rejects(client.request('GET', path), TypeError, path)
+    // A value that cannot be sent is no failure of the network.
+    await assert.rejects(client.bookings.create({ ...stay(), user_id: 1n as never }), TypeError)
+    await assert.rejects(client.bookings.create(stay(), { idempotencyKey: 'Zürich ✓' }), TypeError)
+    await assert.rejects(client.request('GET', '/me', { body: {} }), TypeError)
     assert.equal(made.length, 0)
     await assert.rejects(client.listings.get('../key'), { type: 'not_found' })
   },

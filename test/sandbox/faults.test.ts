@@ -250,6 +250,14 @@ test.concurrent('what steers the sandbox, live data and other keys meet no fault
   expect((await once(actor, 'GET', '/sandbox/me')).status).toBe(200)
 })
 
+test.concurrent('the rules of a response can be written back', async ({ expect }) => {
+  const actor = await service.actor()
+  const rules = [{ fault: 'slow', times: 2 }, { fault: 'hint_lost' }]
+  const { body } = await setRules(actor, ...rules)
+  const again = await setRules(actor, ...body.data.rules)
+  expect([again.status, again.body.data]).toEqual([200, body.data])
+})
+
 test.concurrent('rules that are not valid change nothing, and each says what is wrong with it', async ({
   expect,
 }) => {

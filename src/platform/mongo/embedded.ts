@@ -109,6 +109,10 @@ async function readRecord(dataDir: string): Promise<Partial<RunningRecord>> {
   }
 }
 
+function isPort(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536
+}
+
 /** Returns the recorded server if it still runs on this data directory, otherwise null. */
 export async function runningServer(dataDir: string): Promise<Running | null> {
   const { pid } = await readRecord(dataDir)
@@ -152,7 +156,7 @@ async function lockHolder(dataDir: string): Promise<number> {
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
   const program = findMongod(record.packaged === true)
-  const port = await freePort(Number(record.port) || undefined)
+  const port = await freePort(isPort(record.port) ? record.port : undefined)
   const child = launch(program, dataDir, port)
   if (child.pid === undefined) return null
   const running = { pid: child.pid, port }

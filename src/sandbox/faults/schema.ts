@@ -5,6 +5,7 @@ import { hintFaults, isHintFault, requestFaults } from '../../http/fault-rule.ts
 import {
   named,
   oneOf,
+  optional,
   type Refinement,
   requestObject,
   responseObject,
@@ -20,16 +21,15 @@ const whole = (minimum: number, maximum: number, fallback: number, description: 
 const rule = Type.Object(
   {
     fault: oneOf([...requestFaults, ...hintFaults], 'Fault that requests or hints meet'),
-    operation: Type.Optional(
-      text(255, {
-        whenBlank: 'invalid',
-        description:
-          'Operation whose requests meet the fault, by its id below `/v1`; absent for all operations',
-        example: 'createBooking',
-      }),
+    operation: optional(
+      text(255, { example: 'createBooking' }),
+      'Operation whose requests meet the fault, by its id below `/v1`; null or absent for all operations',
     ),
-    event: Type.Optional(
-      oneOf(webhookEvents, 'Event whose hints meet the fault, for a fault of hints; absent for all events'),
+    event: optional(
+      oneOf(
+        webhookEvents,
+        'Event whose hints meet the fault, for a fault of hints; null or absent for all events',
+      ),
     ),
     after: whole(0, 10_000, 0, 'Number of requests or hints that pass before the first fault'),
     times: whole(1, 1000, 1, 'Number of requests or hints that then meet the fault'),
@@ -70,7 +70,7 @@ const checkRules =
 
 /** Checks that a request fault is narrowed only by an operation, and a hint fault only by an event. */
 function problemsOf(
-  { fault, operation, event }: SentRule,
+  { fault, operation = null, event = null }: SentRule,
   at: string,
   isOperation: (id: string) => boolean,
 ): Problem[] {
@@ -79,9 +79,9 @@ function problemsOf(
     message: `"${at}.${field}" ${message}`,
   })
   if (isHintFault(fault))
-    return operation === undefined ? [] : [invalid('operation', 'is for faults of requests: use "event"')]
-  if (event !== undefined) return [invalid('event', 'is for faults of hints: use "operation"')]
-  return operation === undefined || isOperation(operation)
+    return operation === null ? [] : [invalid('operation', 'is for faults of requests: use "event"')]
+  if (event !== null) return [invalid('event', 'is for faults of hints: use "operation"')]
+  return operation === null || isOperation(operation)
     ? []
     : [
         invalid(

@@ -84,4 +84,8 @@ test.concurrent('a record in the data folder can name neither a program to run n
   }
   await expect(access(planted)).rejects.toThrow()
   await foreign.close()
+  for (const wrong of [99_999_999, -1.5]) {
+    await writeFile(join(own.dataDir, 'mongod.json'), JSON.stringify({ pid: 999_999_999, port: wrong }))
+    await (await openEmbeddedMongod(own.dataDir)).close()
+  }
 })

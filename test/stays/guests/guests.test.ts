@@ -142,7 +142,10 @@ test('a guest with a stay that is not over is not erased unless that is meant, a
   const erase = (...more: string[]) => admin('guests', 'erase', '--user', String(guest.user_id), ...more)
   expect((await erase('--yes')).code).toBe(1)
   expect((await erase('--with-open-stays')).code).toBe(2)
-  expect((await erase('--with-open-stays', '--yes', '--receipts', join(folder, 'no', 'where'))).code).toBe(1)
+  for (const unwritable of [join(folder, 'no', 'where'), '/dev/full']) {
+    const refused = await erase('--with-open-stays', '--yes', '--receipts', unwritable)
+    expect([refused.code, refused.stderr]).toEqual([1, `Cannot write "${unwritable}": nothing was erased\n`])
+  }
   expect((await userModel(db).findOne({ id: guest.user_id }).lean())?.erasing_at).toBeNull()
   expect((await erase('--with-open-stays', '--yes')).code).toBe(0)
   // A reason that comes later is not stored.
