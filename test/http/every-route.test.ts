@@ -139,9 +139,11 @@ describe.each(guarded)('$method $path', (route) => {
   })
 
   test('accepts the key as a bearer token, whatever the case of the scheme', async () => {
-    const headers = { authorization: `bEARER ${actor.key}` }
+    // Some routes have a window of their own, which no rate limit of a key widens.
+    const caller = await service.actor()
+    const headers = { authorization: `bEARER ${caller.key}` }
     const response = await service.send(method, target, { ...anyBody(route), headers })
-    const byHeader = await actor.send(method, target, anyBody(route))
+    const byHeader = await caller.send(method, target, anyBody(route))
     expect(response.status).toBe(byHeader.status)
     expect([200, 404, 422]).toContain(response.status)
   })
