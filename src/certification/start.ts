@@ -9,7 +9,7 @@ import { Turns } from '../platform/turns.ts'
 import { removeCourse, setCourse } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import { book, makeGuest, placesFor } from '../sandbox/scenarios/stage.ts'
-import { cleared } from '../sandbox/turns.ts'
+import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
 import { casesOf, inOrder, type Profile } from './cases.ts'
 import { endCertification } from './end.ts'
@@ -98,12 +98,7 @@ async function fill(app: AppContext, certification: Certification): Promise<Cert
   const { key_id: keyId } = certification
   await app.environment.clearSandbox?.(keyId)
   const scope = (await app.environment.openSandbox?.(keyId))?.scope as number
-  try {
-    return await fillOpen(app, certification, scope)
-  } catch (error) {
-    // If the sandbox was cleared, the error only concerns data that was deleted with it.
-    throw (await isOpen(app.db, scope)) ? error : cleared()
-  }
+  return whileOpen(app.db, scope, () => fillOpen(app, certification, scope))
 }
 
 async function fillOpen(

@@ -35,19 +35,31 @@ export async function inTurn<T>(
   }
   let grown = 0
   try {
-    return await work(async (documents) => {
-      await requireRoomFor(store, scope, documents)
-      grown = documents
-    })
-  } catch (error) {
-    // If the sandbox was cleared, the error only concerns data that was deleted with it.
-    throw (await isOpen(db, scope)) ? error : cleared()
+    return await whileOpen(db, scope, () =>
+      work(async (documents) => {
+        await requireRoomFor(store, scope, documents)
+        grown = documents
+      }),
+    )
   } finally {
     await endTurn(db, scope, owner, grown)
   }
 }
 
-/** 409 for work in a sandbox that was cleared meanwhile. */
-export function cleared(): DomainError {
+/**
+ * Runs `work`, which changes a sandbox's data. If it fails because the sandbox was cleared, its error only concerns
+ * data that was deleted with the sandbox, so the partner is told about the clearing instead.
+ *
+ * @throws DomainError `conflict` if the sandbox is cleared
+ */
+export async function whileOpen<T>(db: Context['db'], scope: number, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw (await isOpen(db, scope)) ? error : cleared()
+  }
+}
+
+function cleared(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared meanwhile')
 }
