@@ -8,6 +8,7 @@ import { makeCollections } from '../src/pages/docs/collections.ts'
 import { openApiDocument } from '../src/pages/docs/openapi.ts'
 import { openLog } from '../src/platform/log.ts'
 import { Metrics } from '../src/process/metrics.ts'
+import type { SandboxContext } from '../src/sandbox/context.ts'
 
 /**
  * Makes what partners download: the collections from the OpenAPI document, and the package of the client. Run where the image
@@ -16,7 +17,7 @@ import { Metrics } from '../src/process/metrics.ts'
 const config = readConfig({})
 const shared = { config, log: openLog('silent') }
 const live = { ...shared, environment: { name: 'live' } } as AppContext
-const sandbox = { ...shared, environment: { name: 'sandbox' } } as AppContext
+const sandbox = { ...shared, sandboxes: {}, environment: { name: 'sandbox' } } as SandboxContext
 const document = openApiDocument(createApp({ live, sandbox, metrics: new Metrics(() => 0) }), config)
 await mkdir(downloadsFolder, { recursive: true })
 for (const [name, text] of Object.entries(await makeCollections(document)))

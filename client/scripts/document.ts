@@ -4,9 +4,9 @@ import pino from 'pino'
 import { createApp } from '../../src/app.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { readConfig } from '../../src/core/config.ts'
-import type { AppContext } from '../../src/http/context.ts'
 import { openApiDocument } from '../../src/pages/docs/openapi.ts'
 import { Metrics } from '../../src/process/metrics.ts'
+import type { SandboxContext } from '../../src/sandbox/context.ts'
 
 /** The OpenAPI document as the service serves it, from its routes alone: nothing is opened, and nothing listens. */
 export function readDocument() {
@@ -14,8 +14,8 @@ export function readDocument() {
   const context = (name: 'live' | 'sandbox') =>
     ({
       ...{ config, clock: systemClock, log: pino({ level: 'silent' }), db: mongoose.createConnection() },
-      environment: { name },
-    }) as unknown as AppContext
+      ...{ environment: { name }, sandboxes: {} },
+    }) as unknown as SandboxContext
   const app = createApp({ live: context('live'), sandbox: context('sandbox'), metrics: new Metrics(() => 0) })
   return openApiDocument(app, config)
 }

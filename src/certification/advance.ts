@@ -1,5 +1,5 @@
 import { findUnexpiredKeyIds } from '../access/keys/store.ts'
-import type { AppContext } from '../http/context.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import { findCourse, setCourseFaults } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import type { CourseFault } from '../sandbox/model.ts'
@@ -27,7 +27,7 @@ const fillMilliseconds = 120_000
  * @returns how long reading the records took, in milliseconds
  */
 export async function advance(
-  app: AppContext,
+  app: SandboxContext,
   bounds: Bounds,
   certification: Certification,
 ): Promise<number> {
@@ -70,7 +70,7 @@ function stepOf({ profiles, step }: Certification): CourseStep {
 
 /** Stores the new step before any of it is played, so that another process can take it over. */
 async function begin(
-  app: AppContext,
+  app: SandboxContext,
   bounds: Bounds,
   certification: Certification,
   as: Pick<Step, 'index' | 'attempt' | 'after'>,
@@ -85,7 +85,7 @@ async function begin(
 }
 
 async function playStep(
-  app: AppContext,
+  app: SandboxContext,
   bounds: Bounds,
   certification: Certification,
   step: Step,
@@ -125,7 +125,7 @@ async function playStep(
 
 /** Collects a certification's current state for its step. */
 async function runOf(
-  app: AppContext,
+  app: SandboxContext,
   bounds: Bounds,
   certification: Certification,
   step: Step,
@@ -147,7 +147,7 @@ async function runOf(
 }
 
 async function lookAt(
-  app: AppContext,
+  app: SandboxContext,
   bounds: Bounds,
   certification: Certification,
   step: Step,
@@ -190,7 +190,7 @@ interface Finished {
 
 /** Begins the next step, or ends the certification if there is none. */
 async function finish(
-  app: AppContext,
+  app: SandboxContext,
   bounds: Bounds,
   certification: Certification,
   { run, step, cases, facts }: Finished,

@@ -1,6 +1,6 @@
 import { DomainError } from '../core/errors.ts'
-import type { AppContext } from '../http/context.ts'
 import { holdLease, releaseLease } from '../platform/mongo/lease.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import { keepOpen } from '../sandbox/life-store.ts'
 import { advance } from './advance.ts'
 import type { Bounds } from './bounds.ts'
@@ -36,7 +36,7 @@ export class CertificationLeader {
   private isStopped = false
 
   constructor(
-    private readonly app: AppContext,
+    private readonly app: SandboxContext,
     private readonly bounds: Bounds,
   ) {
     this.timer = setInterval(() => this.wake(), bounds.look)

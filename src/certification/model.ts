@@ -117,13 +117,11 @@ const recordFields = {
   fault: textOrNull,
   /** Number of bookings that were delivered in a version that no earlier request had delivered. */
   delivered: number,
-  /** True for a page of the feed; the next three fields describe that page. */
+  /** True for a page of the feed; the next two fields describe that page. */
   is_page: flag,
   is_first: flag,
-  /** The version after which the page begins; null for the beginning of the feed. */
+  /** A version after which the page begins; null for the beginning of the feed. */
   from: momentOrNull,
-  /** True if it is unknown where the page began. */
-  is_vague: flag,
   items: number,
   nights: number,
   body_hash: textOrNull,

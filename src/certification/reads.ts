@@ -53,12 +53,9 @@ export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean
 }
 
 /** True for a read of the feed's first page from the very beginning. */
-export function isFromBeginning(
-  { is_page, is_first, is_vague, from }: RequestRecord,
-  startedAt: Date,
-): boolean {
+export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
   const longAgo = startedAt.getTime() - longAgoMilliseconds
-  return is_page && is_first && !is_vague && (from === null || from.getTime() < longAgo)
+  return is_page && is_first && (from === null || from.getTime() < longAgo)
 }
 
 /** Returns all bookings changed after a version, in their current state. */

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
-import type { Observed } from '../http/observation.ts'
-import type { DeliveredBooking } from '../http/outcome.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import type { Observed } from '../sandbox/visit.ts'
 import {
   certificationModel,
   type Delivery,
@@ -10,6 +9,7 @@ import {
   type RequestRecord,
   requestRecordModel,
 } from './model.ts'
+import { type DeliveredBooking, deliveredBookings, readPagePlace, sizeOfWrite } from './observed.ts'
 import { isGood } from './reads.ts'
 
 /** Maximum number of requests recorded for a run. Further requests are only counted. */
@@ -34,21 +34,22 @@ export async function recordRequest(
   if (!counted?.secret || counted.requests >= maxRecords) return
   const { secret } = counted
   const hash = (value: string) => createHmac('sha256', secret).update(value).digest('base64url')
-  const { delivered, body, idempotencyKey, requestId, ...facts } = seen
-  const { operation, at, status, items, nights } = facts
-  const { page, bookings = [] } = delivered ?? {}
-  const fault = facts.fault ?? realFault(status)
+  const { operation, at, status, requestId } = seen
+  const { body, idempotencyKey } = seen.sent ?? {}
+  const page = await readPagePlace(db, seen)
+  const fault = seen.fault ?? realFault(status)
   const expires_at = new Date(now.getTime() + keptMilliseconds)
   const isDelivered = isGood({ status, fault })
   await requestRecordModel(db).collection.insertOne({
     certification_id: certificationId,
     ordinal: counted.requests + 1,
-    ...{ operation, at, answered_at: now, request_id: requestId, status, fault, items, nights },
-    delivered: isDelivered ? await storeDeliveries(db, certificationId, bookings, expires_at) : 0,
-    is_page: page !== undefined,
+    ...{ operation, at, answered_at: now, request_id: requestId, status, fault, ...sizeOfWrite(seen) },
+    delivered: isDelivered
+      ? await storeDeliveries(db, certificationId, deliveredBookings(seen), expires_at)
+      : 0,
+    is_page: page !== null,
     is_first: page?.isFirst ?? false,
     from: page?.from ?? null,
-    is_vague: page !== undefined && page.from === undefined,
     body_hash: body === undefined ? null : hash(stringify(body) ?? ''),
     key_hash: idempotencyKey === undefined ? null : hash(idempotencyKey),
     expires_at,

@@ -3,10 +3,11 @@ import { SignJWT } from 'jose'
 import packageJson from '../../package.json' with { type: 'json' }
 import { findKeyById } from '../access/keys/store.ts'
 import { DomainError } from '../core/errors.ts'
-import type { Caller } from '../http/caller.ts'
 import type { AppContext } from '../http/context.ts'
+import type { Caller } from '../http/request.ts'
 import { publicSigningKeys, signingKey } from '../platform/secrets/signing-keys.ts'
 import { share } from '../platform/time-limits.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import type { Certification } from './model.ts'
 import { serializeCertification } from './serialize.ts'
 
@@ -18,7 +19,7 @@ const validSeconds = 365 * 86_400
  * @throws DomainError `conflict` if the certification has not passed
  */
 export async function reportOf(
-  { liveDb, secrets, config, clockWatch }: AppContext,
+  { liveDb, secrets, config, clockWatch }: SandboxContext,
   { host }: Caller,
   certification: Certification,
 ): Promise<string> {

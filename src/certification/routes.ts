@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../http/access.ts'
-import type { AppContext } from '../http/context.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { parsePathId } from '../http/ids.ts'
 import { responseObject, shown } from '../http/schema/fields.ts'
 import { normalize } from '../http/schema/normalize.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import { endCertification } from './end.ts'
 import { reportOf } from './report.ts'
 import { CertificationStart, CertificationState, CertificationView } from './schema.ts'
@@ -15,8 +15,8 @@ import { judgeState } from './state.ts'
 import { findCertification, listCertifications } from './store.ts'
 
 /** Routes for certifying a partner's product by playing a course in its sandbox (decisions §25). */
-export function certificationRoutes(app: AppContext) {
-  const access: Access = { permission: 'any', window: 'insight', opensSandbox: false }
+export function certificationRoutes(app: SandboxContext) {
+  const access: Access = { permission: 'any', window: 'insight', environment: 'skips' }
   const accessToOne: Access = { ...access, errors: ['not_found'] }
   const find = ({ caller, params }: { caller: { keyId: number }; params: { id: string } }) =>
     findCertification(app.db, caller.keyId, parsePathId(params.id))

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
-import type { Caller } from '../http/caller.ts'
-import type { AppContext } from '../http/context.ts'
 import { type Permission, requirePermission } from '../http/permissions.ts'
+import type { Caller } from '../http/request.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import { Turns } from '../platform/turns.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import { removeCourse, setCourse } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import { book, makeGuest, placesFor } from '../sandbox/scenarios/stage.ts'
@@ -40,7 +40,7 @@ const fillings = new Turns(30_000, busy)
  * certifications start concurrently
  */
 export async function startCertification(
-  app: AppContext,
+  app: SandboxContext,
   caller: Caller,
   { profiles, seed }: { profiles: readonly Profile[]; seed: string | null },
 ): Promise<Certification> {
@@ -58,14 +58,14 @@ export async function startCertification(
 }
 
 /** Ends the key's running certification if its sandbox was cleared and the leader has not noticed yet. */
-async function endCleared(app: AppContext, keyId: number): Promise<void> {
+async function endCleared(app: SandboxContext, keyId: number): Promise<void> {
   const running = await findRunning(app.db, keyId)
   if (running && running.scope !== null && !(await isOpen(app.db, running.scope)))
     await endCertification(app, running, 'failed', 'The sandbox was cleared')
 }
 
 async function insert(
-  { db, ids, clockWatch }: AppContext,
+  { db, ids, clockWatch }: SandboxContext,
   { keyId, hostId }: Caller,
   profiles: Profile[],
   seed: string,
@@ -94,15 +94,15 @@ async function insert(
   return certification
 }
 
-async function fill(app: AppContext, certification: Certification): Promise<Certification> {
+async function fill(app: SandboxContext, certification: Certification): Promise<Certification> {
   const { key_id: keyId } = certification
-  await app.environment.clearSandbox?.(keyId)
-  const scope = (await app.environment.openSandbox?.(keyId))?.scope as number
+  await app.sandboxes.clear(keyId)
+  const scope = await app.sandboxes.open(keyId)
   return whileOpen(app.db, scope, () => fillOpen(app, certification, scope))
 }
 
 async function fillOpen(
-  app: AppContext,
+  app: SandboxContext,
   certification: Certification,
   scope: number,
 ): Promise<Certification> {

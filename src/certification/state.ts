@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import type { AppContext } from '../http/context.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import type { Certification, Delivery } from './model.ts'
 import { findDeliveries } from './records-store.ts'
 import type { CertificationState } from './schema.ts'
@@ -18,7 +18,7 @@ const shownProblems = 5
  * @throws DomainError `conflict` before the state is requested and after it has been judged
  */
 export async function judgeState(
-  { db }: AppContext,
+  { db }: SandboxContext,
   certification: Certification,
   bookings: Held[],
 ): Promise<Certification> {

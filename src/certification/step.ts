@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { AppContext } from '../http/context.ts'
 import type { FaultName } from '../http/fault-rule.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import type { CourseFault } from '../sandbox/model.ts'
 import type { Bounds } from './bounds.ts'
 import type { CaseName, Profile } from './cases.ts'
@@ -10,7 +10,7 @@ import type { Next } from './next.ts'
 /** The certification's state as a step sees it. */
 export interface Run {
   /** The sandbox's context. */
-  app: AppContext
+  app: SandboxContext
   bounds: Bounds
   /** The sandbox's scope, which takes the place of a host id. */
   hostId: number

@@ -30,6 +30,7 @@ export type ErrorKind =
   | 'listing_conflict'
   | 'idempotency_mismatch'
   | 'rate_limit'
+  | 'internal'
 
 /** An error that the caller can act on. Any other thrown error is our own failure and becomes a 500. */
 export class DomainError extends Error {

@@ -1,6 +1,17 @@
 import type { ErrorKind, Problem } from '../core/errors.ts'
-import type { RateWindow } from './context.ts'
 import type { Permission } from './permissions.ts'
+
+/** The rate limit that a request counts against. Requests about the key itself leave the main limit untouched. */
+export type RateWindow = 'default' | 'insight'
+
+/** The values of the rate limit headers. */
+export interface LimitState {
+  window: RateWindow
+  /** Requests per minute. */
+  limit: number
+  remaining: number
+  waitMilliseconds: number
+}
 
 /** Input of a route's own check. Besides the body, the check may consider path parameters or the current day. */
 export interface ToCheck {
@@ -34,10 +45,11 @@ export interface Access {
   looksAtKey?: true
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
-  /** The route steers the sandbox and meets no faults. */
-  steers?: true
-  /** False for a route that works without an open sandbox and meets no faults. */
-  opensSandbox?: false
+  /**
+   * Exception to the steps that the environment adds: `skips` for a route that takes none of them, `steers` for a route
+   * that changes how the environment behaves.
+   */
+  environment?: 'skips' | 'steers'
   /** Errors specific to this route, for the documentation; those implied by the fields above are added. */
   errors?: ErrorKind[]
 }

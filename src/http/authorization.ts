@@ -1,8 +1,9 @@
 import { DomainError, rateLimited, UnusableKeyError } from '../core/errors.ts'
 import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
+import type { LimitState, RateWindow } from './access.ts'
 import { clientNetwork } from './client-address.ts'
-import type { AppContext, Authorization, LimitState, RateWindow } from './context.ts'
-import type { Outcome } from './outcome.ts'
+import type { AppContext, Authorization } from './context.ts'
+import type { RequestFacts } from './request.ts'
 
 /**
  * Returns the API key sent in either header.
@@ -31,14 +32,14 @@ const lookingUp = new Map<string, number>()
 /**
  * Authorizes a request by its headers and counts it. A failed check counts against the client's address.
  *
- * @param outcome receives the key once it is known
+ * @param facts receives the key once it is known
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
 export async function authorize(
   { rateLimiter, config, authorizer, clock }: AppContext,
   headers: Headers,
   address: string,
-  outcome: Outcome,
+  facts: RequestFacts,
   window: RateWindow = 'default',
 ): Promise<Authorization> {
   const name = `failures:${clientNetwork(address)}`
@@ -57,13 +58,16 @@ export async function authorize(
   try {
     const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
     const { key, host } = authorization
-    Object.assign(outcome, { key: { id: key.id, hostId: host.id }, isLimited: window === 'default' })
+    facts.key = { id: key.id, hostId: host.id }
+    facts.isCounted = window === 'default'
     return authorization
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     // The request has been counted, and administrators want to see it in the key's log.
-    if (error instanceof UnusableKeyError)
-      Object.assign(outcome, { key: error.key, isLimited: window === 'default' })
+    if (error instanceof UnusableKeyError) {
+      facts.key = error.key
+      facts.isCounted = window === 'default'
+    }
     // A key that was not looked up has not failed.
     if (error.kind === 'rate_limit') throw error
     const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)

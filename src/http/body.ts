@@ -1,8 +1,6 @@
 import { DomainError, invalidField } from '../core/errors.ts'
 import type { Access } from './access.ts'
-import { smallBodyBytes, takeBodyRoom } from './body-room.ts'
-import { collectGarbageOccasionally } from './memory.ts'
-import { outcomeOf } from './outcome.ts'
+import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 
 /** Maximum nesting depth of a body. Real listings need five levels. */
 const maxDepth = 64
@@ -52,7 +50,7 @@ async function readBytes(request: Request, keyId: number, maxBytes: number): Pro
   if (request.signal.aborted) abort()
   request.signal.addEventListener('abort', abort)
   const reserve = async (bytes: number) => {
-    outcomeOf(request).giveBack = await takeBodyRoom(keyId, bytes, over.signal)
+    if (bytes > smallBodyBytes) rooms.set(request, await takeBodyRoom(keyId, bytes, over.signal))
   }
   let chunks: AsyncIterator<Uint8Array> | undefined
   try {
@@ -79,9 +77,42 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   return promise
 }
 
-/** Discards an unread body. Otherwise the server would keep the received part in memory for a long time. */
-export function dropBody({ body }: Request): void {
+/** Bodies up to this size never wait, because even many of them take negligible memory. */
+const smallBodyBytes = 64 * 1024
+
+/** Bounds for the larger bodies that are being read or processed. About a megabyte of each waiting body has arrived. */
+const bodies = new ByteBudget({
+  ofKey: 16 * 1024 * 1024,
+  ofProcess: 96 * 1024 * 1024,
+  waitingOfKey: 4,
+  waiting: 64,
+})
+
+/** Functions that release the room of the bodies being read or processed. */
+const rooms = new WeakMap<Request, () => void>()
+
+/**
+ * Waits until a body of this size may be read. Nothing is read from a connection while its body waits; otherwise a few
+ * keys could make the process hold everything they send.
+ *
+ * @param signal ends the wait once the body's time limit expires or the client disconnects
+ * @returns a function that releases the room
+ * @throws DomainError `conflict` with a retry time if no room became free
+ */
+export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
+  const release = await bodies.await(keyId, bytes, signal)
+  if (release) return release
+  throw new DomainError('conflict', 'Too many large bodies are being sent at once; try again', [], 1)
+}
+
+/**
+ * Releases an answered request's body. An unread body is discarded; otherwise the server would keep the received part
+ * in memory for a long time.
+ */
+export function releaseBody(request: Request): void {
+  const { body } = request
   if (body && !body.locked) body.cancel().catch(() => {})
+  rooms.get(request)?.()
 }
 
 /** @param reserve called once with `maxBytes` when a body of undeclared length exceeds `smallBodyBytes` */

@@ -2,10 +2,9 @@ import type { Logger } from 'pino'
 import { DomainError, type ErrorKind } from '../core/errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
-import { dropBody } from './body.ts'
+import { releaseBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
-import { FaultResponse, PlayedFailure } from './fault.ts'
-import { outcomeOf } from './outcome.ts'
+import type { Failure } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
 
 /** Status and `error.type` of each kind of error (contract, Errors). */
@@ -22,14 +21,20 @@ const responses: Record<ErrorKind, { status: number; type: string }> = {
   listing_conflict: { status: 409, type: 'conflict_error' },
   idempotency_mismatch: { status: 409, type: 'idempotency_key_mismatch' },
   rate_limit: { status: 429, type: 'rate_limit_error' },
+  internal: { status: 500, type: 'internal_error' },
 }
 
-/** The response to any failure of our own, whatever its cause. */
-export const unexpected = {
-  status: 500,
-  type: 'internal_error',
-  message: 'An unexpected error occurred',
-  errors: [],
+/** The error that stands for any failure of our own, whatever its cause. */
+export const unexpected = new DomainError('internal', 'An unexpected error occurred')
+
+/** An error that carries its whole response, for an environment that answers in the route's place. */
+export class ReadyResponse extends Error {
+  override readonly name = 'ReadyResponse'
+
+  /** @param make builds the response from the headers that every response has */
+  constructor(readonly make: (headers: Record<string, string>) => Response) {
+    super('A response of the environment')
+  }
 }
 
 /** `Retry-After` of a temporary failure, about the time that an election or an embedded database's restart takes. */
@@ -47,24 +52,29 @@ interface FailureContext {
  * cause and reported with a fixed message, so that nothing internal reaches the client.
  */
 export function toErrorResponse(context: FailureContext, log: Logger): Response {
-  dropBody(context.request)
-  const { error: thrown } = context
-  if (thrown instanceof FaultResponse)
-    return thrown.make({ ...context.set.headers } as Record<string, string>)
+  const { error: thrown, set, request } = context
+  releaseBody(request)
+  if (thrown instanceof ReadyResponse) return thrown.make({ ...set.headers } as Record<string, string>)
   const known = toDomainError(context)
-  if (!known && !(thrown instanceof PlayedFailure)) {
-    const { method, url } = context.request
-    log.error({ err: context.error, request_id: requestIdOf(context), method, path: new URL(url).pathname })
+  if (!known) {
+    const path = new URL(request.url).pathname
+    log.error({ err: thrown, request_id: requestIdOf(context), method: request.method, path })
   }
-  const { status, type, message, errors } = known ? describeError(known) : unexpected
-  outcomeOf(context.request).failure = { type, message, errors }
-  context.set.status = status
-  const headers = { ...context.set.headers } as Record<string, string>
-  const wait = known?.retryAfterSeconds ?? (isTemporary(context.error) ? unreachableSeconds : undefined)
+  const { status, type, message, errors } = describeError(known ?? unexpected)
+  set.status = status
+  const headers = { ...set.headers } as Record<string, string>
+  const wait = known?.retryAfterSeconds ?? (isTemporary(thrown) ? unreachableSeconds : undefined)
   if (wait) headers['retry-after'] = String(wait)
   const requestId = requestIdOf(context)
   const error = { type, message, ...(requestId === undefined ? {} : { request_id: requestId }), errors }
   return Response.json({ error }, { status, headers })
+}
+
+/** Returns the error that a response reported, or null for a success or a response without an error object. */
+export function failureOf(error: unknown): Failure | null {
+  if (!(error instanceof Error) || error instanceof ReadyResponse) return null
+  const { type, message, errors } = describeError(error instanceof DomainError ? error : unexpected)
+  return { type, message, errors }
 }
 
 /** Returns true if the same request may soon succeed, in this process or another. */
@@ -81,7 +91,10 @@ export function describeError(error: DomainError) {
   }
 }
 
-function toDomainError({ code, error }: FailureContext): DomainError | undefined {
+function toDomainError({
+  code,
+  error,
+}: Pick<FailureContext, 'error'> & { code?: unknown }): DomainError | undefined {
   if (error instanceof DomainError) return error
   if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route')
   return undefined

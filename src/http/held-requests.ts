@@ -34,19 +34,29 @@ export class HeldRequests {
     return this.controller.signal
   }
 
-  /** Takes a slot for a key's request. Returns null if the key or the process is at its limit, or is shutting down. */
-  async take(keyId: number, why: keyof typeof heldPerKey = 'wait'): Promise<Slot | null> {
+  /**
+   * Takes a slot in which a key's request is held until `free` is called. Returns null if the key or the process is at
+   * its limit, or is shutting down.
+   */
+  async take(request: Request, keyId: number, why: keyof typeof heldPerKey = 'wait'): Promise<Slot | null> {
     if (this.ending.aborted || this.held >= this.maximum) return null
     this.held += 1
     const slot = await this.slots.take(`${names[why]}:${keyId}`, heldPerKey[why], slotMilliseconds)
-    if (!slot) this.held -= 1
-    return (
-      slot &&
-      once(() => {
+    if (!slot) {
+      this.held -= 1
+      return null
+    }
+    const since = performance.now()
+    let isTaken = true
+    return {
+      free: () => {
+        if (!isTaken) return
+        isTaken = false
         this.held -= 1
+        heldMilliseconds.set(request, heldMillisecondsOf(request) + performance.now() - since)
         slot.free()
-      })
-    )
+      },
+    }
   }
 
   /** Releases all held requests. */
@@ -55,12 +65,9 @@ export class HeldRequests {
   }
 }
 
-function once(free: () => void): Slot {
-  let isTaken = true
-  return {
-    free() {
-      if (isTaken) free()
-      isTaken = false
-    },
-  }
+const heldMilliseconds = new WeakMap<Request, number>()
+
+/** Returns the milliseconds for which a request was held on purpose. This time does not count as slow service. */
+export function heldMillisecondsOf(request: Request): number {
+  return heldMilliseconds.get(request) ?? 0
 }

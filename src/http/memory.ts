@@ -1,24 +1,78 @@
-/** Counts the bytes held for each key. */
-export class KeyBytes {
-  private readonly held = new Map<number, number>()
-  total = 0
+/** Bounds of a {@link ByteBudget}. */
+interface Bounds {
+  /** Maximum bytes held for one key and in this process. */
+  ofKey: number
+  ofProcess: number
+  /** Maximum number of requests that wait for room, for one key and in this process. */
+  waitingOfKey: number
+  waiting: number
+}
 
-  of(keyId: number): number {
-    return this.held.get(keyId) ?? 0
+interface Waiting {
+  keyId: number
+  bytes: number
+  begin(release: () => void): void
+}
+
+/**
+ * A semaphore weighted by bytes. Without it, a few keys that send large bodies or leave large responses unread would
+ * fill the process's memory. What would be alone in its bound always fits, so no limit blocks it forever.
+ */
+export class ByteBudget {
+  private readonly held = new Map<number, number>()
+  private total = 0
+  private readonly queue = new Set<Waiting>()
+
+  constructor(private readonly bounds: Bounds) {}
+
+  /** Takes bytes for a key and returns a function that releases them, or returns null if they do not fit now. */
+  take(keyId: number, bytes: number): (() => void) | null {
+    const ofKey = this.held.get(keyId) ?? 0
+    const isWithinKey = ofKey === 0 || ofKey + bytes <= this.bounds.ofKey
+    const isWithinProcess = this.total === 0 || this.total + bytes <= this.bounds.ofProcess
+    if (!isWithinKey || !isWithinProcess) return null
+    this.add(keyId, bytes)
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      this.add(keyId, -bytes)
+      this.admitWaiting()
+    }
   }
 
-  /** Adds bytes and returns a function that subtracts them again. Repeated calls to it have no effect. */
-  take(keyId: number, bytes: number): () => void {
-    this.held.set(keyId, this.of(keyId) + bytes)
+  /** Takes bytes as soon as they fit. Returns null if too many requests are waiting, or once `signal` is aborted. */
+  async await(keyId: number, bytes: number, signal: AbortSignal): Promise<(() => void) | null> {
+    const release = this.take(keyId, bytes)
+    if (release) return release
+    const ofSameKey = [...this.queue].filter((waiting) => waiting.keyId === keyId).length
+    if (signal.aborted || ofSameKey >= this.bounds.waitingOfKey || this.queue.size >= this.bounds.waiting)
+      return null
+    const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
+    const waiting = { keyId, bytes, begin: resolve }
+    this.queue.add(waiting)
+    const giveUp = () => {
+      this.queue.delete(waiting)
+      resolve(null)
+    }
+    signal.addEventListener('abort', giveUp)
+    return promise.finally(() => signal.removeEventListener('abort', giveUp))
+  }
+
+  private add(keyId: number, bytes: number): void {
     this.total += bytes
-    let isTaken = true
-    return () => {
-      if (!isTaken) return
-      isTaken = false
-      this.total -= bytes
-      const left = this.of(keyId) - bytes
-      if (left > 0) this.held.set(keyId, left)
-      else this.held.delete(keyId)
+    const left = (this.held.get(keyId) ?? 0) + bytes
+    if (left > 0) this.held.set(keyId, left)
+    else this.held.delete(keyId)
+  }
+
+  /** Admits the waiting requests that fit, the longest-waiting first. */
+  private admitWaiting(): void {
+    for (const waiting of this.queue) {
+      const release = this.take(waiting.keyId, waiting.bytes)
+      if (!release) continue
+      this.queue.delete(waiting)
+      waiting.begin(release)
     }
   }
 }

@@ -1,19 +1,20 @@
 import { Elysia } from 'elysia'
-import { dropBody } from './body.ts'
-import type { Caller } from './caller.ts'
+import { releaseBody } from './body.ts'
 import type { AppContext } from './context.ts'
-import { type Outcome, outcomeOf } from './outcome.ts'
-import { splitRoot } from './paths.ts'
-import { toEntry } from './request-entry.ts'
+import { failureOf } from './error-response.ts'
+import { heldMillisecondsOf } from './held-requests.ts'
+import { loggedPath, splitRoot } from './paths.ts'
+import type { Failure, RequestEntry, RequestFacts } from './request.ts'
 
 interface LoggedContext {
   request: Request
   route: string
   path: string
+  facts: RequestFacts
+  error?: unknown
   response?: unknown
   responseValue?: unknown
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
-  caller?: Caller
 }
 
 /**
@@ -29,51 +30,91 @@ export function requestLog({
   // The line below contains nothing to redact, and searching it would cost as much as writing it.
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
-    .onRequest(({ request }) => {
-      outcomeOf(request).at = clock()
+    .onRequest((context) => {
+      Object.assign(context, { facts: { startedAt: performance.now(), at: clock() } satisfies RequestFacts })
     })
-    .mapResponse({ as: 'global' }, ({ request }) => {
-      outcomeOf(request).answeredAt = performance.now()
+    .mapResponse({ as: 'global' }, (context) => {
+      factsOf(context).answeredAt = performance.now()
     })
     .onAfterResponse({ as: 'global' }, (raw) => {
       const context = raw as unknown as LoggedContext
-      const { request, set, caller, path } = context
-      dropBody(request)
-      const outcome = outcomeOf(request)
-      const status = statusOf(context, outcome)
-      outcome.giveBack?.()
-      const held = outcome.heldMilliseconds
-      const taken = (outcome.answeredAt ?? performance.now()) - outcome.startedAt - held
-      const milliseconds = Math.round(taken * 10) / 10
-      const requestId = set.headers['x-request-id'] as string | undefined
-      // All unknown paths share one series. They may be numerous and contain anything, even a key.
-      const route = context.route || 'none'
-      metrics.observeRequest(request.method, route, status, taken / 1000)
+      const { request, facts } = context
+      releaseBody(request)
+      const entry = toEntry(context)
+      const held = heldMillisecondsOf(request)
+      const route = routeOf(context)
+      metrics.observeRequest(request.method, route, entry.status, entry.duration_ms / 1000)
       lines.info({
-        request_id: requestId,
-        host_id: caller?.hostId,
-        key_id: caller?.keyId,
+        request_id: entry.request_id ?? undefined,
+        host_id: facts.key?.hostId,
+        key_id: facts.key?.id,
         method: request.method,
         route,
-        status,
-        duration_ms: milliseconds,
+        status: entry.status,
+        duration_ms: entry.duration_ms,
         // For other requests, the address is in their key's journal.
-        ...(status === 401 ? { address: outcome.address } : {}),
+        ...(entry.status === 401 ? { address: facts.address } : {}),
         ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
-      if (!outcome.key) return
-      const isSandbox = splitRoot(route).environment === 'sandbox'
-      const answered = { request, route, path, status, requestId, milliseconds, isSandbox }
-      journal.record(outcome.key, toEntry(answered, outcome), {
-        isListed: status >= 400 || !outcome.isLook,
-        isCounted: outcome.isLimited ?? false,
+      if (!facts.key) return
+      journal.record(facts.key, entry, {
+        isListed: entry.status >= 400 || !facts.isLook,
+        isCounted: facts.isCounted ?? false,
       })
     })
 }
 
-/** Returns the status that was sent, or that a lost response would have had; 0 for a lost request. */
-function statusOf({ responseValue, response, set }: LoggedContext, { fault }: Outcome): number {
-  if (fault === 'lost_request') return 0
-  const sent = responseValue ?? response
-  return sent instanceof Response ? sent.status : Number(set.status ?? 200)
+/** Returns the facts about the request of an Elysia context. */
+export function factsOf(context: unknown): RequestFacts {
+  return (context as LoggedContext).facts
+}
+
+/** Maximum number of problems that the log keeps per error. */
+export const loggedProblems = 20
+/** Maximum number of characters that the log keeps per message. */
+export const loggedCharacters = 300
+
+/** Returns the matched route. All unknown paths share one name. They may be numerous and contain anything, even a key. */
+function routeOf({ route }: LoggedContext): string {
+  return route || 'none'
+}
+
+/** Returns the log entry of a request that has been answered. */
+function toEntry(context: LoggedContext): RequestEntry {
+  const { request, path, set, facts, error } = context
+  const route = routeOf(context)
+  const { at, startedAt, answeredAt = performance.now(), address = '', visit } = facts
+  const failure = failureOf(error)
+  const response = context.responseValue ?? context.response
+  const isResponse = response instanceof Response
+  const status = isResponse ? response.status : Number(set.status ?? 200)
+  const taken = answeredAt - startedAt - heldMillisecondsOf(request)
+  return {
+    at,
+    request_id: (set.headers['x-request-id'] as string | undefined) ?? null,
+    method: request.method,
+    path: loggedPath(route, path),
+    // No status was sent for a request that the environment lost.
+    status: visit?.isLost ? 0 : status,
+    error: failure && shortenFailure(failure),
+    duration_ms: Math.round(taken * 10) / 10,
+    replayed: isResponse && response.headers.has('idempotent-replayed'),
+    sandbox: splitRoot(route).environment === 'sandbox',
+    address,
+    fault: visit?.shownFault ?? null,
+  }
+}
+
+/** Cuts a failure to the number of problems and characters that the log keeps. */
+export function shortenFailure({ type, message, errors }: Failure): Failure {
+  const problems = errors.slice(0, loggedProblems)
+  return {
+    type,
+    message: cut(message),
+    errors: problems.map((problem) => ({ ...problem, message: cut(problem.message) })),
+  }
+}
+
+function cut(text: string): string {
+  return text.length > loggedCharacters ? `${text.slice(0, loggedCharacters - 1)}…` : text
 }

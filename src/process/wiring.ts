@@ -16,6 +16,7 @@ import { openMongo, serverVersion } from '../platform/mongo/connection.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { storedSecret } from '../platform/secrets/stored-secret.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
 import { openSandboxEnvironment } from '../sandbox/environment.ts'
 import { HostChanges } from '../versions/changes.ts'
 import { Metrics } from './metrics.ts'
@@ -28,7 +29,7 @@ const stopMilliseconds = 5000
 /** The contexts that a service process runs on: live data and the sandbox. */
 export interface OpenContext {
   live: AppContext
-  sandbox: AppContext
+  sandbox: SandboxContext
   metrics: Metrics
   /** Returns the versions of the servers behind the service; null for a server that does not report one. */
   versions(): Promise<{ mongodb: string | null; redis: string | null }>

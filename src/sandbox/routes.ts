@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../http/access.ts'
-import type { AppContext } from '../http/context.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { parsePathId } from '../http/ids.ts'
@@ -10,23 +9,24 @@ import { findBooking } from '../stays/bookings/store.ts'
 import { replyAsGuest } from '../stays/messages/conversation.ts'
 import { Message, MessageCreate } from '../stays/messages/schema.ts'
 import { serializeMessage } from '../stays/messages/serialize.ts'
+import type { SandboxContext } from './context.ts'
 
 /**
  * Sandbox routes beyond those of `/v1`. They clear the sandbox, and let its guests reply so that a partner sees
  * messages arrive (decisions §13 and §17).
  */
-export function sandboxRoutes(app: AppContext) {
+export function sandboxRoutes(app: SandboxContext) {
   const access: Access = { permission: 'bookings.write', errors: ['not_found', 'conflict'] }
   return new Elysia({ tags: ['Sandbox'] })
     .use(guard(app))
     .delete(
       '',
       async (context) => {
-        await app.environment.clearSandbox?.(context.caller.keyId)
+        await app.sandboxes.clear(context.caller.keyId)
         return ok(context, { message: 'The sandbox was cleared; the next request finds a fresh one' })
       },
       {
-        access: { permission: 'any', opensSandbox: false },
+        access: { permission: 'any', environment: 'skips' },
         response: { 200: Envelope(Confirmation) },
         detail: { operationId: 'clearSandbox', summary: 'Clear the sandbox of this key' },
       },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { takeBodyRoom } from '../../src/http/body-room.ts'
-import { pacedStream, takeUnsent } from '../../src/http/unsent.ts'
+import { takeBodyRoom } from '../../src/http/body.ts'
+import { pacedStream, takeUnsent } from '../../src/http/send.ts'
 import { testApp } from '../support/app.ts'
 
 const service = await testApp()

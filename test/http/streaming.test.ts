@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { streamJson } from '../../src/http/streaming.ts'
+import { streamJson } from '../../src/http/send.ts'
 
 const log = pino({ level: 'silent' })
 const context = () => ({ set: { headers: { 'x-request-id': 'r' } } })

@@ -1,5 +1,6 @@
 import { DomainError, rateLimited, UnusableKeyError } from '../../core/errors.ts'
-import type { AppContext, Authorization, Authorizer, LimitState, RateWindow } from '../../http/context.ts'
+import type { LimitState, RateWindow } from '../../http/access.ts'
+import type { AppContext, Authorization, Authorizer } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { minuteMilliseconds, type RateLimiter } from '../../platform/rate-limiter.ts'
 import type { Host } from '../hosts/model.ts'

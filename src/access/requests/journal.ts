@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { EntryDestinations, Journal } from '../../http/context.ts'
-import type { RequestEntry } from '../../http/request-entry.ts'
+import type { RequestEntry } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { addCounts } from './counts-store.ts'
 import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'

@@ -1,4 +1,4 @@
-import type { Failure } from '../../http/outcome.ts'
+import type { Failure } from '../../http/request.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import {
   flag,

@@ -1,4 +1,4 @@
-import type { RequestEntry } from '../../http/request-entry.ts'
+import type { RequestEntry } from '../../http/request.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'

@@ -1,5 +1,5 @@
 import { notFound } from '../../core/errors.ts'
-import type { Caller } from '../../http/caller.ts'
+import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { isDuplicate } from '../../platform/mongo/errors.ts'
 import { type Consumer, consumerModel } from './model.ts'

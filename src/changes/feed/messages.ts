@@ -1,4 +1,4 @@
-import type { Caller } from '../../http/caller.ts'
+import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findBooking } from '../../stays/bookings/store.ts'
 import type { StoredMessage } from '../../stays/messages/model.ts'

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import type { AppContext } from '../../http/context.ts'
-import type { Delivered } from '../../http/outcome.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
@@ -30,8 +29,6 @@ type Context = Pick<AppContext, 'db' | 'clock'>
 /** One page of a feed: rows, and `meta.pagination` with the cursor of the next page. */
 export interface FeedPage<Row> {
   rows: Row[]
-  /** The page's start, recorded for a certification. */
-  span: NonNullable<Delivered['page']>
   pagination: Pagination & { next_cursor: string | null }
 }
 
@@ -70,10 +67,8 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const total = counted?.total ?? rows.length
   const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
   const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }) : null
-  const span = { from: skip > 0 ? undefined : version, isFirst }
   return {
     rows,
-    span,
     pagination: { ...pages, last_page: lastPageOf(pages, rows.length, hasMore), next_cursor },
   }
 }

@@ -1,5 +1,5 @@
 import type { Problem } from '../../core/errors.ts'
-import type { Caller } from '../../http/caller.ts'
+import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
 import type { ConsumedFeed } from '../consumers/schema.ts'

@@ -3,10 +3,8 @@ import { withEntityTag } from '../../http/cached-content.ts'
 import type { AppContext } from '../../http/context.ts'
 import { ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { outcomeOf } from '../../http/outcome.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { requestObject } from '../../http/schema/fields.ts'
-import { toDelivered } from '../../stays/bookings/delivered.ts'
 import { toStatusWord } from '../../stays/bookings/status.ts'
 import type { BookingChange } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
@@ -36,8 +34,7 @@ export function feedRoutes(app: AppContext) {
       '/bookings',
       async (context) => {
         const ask = () => toFeedQuery(app.db, context.caller, context.query)
-        const { rows, span, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
-        outcomeOf(context.request).delivered = { bookings: rows.map(toDelivered), page: span }
+        const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
         return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
       },
       {

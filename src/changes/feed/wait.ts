@@ -1,8 +1,8 @@
 import { confirmKey } from '../../http/authorization.ts'
-import type { Caller } from '../../http/caller.ts'
-import type { AppContext, SandboxInUse } from '../../http/context.ts'
-import { outcomeOf } from '../../http/outcome.ts'
+import type { AppContext } from '../../http/context.ts'
 import { toPageRequest } from '../../http/pagination.ts'
+import type { Caller } from '../../http/request.ts'
+import { factsOf } from '../../http/request-log.ts'
 import type { Movement, Watch } from '../../versions/changes.ts'
 import { hasClock } from '../../versions/host-clock-store.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
@@ -15,7 +15,6 @@ export interface HoldableRequest {
   server: { timeout(request: Request, seconds: number): void } | null
   query: { page?: number; per_page?: number; wait?: number; consumer?: string }
   caller: Caller
-  sandbox?: SandboxInUse
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -39,20 +38,19 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
 ): Promise<FeedPage<Row>> {
   const page = toPageRequest(context.query, defaultPerPage)
   const { wait = 0 } = context.query
-  const seconds = Math.min(wait, context.sandbox?.course?.maxHoldSeconds ?? wait)
+  const seconds = Math.min(wait, factsOf(context).visit?.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000
   const question = await ask()
   const look = (asked: FeedQuestion<Filter>) => readFeedPage(app, source, context.caller, asked, page)
   const read = async () => look(context.query.consumer === undefined ? question : await ask())
   const first = await look(question)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
-  const slot = await app.heldRequests.take(context.caller.keyId)
+  const slot = await app.heldRequests.take(context.request, context.caller.keyId)
   if (!slot) return first
   const { request, server, set } = context
   // From here on, a client that hangs up frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
   server?.timeout(request, quietSeconds)
-  const heldSince = performance.now()
   const watch = app.changes.watch(question.filter.host_id, source.counter)
   try {
     if (context.caller.isSandbox && !(await hasClock(app.db, question.filter.host_id))) return first
@@ -62,7 +60,6 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
     Object.assign(set.headers, await confirmKey(app, request.headers))
     return found
   } finally {
-    outcomeOf(request).heldMilliseconds = performance.now() - heldSince
     watch.end()
     slot.free()
     request.signal.removeEventListener('abort', slot.free)

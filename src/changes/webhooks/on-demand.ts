@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts'
-import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Caller } from '../../http/request.ts'
 import { insertDelivery, newDelivery, resendDelivery, trimDeliveries } from './deliveries-store.ts'
 import type { WebhookDelivery } from './model.ts'
 import { requireTurn } from './origin-limit.ts'

@@ -8,7 +8,7 @@ import { noteFailing, noteWorking } from './store.ts'
 import { switchWebhook, undeliveredFrom } from './switch.ts'
 
 /** The context of an attempt. */
-export type TryContext = SendContext & { environment: Pick<Environment, 'name' | 'faults'> }
+export type TryContext = SendContext & { environment: Pick<Environment, 'name' | 'faultOfHint'> }
 
 /** Returns true for a 2xx response. */
 export function isSuccess({ status }: PostResult): boolean {
@@ -70,7 +70,7 @@ const nothing = { status: null, milliseconds: null, failure: null, detail: null 
 
 /** Returns the sandbox fault to inject into a delivery's first attempt; null for none and for later attempts. */
 async function faultOf({ environment }: TryContext, { host_id, event, attempts }: WebhookDelivery) {
-  return attempts === 1 && environment.faults ? environment.faults.ofHint(host_id, event) : null
+  return attempts === 1 && environment.faultOfHint ? environment.faultOfHint(host_id, event) : null
 }
 
 /** Returns the time of the next attempt; null for never. A test is never retried. */

@@ -3,10 +3,9 @@ import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
 import { carryOut, mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
-import type { Caller, RequestInput } from '../caller.ts'
 import type { AppContext } from '../context.ts'
 import { parsePathId } from '../ids.ts'
-import { outcomeOf } from '../outcome.ts'
+import type { Caller, RequestInput } from '../request.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponse } from './store.ts'
 
@@ -134,14 +133,13 @@ function respond<Envelope extends object>(
 }
 
 /** Returns the stored bytes as a `Response`, which Elysia sends unchanged. */
-function replay({ request, set }: IdempotentContext, stored: StoredResponse, fingerprints: string[]): object {
+function replay({ set }: IdempotentContext, stored: StoredResponse, fingerprints: string[]): object {
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
       'idempotency_mismatch',
       'This "Idempotency-Key" was used with another body; use a new one',
     )
   }
-  outcomeOf(request).isReplayed = true
   const headers = {
     ...(set.headers as Record<string, string>),
     'content-type': 'application/json',

@@ -5,7 +5,7 @@ import { guard } from '../../http/guard.ts'
 import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
 import { normalize } from '../../http/schema/normalize.ts'
-import { streamJson } from '../../http/streaming.ts'
+import { streamJson } from '../../http/send.ts'
 import { findAvailabilityPage } from './page.ts'
 import {
   Availabilities,

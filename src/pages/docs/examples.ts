@@ -27,15 +27,12 @@ const messages: Record<ErrorKind, string> = {
   listing_conflict: 'The listing matches one that is inactive',
   idempotency_mismatch: 'This "Idempotency-Key" was used with another body; use a new one',
   rate_limit: 'Too many requests',
+  internal: unexpected.message,
 }
 
-/** A kind of error, or `internal` for a failure of the service itself. */
-export type FailureKind = ErrorKind | 'internal'
-
 /** Returns the status and an example envelope for a kind of error, built with the mapping that real responses use. */
-export function exampleError(kind: FailureKind, permission?: string): { status: number; body: object } {
-  const { status, type, message, errors } =
-    kind === 'internal' ? unexpected : describeError(errorOf(kind, permission))
+export function exampleError(kind: ErrorKind, permission?: string): { status: number; body: object } {
+  const { status, type, message, errors } = describeError(errorOf(kind, permission))
   return {
     status,
     body: { error: { type, message, request_id: '3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11', errors } },

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../core/config.ts'
+import type { ErrorKind } from '../../core/errors.ts'
 import { splitRoot, supportedProvider } from '../../http/paths.ts'
-import { exampleIds, exampleRequests, exampleResponses, type FailureKind, sandboxIds } from './examples.ts'
+import { exampleIds, exampleRequests, exampleResponses, sandboxIds } from './examples.ts'
 import {
   documentErrors,
   documentSuccess,
@@ -110,7 +111,7 @@ function inSandbox(operationId: string): string {
  * Returns the errors that a route declares, the errors that its query or the sandbox it fills can cause, and
  * `internal`. A sandbox causes a conflict if it has been cleared too often or is certifying.
  */
-function errorsOf(declared: FailureKind[], takesQuery: boolean, fillsSandbox: boolean): FailureKind[] {
+function errorsOf(declared: ErrorKind[], takesQuery: boolean, fillsSandbox: boolean): ErrorKind[] {
   return [
     ...declared,
     ...(takesQuery ? (['validation'] as const) : []),

@@ -1,4 +1,5 @@
-import { exampleError, type FailureKind } from './examples.ts'
+import type { ErrorKind } from '../../core/errors.ts'
+import { exampleError } from './examples.ts'
 import type { Json } from './schemas.ts'
 
 const headerSchemas = {
@@ -73,14 +74,14 @@ export const notModified: Json = {
 }
 
 /** Documents the error responses for the given kinds, grouped by status. */
-export function documentErrors(kinds: FailureKind[], permission: string): Json {
+export function documentErrors(kinds: ErrorKind[], permission: string): Json {
   const byStatus = Map.groupBy(new Set(kinds), (kind) => exampleError(kind).status)
   return Object.fromEntries(
     [...byStatus].map(([status, sameStatus]) => [status, documentError(status, sameStatus, permission)]),
   )
 }
 
-function documentError(status: number, kinds: FailureKind[], permission: string): Json {
+function documentError(status: number, kinds: ErrorKind[], permission: string): Json {
   const examples = Object.fromEntries(
     kinds.map((kind) => [kind, { value: exampleError(kind, permission).body }]),
   )

@@ -3,16 +3,16 @@ import { Elysia } from 'elysia'
 import { toTimestamp } from '../../core/clock.ts'
 import { invalidField } from '../../core/errors.ts'
 import type { Access } from '../../http/access.ts'
-import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { named, requestObject, responseObject, shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { maxAheadSeconds } from '../clocks.ts'
+import type { SandboxContext } from '../context.ts'
 
 /** Routes for a sandbox's clock, which the key may move forward (decisions §22). */
-export function clockRoutes(app: AppContext) {
-  const access: Access = { permission: 'any', steers: true }
+export function clockRoutes(app: SandboxContext) {
+  const access: Access = { permission: 'any', environment: 'steers' }
   const show = (scope: number) => {
     const [now, real] = [app.clock(scope), app.clock()]
     return { now: toTimestamp(now), advanced_seconds: Math.round((now.getTime() - real.getTime()) / 1000) }
@@ -28,7 +28,7 @@ export function clockRoutes(app: AppContext) {
       '',
       async (context) => {
         const { advance_seconds } = normalize(ClockAdvance, context.body)
-        if (!(await app.environment.advanceClock?.(context.caller.hostId, advance_seconds)))
+        if (!(await app.sandboxes.advanceClock(context.caller.hostId, advance_seconds)))
           throw invalidField(
             'advance_seconds',
             `The clock would be more than ${maxAheadSeconds} seconds ahead`,

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../../http/access.ts'
-import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import type { FaultRule } from '../../http/fault-rule.ts'
 import { guard } from '../../http/guard.ts'
 import { normalize } from '../../http/schema/normalize.ts'
+import type { SandboxContext } from '../context.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
 
 /**
@@ -12,10 +12,9 @@ import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
  *
  * @param operations returns the routes of the sandbox, such as `POST /sandbox/bookings`, by operation id
  */
-export function faultRoutes(app: AppContext, operations: () => ReadonlyMap<string, string>) {
-  const access: Access = { permission: 'any', steers: true }
-  const { faults } = app.environment
-  const show = async (scope: number) => ({ rules: ((await faults?.read(scope)) ?? []).map(serializeRule) })
+export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<string, string>) {
+  const access: Access = { permission: 'any', environment: 'steers' }
+  const show = async (scope: number) => ({ rules: (await app.sandboxes.readRules(scope)).map(serializeRule) })
   const body = faultsWrite((id) => operations().has(id))
   return new Elysia({ prefix: '/faults', tags: ['Sandbox'] })
     .use(guard(app))
@@ -28,7 +27,7 @@ export function faultRoutes(app: AppContext, operations: () => ReadonlyMap<strin
       '',
       async (context) => {
         const rules = normalize(body, context.body).rules.map((sent) => toRule(sent, operations()))
-        await faults?.replace(context.caller.hostId, rules)
+        await app.sandboxes.replaceRules(context.caller.hostId, rules)
         return ok(context, { rules: rules.map(serializeRule) })
       },
       {
@@ -44,7 +43,7 @@ export function faultRoutes(app: AppContext, operations: () => ReadonlyMap<strin
     .delete(
       '',
       async (context) => {
-        await faults?.replace(context.caller.hostId, [])
+        await app.sandboxes.replaceRules(context.caller.hostId, [])
         return ok(context, { rules: [] })
       },
       {

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { Access } from '../../http/access.ts'
-import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { responseObject, shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
+import type { SandboxContext } from '../context.ts'
 import { scenarios } from './scenarios.ts'
 import { Played, ScenarioParameters, ScenarioView } from './schema.ts'
 import { missing } from './stage.ts'
@@ -13,8 +13,8 @@ import { missing } from './stage.ts'
 const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: null, nights: [] }
 
 /** Routes for playing, in a sandbox, the events that integrations encounter in production (decisions §22). */
-export function scenarioRoutes(app: AppContext) {
-  const access: Access = { permission: 'any', steers: true }
+export function scenarioRoutes(app: SandboxContext) {
+  const access: Access = { permission: 'any', environment: 'steers' }
   return new Elysia({ prefix: '/scenarios', tags: ['Sandbox'] })
     .use(guard(app))
     .get(
@@ -40,7 +40,7 @@ export function scenarioRoutes(app: AppContext) {
         const scenario = scenarios.find(({ name }) => name === context.params.name)
         if (!scenario) throw notFound('Scenario')
         const parameters = normalize(ScenarioParameters, context.body)
-        const played = await app.environment.inTurn?.(hostId, async (requireRoom) => {
+        const played = await app.sandboxes.inTurn(hostId, async (requireRoom) => {
           const { documents, play } = await scenario.prepare({ app, hostId, keyId }, parameters)
           await requireRoom(documents)
           return play().catch(takenMeanwhile)

@@ -1,6 +1,6 @@
 import { bookingTarget, partnerActor, recordAction } from '../../access/audit/store.ts'
-import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Caller } from '../../http/request.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { BookingDetail } from './schema.ts'

@@ -5,10 +5,8 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { carryOutOnce, type IdempotentContext } from '../../http/idempotency/idempotency.ts'
 import { parsePathId } from '../../http/ids.ts'
-import { outcomeOf } from '../../http/outcome.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { prepareBooking } from './create.ts'
-import { toDelivered } from './delivered.ts'
 import { preparePartnerTransition } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
 import { prepareDetail, serializeBooking } from './serialize.ts'
@@ -66,7 +64,6 @@ export function bookingRoutes(app: AppContext) {
       '/integrations/:provider/bookings/:id',
       async (context) => {
         const booking = await findBooking(app.db, context.caller.hostId, parsePathId(context.params.id))
-        outcomeOf(context.request).delivered = { bookings: [toDelivered(booking)] }
         const detailOf = await prepareDetail(app.db, booking)
         return ok(context, { Booking: detailOf(booking) })
       },

@@ -1,7 +1,7 @@
 import { toTimestamp } from '../../core/clock.ts'
 import { invalidField } from '../../core/errors.ts'
-import type { Caller } from '../../http/caller.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Caller } from '../../http/request.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'

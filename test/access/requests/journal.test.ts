@@ -7,12 +7,8 @@ import {
   insertRequests,
   toStoredRequest,
 } from '../../../src/access/requests/store.ts'
-import {
-  loggedCharacters,
-  loggedProblems,
-  type RequestEntry,
-  toEntry,
-} from '../../../src/http/request-entry.ts'
+import type { RequestEntry } from '../../../src/http/request.ts'
+import { loggedCharacters, loggedProblems, shortenFailure } from '../../../src/http/request-log.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
@@ -177,14 +173,7 @@ test('of an error the first problems are kept, and the first characters of a mes
     message: 'Not valid',
     errors: Array.from({ length: 100 }, () => problem),
   }
-  const request = new Request('http://localhost/v1/users')
-  const { error } = toEntry(
-    {
-      ...{ request, route: '/v1/users', path: '/v1/users', status: 422, requestId: 'id' },
-      ...{ milliseconds: 1, isSandbox: false, now: new Date() },
-    },
-    { startedAt: 0, heldMilliseconds: 0, failure },
-  )
-  expect(error?.errors).toHaveLength(loggedProblems)
-  expect(error?.errors[0]?.message).toHaveLength(loggedCharacters)
+  const error = shortenFailure(failure)
+  expect(error.errors).toHaveLength(loggedProblems)
+  expect(error.errors[0]?.message).toHaveLength(loggedCharacters)
 })

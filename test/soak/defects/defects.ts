@@ -37,8 +37,8 @@ const rows: Row[] = [
   ],
   [
     'a fault of a certification in the request log',
-    'isFaultSecret ? null : (outcome.fault ?? null)',
-    'outcome.fault ?? null',
+    'return this.isObserved ? undefined : this.fault',
+    'return this.fault',
     'certification/certification.test.ts',
   ],
   [

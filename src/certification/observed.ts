@@ -1,0 +1,90 @@
+import { findConsumerIfAny, ownerOf } from '../changes/consumers/store.ts'
+import { readCursor } from '../changes/feed/position.ts'
+import type { FeedItem } from '../changes/feed/schema.ts'
+import { daysBetween } from '../core/clock.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import type { Observed } from '../sandbox/visit.ts'
+import type { BookingDetail } from '../stays/bookings/schema.ts'
+import { parseFeedTime } from '../versions/format.ts'
+
+/** The routes whose responses deliver bookings. */
+const feed = 'GET /sandbox/integrations/:provider/bookings'
+const detail = 'GET /sandbox/integrations/:provider/bookings/:id'
+
+/** A booking as a response contained it, with the fields that both the feed and the detail show. */
+export interface DeliveredBooking {
+  id: number
+  version: Date
+  status: string
+  checkin_at: string
+  checkout_at: string
+}
+
+/** Returns the bookings that a response contained. An unchanged page (304) repeats bookings that were delivered before. */
+export function deliveredBookings({ operation, data }: Observed): DeliveredBooking[] {
+  if (data === null) return []
+  if (operation === feed) return (data as { Bookings: FeedItem[] }).Bookings.map(toDelivered)
+  if (operation !== detail) return []
+  const { Booking } = data as { Booking: BookingDetail }
+  return [toDelivered({ ...Booking, version: Booking.meta.version })]
+}
+
+function toDelivered({
+  booking_id,
+  status,
+  checkin_at,
+  checkout_at,
+  version,
+}: Omit<FeedItem, 'listing_id' | 'room_type_id'>): DeliveredBooking {
+  return { id: booking_id, version: parseFeedTime(version), status, checkin_at, checkout_at }
+}
+
+/** The place of a feed page in the feed. */
+export interface PagePlace {
+  /** True for the page with which a walk through the feed begins. */
+  isFirst: boolean
+  /** A version after which the page begins; null for the beginning of the feed. */
+  from: Date | null
+}
+
+/** Returns the place of the feed page that a request has read, or null if it read none. */
+export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace | null> {
+  const { operation, status } = seen
+  if (operation !== feed || (status !== 200 && status !== 304)) return null
+  const { page = 1, cursor, updated_after, consumer } = seen.query as FeedQuery
+  if (cursor !== undefined) return { isFirst: false, from: readCursor('bookings', cursor)?.version ?? null }
+  if (page > 1) return { isFirst: false, from: beforeFirst(seen) }
+  if (consumer === undefined)
+    return { isFirst: true, from: updated_after === undefined ? null : parseFeedTime(updated_after) }
+  const owner = ownerOf({ hostId: seen.scope, scope: seen.scope }, 'bookings')
+  return { isFirst: true, from: (await findConsumerIfAny(db, owner, consumer))?.acknowledged ?? null }
+}
+
+interface FeedQuery {
+  page?: number
+  cursor?: string
+  updated_after?: string
+  consumer?: string
+}
+
+/** Returns the version before the page's first booking, since two versions of a host are at least a second apart. */
+function beforeFirst(seen: Observed): Date | null {
+  const [first] = deliveredBookings(seen)
+  return first ? new Date(first.version.getTime() - 1000) : null
+}
+
+/** A range in a bulk write of availability. */
+type Range = { start_date?: unknown; end_date?: unknown } | null
+
+/** Returns the number of items in a bulk write, and the number of nights that they cover. */
+export function sizeOfWrite({ sent }: Observed): { items: number; nights: number } {
+  const ranges: Range[] = Array.isArray(sent?.body?.data) ? sent.body.data : []
+  const nights = ranges.map((range) => nightsOf(range ?? {}))
+  return { items: ranges.length, nights: nights.reduce((sum, one) => sum + one, 0) }
+}
+
+function nightsOf({ start_date, end_date }: NonNullable<Range>): number {
+  if (typeof start_date !== 'string' || typeof end_date !== 'string') return 0
+  const nights = daysBetween(start_date, end_date) + 1
+  return Number.isFinite(nights) && nights > 0 ? nights : 0
+}

@@ -1,0 +1,114 @@
+import type { Access, LimitState } from './access.ts'
+import type { Permission } from './permissions.ts'
+
+/** The sender of a request, once the guard has authorized it. */
+export interface Caller {
+  readonly keyId: number
+  /** The host account or sandbox to which every query of this request is limited. */
+  readonly hostId: number
+  /** The owner of retries and page ends: the key or, in the sandbox, the key's current sandbox. */
+  readonly scope: number
+  readonly isSandbox: boolean
+  readonly permissions: readonly Permission[]
+  /** Client address, for `login_ip` and the key's usage. */
+  readonly address: string
+  readonly host: { name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
+}
+
+/** The input of a request besides its path and query. */
+export interface RequestInput {
+  readonly idempotencyKey: string | undefined
+  /** The JSON body as sent, including unknown fields; undefined if the request has none. */
+  readonly body: Record<string, unknown> | undefined
+}
+
+/**
+ * The facts that log, metrics and journal need about a request besides its response. Each is set once: the first two on
+ * arrival, the others by the guard as it learns them, so that a refused request is recorded too.
+ */
+export interface RequestFacts {
+  /** `performance.now()` when the request arrived. */
+  readonly startedAt: number
+  /** Time of arrival, by the clock that dates stored data. */
+  readonly at: Date
+  /** Client address. */
+  address?: string
+  /** The request's key once recognized, even if the key is no longer usable. */
+  key?: { id: number; hostId: number }
+  /** True if the request counts against its key's main rate limit. */
+  isCounted?: boolean
+  /** True if the request only looks at its own key. Such a request is listed only if it fails. */
+  isLook?: boolean
+  /** The environment's steps around the request; absent on live data. */
+  visit?: Visit
+  /** `performance.now()` when the response was ready. If the process is busy, the request is logged later than this. */
+  answeredAt?: number
+}
+
+/** A request whose key is known, as it enters an environment. */
+export interface Arrival {
+  request: Request
+  /** The pattern that the path matched. */
+  route: string
+  access: Access
+  limits: LimitState & { key: { id: number } }
+  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+}
+
+/** The steps that an environment adds to one request, in the order in which the guard takes them. */
+export interface Visit {
+  /** Runs before the guard refuses a request that exceeds the rate limit. */
+  refuse(): Promise<void>
+  /** Runs after the rate limit. May throw to answer in place of the route. */
+  enter(): Promise<void>
+  /** Runs after the permission check. Returns the id that takes the place of the host id. */
+  open(): Promise<number>
+  /** Runs before the handler of a write, with the request's input. May throw. */
+  beforeWrite(): Promise<void>
+  /** Runs after the handler of a write, unless the response is a stored one. */
+  afterWrite(body: RequestInput['body']): Promise<void>
+  /** Runs once the response is ready, and sends it or replaces it. */
+  respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined>
+  /** Maximum time, in seconds, for which the request is held; undefined without a limit. */
+  readonly maxHoldSeconds: number | undefined
+  /** Name of the fault that the request's log entry shows, if any. */
+  readonly shownFault: string | undefined
+  /** True if the environment dropped the request before it was handled, so that no status was sent. */
+  readonly isLost: boolean
+}
+
+/** A request with its response. */
+export interface Answered {
+  query: unknown
+  /** Absent if the request was refused before its input was read. */
+  sent?: RequestInput
+  /** What the handler returned: an envelope, or the `Response` to an error. */
+  response: unknown
+}
+
+/** A request as its key's log shows it. It never contains a body, a header or any part of the query (decisions §18). */
+export interface RequestEntry {
+  /** Time of arrival. */
+  at: Date
+  /** Null if `REQUEST_IDS=off`. */
+  request_id: string | null
+  method: string
+  path: string
+  status: number
+  error: Failure | null
+  /** Duration in milliseconds, excluding the time for which the request was held. */
+  duration_ms: number
+  /** True if the response is the stored response to an earlier request. */
+  replayed: boolean
+  sandbox: boolean
+  address: string
+  /** The sandbox fault that the request met; null if there was none or a certification hides it. */
+  fault: string | null
+}
+
+/** A response's error as the client saw it. */
+export interface Failure {
+  type: string
+  message: string
+  errors: { path: string; code: string; message: string }[]
+}

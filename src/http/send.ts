@@ -1,0 +1,160 @@
+import type { Logger } from 'pino'
+import { rateLimited } from '../core/errors.ts'
+import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
+
+/** The operating system accepts this many bytes in one write, so smaller responses never wait in memory. */
+const smallBytes = 64 * 1024
+const pieceBytes = 64 * 1024
+
+interface Answered {
+  response: unknown
+  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+  caller?: { keyId: number } | undefined
+}
+
+/**
+ * Sends a large response in pieces as the client reads it, so that a key's slow clients leave only a limited number
+ * of bytes unread, and only for a limited time. A smaller response is sent whole.
+ *
+ * @returns undefined for a response that Elysia sends unchanged: a `Response`, or one of its own status objects
+ * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
+ */
+export function sendEnvelope({ response, set, caller }: Answered): Response | undefined {
+  if (!caller || (response as object | null)?.constructor !== Object) return undefined
+  const text = JSON.stringify(response)
+  const status = Number(set.status ?? 200)
+  const headers = { ...(set.headers as Record<string, string>), 'content-type': 'application/json' }
+  if (text.length <= smallBytes) return new Response(text, { status, headers })
+  const bytes = Buffer.from(text)
+  collectGarbageOccasionally(bytes.length)
+  const release = takeUnsent(caller.keyId, bytes.length)
+  let at = 0
+  const next = async () => {
+    const piece = bytes.subarray(at, at + pieceBytes)
+    at += pieceBytes
+    return piece.length > 0 ? piece : null
+  }
+  return new Response(pacedStream(next, release), { status, headers })
+}
+
+/** A response up to this size is sent whole, so that a failure while it is produced still yields a proper error. */
+const maxBufferedBytes = 1024 * 1024
+
+/**
+ * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
+ * the client reads it, so that it is never in memory as a whole. If a chunk then fails, the connection is dropped
+ * mid-document.
+ *
+ * @throws any error that `chunks` throws before anything has been sent
+ */
+export async function streamJson(
+  context: ResponseContext,
+  chunks: AsyncGenerator<string>,
+  log: Logger,
+): Promise<Response> {
+  const headers = {
+    ...(context.set.headers as Record<string, string>),
+    'content-type': 'application/json',
+  }
+  const held: Uint8Array<ArrayBuffer>[] = []
+  let heldBytes = 0
+  while (heldBytes <= maxBufferedBytes) {
+    const { done, value } = await chunks.next()
+    if (done) return new Response(new Blob(held), { headers })
+    const bytes = encoder.encode(value)
+    held.push(bytes)
+    heldBytes += bytes.length
+  }
+  const next = async () => {
+    const early = held.shift()
+    if (early) return early
+    const { done, value } = await chunks.next()
+    if (done) return null
+    const bytes = encoder.encode(value)
+    collectGarbageOccasionally(bytes.length)
+    return bytes
+  }
+  const body = pacedStream(next, (error) => {
+    if (error) log.error({ err: error, request_id: requestIdOf(context) }, 'A response was cut off')
+    chunks.return(undefined).catch(() => {})
+  })
+  return new Response(body, { headers })
+}
+
+const encoder = new TextEncoder()
+
+/** Bounds for the bytes of a key's large responses that have not been read yet. Nobody waits for this room. */
+const unsent = new ByteBudget({
+  ofKey: 8 * 1024 * 1024,
+  ofProcess: Number.POSITIVE_INFINITY,
+  waitingOfKey: 0,
+  waiting: 0,
+})
+const retryMilliseconds = 5000
+
+/**
+ * Reserves memory for a response that the client may leave unread.
+ *
+ * @returns a function that releases the memory
+ * @throws DomainError `rate_limit` if too many bytes of the key's responses are still unread
+ */
+export function takeUnsent(keyId: number, bytes: number): () => void {
+  const release = unsent.take(keyId, bytes)
+  if (!release) throw rateLimited(retryMilliseconds, 'Too many responses to this key are still being read')
+  return release
+}
+
+/** Time limit for reading a response. Without it, a response read byte by byte would be kept for hours. */
+const maxMilliseconds = 120_000
+
+/** Produces the next bytes of a stream, or null at its end. */
+type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
+
+/**
+ * Returns a stream that is produced no faster than it is read. If reading takes too long, the connection is dropped.
+ *
+ * @param end called once, however the stream ends
+ * @param longest maximum duration in milliseconds
+ */
+export function pacedStream(
+  next: Next,
+  end: (error?: unknown) => void,
+  longest = maxMilliseconds,
+): ReadableStream<Uint8Array> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let hasEnded = false
+  const finish = (error?: unknown) => {
+    // If the time runs out while `next` is running, the late bytes cannot be enqueued, which ends the stream again.
+    if (hasEnded) return
+    hasEnded = true
+    clearTimeout(timer)
+    end(error)
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const tooSlow = new Error(`The response was not read within ${longest / 1000} s`)
+        timer = setTimeout(() => {
+          controller.error(tooSlow)
+          finish(tooSlow)
+        }, longest)
+      },
+      async pull(controller) {
+        try {
+          const bytes = await next()
+          if (bytes) return controller.enqueue(bytes)
+          controller.close()
+          finish()
+        } catch (error) {
+          controller.error(error)
+          finish(error)
+        }
+      },
+      cancel() {
+        finish()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

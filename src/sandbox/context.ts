@@ -1,0 +1,26 @@
+import type { AppContext } from '../http/context.ts'
+import type { FaultRule } from '../http/fault-rule.ts'
+
+/** The context of the sandbox's routes: the contract's routes see only the part that live data has too. */
+export interface SandboxContext extends AppContext {
+  sandboxes: {
+    /** Returns the scope of a key's sandbox, filling one if necessary. */
+    open(keyId: number): Promise<number>
+    /** Clears a key's sandbox. */
+    clear(keyId: number): Promise<void>
+    /** Moves a sandbox's clock forward, or returns false if it would be too far ahead. */
+    advanceClock(scope: number, seconds: number): Promise<boolean>
+    /**
+     * Runs `work` while no other scenario plays in the same sandbox.
+     *
+     * @param work receives a function that takes a number of documents and throws DomainError `conflict` if the sandbox
+     * has no room for them
+     */
+    inTurn<T>(
+      scope: number,
+      work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
+    ): Promise<T>
+    readRules(scope: number): Promise<FaultRule[]>
+    replaceRules(scope: number, rules: FaultRule[]): Promise<void>
+  }
+}

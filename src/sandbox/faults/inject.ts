@@ -1,0 +1,100 @@
+import { DomainError, rateLimited } from '../../core/errors.ts'
+import { rateLimitHeaders } from '../../http/authorization.ts'
+import type { AppContext } from '../../http/context.ts'
+import { ReadyResponse, unexpected } from '../../http/error-response.ts'
+import type { Fault } from '../../http/fault-rule.ts'
+import type { Arrival } from '../../http/request.ts'
+
+/**
+ * Injects a fault into a request before its handler runs: waits, or throws the fault's error or response. A fault of
+ * the response does nothing here; {@link spoilResponse} applies it.
+ */
+export async function injectFault(
+  app: Pick<AppContext, 'heldRequests'>,
+  { fault, retry_after_seconds, delay_milliseconds }: Fault,
+  { request, set, limits }: Arrival,
+): Promise<void> {
+  switch (fault) {
+    case 'rate_limited': {
+      const waitMilliseconds = retry_after_seconds * 1000
+      Object.assign(set.headers, rateLimitHeaders({ ...limits, remaining: 0, waitMilliseconds }))
+      throw rateLimited(waitMilliseconds)
+    }
+    case 'unauthorized':
+      // Requests with an expired key get no rate-limit headers.
+      for (const name of Object.keys(set.headers)) if (name.startsWith('ratelimit')) delete set.headers[name]
+      throw new DomainError('auth', 'API key has expired')
+    case 'internal_error':
+      throw unexpected
+    case 'bad_gateway':
+      throw new ReadyResponse((headers) => badGateway(headers))
+    case 'lost_request':
+      throw new ReadyResponse(() => lost())
+    case 'slow':
+      await delay(app, request, limits.key.id, delay_milliseconds)
+  }
+}
+
+/** Waits, unless too many of the key's requests are already waiting or the process is shutting down. */
+async function delay(
+  { heldRequests }: Pick<AppContext, 'heldRequests'>,
+  request: Request,
+  keyId: number,
+  milliseconds: number,
+): Promise<void> {
+  const slot = await heldRequests.take(request, keyId, 'slow')
+  if (!slot) return
+  const over = AbortSignal.any([request.signal, heldRequests.ending, AbortSignal.timeout(milliseconds)])
+  await new Promise((resolve) => {
+    if (over.aborted) resolve(null)
+    over.addEventListener('abort', resolve)
+  })
+  slot.free()
+}
+
+/** Returns the response of a proxy whose service is down. */
+function badGateway(headers: Record<string, string>): Response {
+  const page =
+    '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n'
+  return new Response(page, { status: 502, headers: { ...headers, 'content-type': 'text/html' } })
+}
+
+/** Drops a response or cuts it in half. */
+export async function spoilResponse(
+  fault: 'lost_response' | 'cut_response',
+  response: Response,
+): Promise<Response> {
+  const { status, headers } = response
+  if (fault === 'lost_response') return lost(status)
+  const body = new Uint8Array(await response.arrayBuffer())
+  const half = body.subarray(0, body.length >> 1)
+  return half.length > 0 ? cut(half, { status, headers }) : lost(status)
+}
+
+/** Resets the connection before a byte is sent. The stream errors without a reason, so that nothing is printed. */
+function lost(status?: number): Response {
+  return new Response(
+    new ReadableStream({ start: (controller) => controller.error() }),
+    status ? { status } : {},
+  )
+}
+
+/** Delay before a reset, long enough for the preceding bytes to be on their way. */
+const beforeResetMilliseconds = 20
+
+/** Sends part of a body and then resets the connection. */
+function cut(part: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  let isSent = false
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (isSent) return controller.error()
+        isSent = true
+        controller.enqueue(part)
+        await Bun.sleep(beforeResetMilliseconds)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, init)
+}

@@ -1,0 +1,200 @@
+import { LRUCache } from 'lru-cache'
+import { DomainError } from '../core/errors.ts'
+import type { AppContext } from '../http/context.ts'
+import { requestIdOf } from '../http/envelope.ts'
+import type { Fault } from '../http/fault-rule.ts'
+import type { Answered, Arrival, RequestInput, Visit } from '../http/request.ts'
+import type { Db } from '../platform/mongo/connection.ts'
+import type { SandboxClocks } from './clocks.ts'
+import { takeCourseFault } from './course-store.ts'
+import { injectFault, spoilResponse } from './faults/inject.ts'
+import { findSandbox, openSandbox } from './fill.ts'
+import { noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
+import { takeRequestRule } from './rules-store.ts'
+import type { ScopedModel } from './store.ts'
+
+/** A request to an observed sandbox, before its response is sent. */
+export interface Observed {
+  /** Method and route, for example `POST /sandbox/bookings`. */
+  operation: string
+  /** Time of arrival, by the database's clock. */
+  at: Date
+  /** Key and sandbox that the request belongs to. */
+  keyId: number
+  scope: number
+  requestId: string | null
+  /** The status that was sent, or would have been sent without the fault. */
+  status: number
+  /** The fault that the request met; `broken` if the client has disconnected. */
+  fault: string | null
+  query: unknown
+  sent: RequestInput | undefined
+  /** `data` of a success; null for an error or a response without a body. */
+  data: unknown
+}
+
+/** Watches the requests to the sandboxes that are observed, and limits how long they are held. */
+export interface Observer {
+  observe(db: Db, courseId: number, seen: Observed): Promise<void>
+  maxHoldSeconds: number
+}
+
+/** What all visits to the sandboxes share. */
+export type Sandboxes = Pick<
+  AppContext,
+  'db' | 'clock' | 'config' | 'ids' | 'heldRequests' | 'clockWatch'
+> & {
+  models: ScopedModel[]
+  clocks: SandboxClocks
+  observer: Observer
+}
+
+/** Refused requests must stay cheap however many arrive, so a key's refused requests share a look-up for this long. */
+const refusedMilliseconds = 1000
+const maxRefusedKeys = 10_000
+
+/** Returns a function that begins the sandbox's steps around a request (decisions §13 and §22). */
+export function visitsOf(sandboxes: Sandboxes): (arrival: Arrival) => Visit {
+  const refused = new LRUCache<number, Promise<OpenSandbox | null>>({
+    max: maxRefusedKeys,
+    ttl: refusedMilliseconds,
+  })
+  const findRefused = (keyId: number) => {
+    const finding = refused.get(keyId) ?? findSandbox(sandboxes, keyId).catch(() => null)
+    refused.set(keyId, finding, { noUpdateTTL: true })
+    return finding
+  }
+  return (arrival) => new SandboxVisit(sandboxes, arrival, findRefused)
+}
+
+/** Maximum number of documents added per item. A booking comes with a message, a conversation and a stored response. */
+const documentsPerItem = 5
+
+/** One request's way through its key's sandbox. */
+class SandboxVisit implements Visit {
+  private sandbox: OpenSandbox | null = null
+  private at = new Date()
+  private fault: Fault['fault'] | undefined
+
+  constructor(
+    private readonly sandboxes: Sandboxes,
+    private readonly arrival: Arrival,
+    private readonly findRefused: (keyId: number) => Promise<OpenSandbox | null>,
+  ) {}
+
+  /** A refused request is observed too, because products are graded on how they react to a 429. */
+  async refuse(): Promise<void> {
+    this.sandbox = await this.findRefused(this.keyId)
+    this.at = this.sandboxes.clockWatch.databaseNow()
+  }
+
+  /** Finds the key's sandbox, if there is one, and injects the fault that the request meets, if any. */
+  async enter(): Promise<void> {
+    const { access, set } = this.arrival
+    this.use(await findSandbox(this.sandboxes, this.keyId))
+    this.at = this.sandboxes.clockWatch.databaseNow()
+    if (access.environment === 'steers') {
+      if (!this.isObserved) return
+      throw new DomainError('conflict', 'A certification is running: it plays the sandbox by itself')
+    }
+    const fault = await this.takeFault()
+    if (!fault) return
+    this.fault = fault.fault
+    if (!this.isObserved) set.headers['sandbox-fault'] = fault.fault
+    await injectFault(this.sandboxes, fault, this.arrival)
+  }
+
+  async open(): Promise<number> {
+    this.sandbox ?? this.use(await openSandbox(this.sandboxes, this.keyId))
+    return this.scope
+  }
+
+  async beforeWrite(): Promise<void> {
+    if (this.sandbox) await requireRoom(this.sandboxes, this.sandbox)
+  }
+
+  /** Records the write with an upper bound on its growth, which also extends the sandbox's lifetime. */
+  async afterWrite(body: RequestInput['body']): Promise<void> {
+    const items = Array.isArray(body?.data) ? body.data.length : 1
+    const bytes = body ? JSON.stringify(body).length : 0
+    await noteWrite(this.sandboxes, this.scope, { documents: items * documentsPerItem, bytes })
+  }
+
+  async respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined> {
+    await this.observe(answered)
+    const { fault } = this
+    if (fault !== 'lost_response' && fault !== 'cut_response') return send()
+    return spoilResponse(fault, toResponse(answered, this.arrival.set))
+  }
+
+  get maxHoldSeconds(): number | undefined {
+    return this.isObserved ? this.sandboxes.observer.maxHoldSeconds : undefined
+  }
+
+  /** Headers and log hide the faults of a certification (decisions §25). */
+  get shownFault(): string | undefined {
+    return this.isObserved ? undefined : this.fault
+  }
+
+  get isLost(): boolean {
+    return this.fault === 'lost_request'
+  }
+
+  private get keyId(): number {
+    return this.arrival.limits.key.id
+  }
+
+  private get scope(): number {
+    return this.sandbox?._id ?? 0
+  }
+
+  private get isObserved(): boolean {
+    return Boolean(this.sandbox?.course)
+  }
+
+  private use(sandbox: OpenSandbox | null): void {
+    this.sandbox = sandbox
+    if (sandbox) this.sandboxes.clocks.note(sandbox._id, sandbox.ahead_seconds)
+  }
+
+  /** Counts the request and returns the fault that it meets, or null. */
+  private async takeFault(): Promise<Fault | null> {
+    const { sandbox, sandboxes, arrival } = this
+    const { db, clockWatch } = sandboxes
+    const route = `${arrival.request.method} ${arrival.route}`
+    if (sandbox?.course) return takeCourseFault(db, sandbox, route, clockWatch.databaseNow())
+    return sandbox?.rules?.length ? takeRequestRule(db, sandbox, route) : null
+  }
+
+  /** Tells the observer of the request. If the client has disconnected, the response counts as `broken`. */
+  private async observe(answered: Answered): Promise<void> {
+    const { sandbox, sandboxes, arrival, at, keyId, scope } = this
+    if (!sandbox?.course) return
+    const { request, route, set } = arrival
+    const { query, sent } = answered
+    const { status, body } = splitResponse(answered, set)
+    await sandboxes.observer.observe(sandboxes.db, sandbox.course.certification_id, {
+      ...{ operation: `${request.method} ${route}`, at, keyId, scope, status, query, sent },
+      data: (body as { data?: unknown } | undefined)?.data ?? null,
+      requestId: requestIdOf({ set }) ?? null,
+      fault: this.fault ?? (request.signal.aborted ? 'broken' : null),
+    })
+  }
+}
+
+/** Builds the response that Elysia would send. */
+function toResponse(answered: Answered, set: Arrival['set']): Response {
+  if (answered.response instanceof Response) return answered.response
+  const { status, body } = splitResponse(answered, set)
+  return Response.json(body, { status, headers: set.headers as Record<string, string> })
+}
+
+/** Returns status and body of an envelope, a status with its envelope, or a `Response`, whose body is not read. */
+function splitResponse({ response }: Answered, set: Arrival['set']): { status: number; body?: unknown } {
+  if (response instanceof Response) return { status: response.status }
+  const { code = Number(set.status ?? 200), response: body = response } = response as {
+    code?: number
+    response?: unknown
+  }
+  return { status: code, body }
+}
