@@ -3,8 +3,8 @@ import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
 import { type Permission, requirePermission } from '../http/permissions.ts'
 import type { Caller } from '../http/request.ts'
+import { KeyedMutex } from '../platform/keyed-mutex.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
-import { Turns } from '../platform/turns.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { removeCourse, setCourse } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
@@ -30,7 +30,7 @@ const bookedAtOnce = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
 /** Making 130 bookings is costly, so concurrent starts wait for each other instead of slowing down other requests. */
-const fillings = new Turns(30_000, busy)
+const fillings = new KeyedMutex(30_000, busy)
 
 /**
  * Starts a certification: clears the key's sandbox and fills it with 130 bookings.
@@ -49,7 +49,7 @@ export async function startCertification(
   await endCleared(app, caller.keyId)
   const certification = await insert(app, caller, inOrder(profiles), seed ?? randomBytes(6).toString('hex'))
   try {
-    return await fillings.take('fill', () => fill(app, certification))
+    return await fillings.run('fill', () => fill(app, certification))
   } catch (error) {
     // A certification that never began must not displace a passed one from the certifications that are kept.
     await removeCertification(app.db, certification._id)

@@ -1,7 +1,8 @@
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
-import { claimFill, endFill, lastVersionsOf, secondsUntilFill } from './key-store.ts'
+import { withLease } from '../platform/mongo/lease.ts'
+import { lastVersionsOf, noteFill, secondsUntilFill } from './key-store.ts'
 import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'
 import { seedSandbox } from './seed.ts'
 import { endSandboxes, type ScopedModel } from './store.ts'
@@ -10,11 +11,8 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'
 
 /** A sandbox that is still filling after this long belonged to a process that died. */
 const maxFillMilliseconds = 600_000
-/** Time after which another request may fill a sandbox instead of the one that is filling it. */
-const claimMilliseconds = 30_000
-/** Longest time that a request waits for another request to fill the sandbox. */
-const maxWaitMilliseconds = 10_000
-const lookEveryMilliseconds = 50
+/** Bounds, in milliseconds, of the lease under which a request fills a sandbox while the key's others wait. */
+const filling = { lasts: 30_000, waits: 10_000 }
 
 /** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as ended. */
 export function findSandbox(
@@ -38,41 +36,30 @@ export async function openSandbox(store: Context, keyId: number): Promise<OpenSa
   if (found) return found
   clockWatch.requireSound()
   const name = `${db.name}/${keyId}`
-  const filling = fills.get(name) ?? fillOnce(store, keyId).finally(() => fills.delete(name))
-  fills.set(name, filling)
-  return filling
+  const shared = fills.get(name) ?? fillOnce(store, keyId).finally(() => fills.delete(name))
+  fills.set(name, shared)
+  return shared
 }
 
 /** Sandboxes that this process is filling or waiting for, so that concurrent requests of a key share one attempt. */
 const fills = new Map<string, Promise<OpenSandbox>>()
 
 /** Fills a key's sandbox, or waits for the request that is filling it. */
-async function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
-  const { db, clock } = store
-  const deadline = performance.now() + maxWaitMilliseconds
-  while (performance.now() < deadline) {
+function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
+  const { db, clock, clockWatch } = store
+  const limits = { now: () => clockWatch.databaseNow(), ...filling }
+  return withLease(db, `filling:${keyId}`, limits, async () => {
     const now = clock()
-    if (await claimFill(db, keyId, now, new Date(now.getTime() + claimMilliseconds))) {
-      let filledAt: Date | undefined
-      try {
-        // Another request may have filled the sandbox just before the claim.
-        const found = await findOpen(db, keyId, now)
-        if (found) return found
-        const seconds = await secondsUntilFill(db, keyId, now)
-        if (seconds > 0) throw filledTooOften(seconds)
-        await endSandboxes(store, { key_id: keyId, state: 'open' }, now)
-        const filled = await fillSandbox(store, keyId)
-        filledAt = now
-        return filled
-      } finally {
-        await endFill(db, keyId, filledAt)
-      }
-    }
-    await Bun.sleep(lookEveryMilliseconds)
-    const found = await findOpen(db, keyId, clock())
+    // Another request may have filled the sandbox just before.
+    const found = await findOpen(db, keyId, now)
     if (found) return found
-  }
-  throw busy()
+    const seconds = await secondsUntilFill(db, keyId, now)
+    if (seconds > 0) throw filledTooOften(seconds)
+    await endSandboxes(store, { key_id: keyId, state: 'open' }, now)
+    const filled = await fillSandbox(store, keyId)
+    await noteFill(db, keyId, now)
+    return filled
+  })
 }
 
 function filledTooOften(seconds: number): DomainError {
@@ -93,7 +80,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
     rules_id: null,
     course: null,
   }
-  await insertFilling(db, { ...sandbox, key_id: keyId, due_at, turn_until: null, turn_of: null })
+  await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
   await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))
   try {
     await openFilled(db, scope, clock())

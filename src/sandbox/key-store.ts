@@ -1,5 +1,5 @@
 import type { Db } from '../platform/mongo/connection.ts'
-import { isDuplicate } from '../platform/mongo/errors.ts'
+import { retryDuplicate } from '../platform/mongo/errors.ts'
 import type { ClockStart } from '../versions/host-clock-store.ts'
 import { sandboxKeyModel } from './model.ts'
 
@@ -7,26 +7,10 @@ import { sandboxKeyModel } from './model.ts'
 const maxFills = 60
 const fillsMilliseconds = 600_000
 
-/** Claims the filling of a key's sandbox. Returns false while another request is filling it. */
-export async function claimFill(db: Db, keyId: number, now: Date, until: Date): Promise<boolean> {
-  const free = { _id: keyId, $or: [{ filling_until: null }, { filling_until: { $lte: now } }] }
-  try {
-    const { matchedCount, upsertedCount } = await sandboxKeyModel(db).updateOne(
-      free,
-      { $set: { filling_until: until } },
-      { upsert: true },
-    )
-    return matchedCount + upsertedCount === 1
-  } catch (error) {
-    if (isDuplicate(error)) return false
-    throw error
-  }
-}
-
-/** Releases the claim on filling. @param filledAt when the sandbox was filled; undefined if it was not */
-export async function endFill(db: Db, keyId: number, filledAt?: Date): Promise<void> {
-  const noted = filledAt ? { $push: { fills: { $each: [filledAt], $slice: -maxFills } } } : {}
-  await sandboxKeyModel(db).updateOne({ _id: keyId }, { $set: { filling_until: null }, ...noted } as never)
+/** Notes that a key's sandbox was filled. */
+export async function noteFill(db: Db, keyId: number, filledAt: Date): Promise<void> {
+  const noted = { $push: { fills: { $each: [filledAt], $slice: -maxFills } } }
+  await retryDuplicate(() => sandboxKeyModel(db).updateOne({ _id: keyId }, noted, { upsert: true }))
 }
 
 /** Returns the seconds until a key's sandbox may be filled again; 0 if it may be filled immediately. */
@@ -52,7 +36,7 @@ export async function keepVersions(
   const versions = { last_version: last, last_message_version: messages_last }
   await sandboxKeyModel(db).updateOne(
     { _id: keyId },
-    { $max: versions, $setOnInsert: { filling_until: null, fills: [] } },
+    { $max: versions, $setOnInsert: { fills: [] } },
     { upsert: true },
   )
 }
@@ -64,7 +48,6 @@ export async function sweepKeys(db: Db, now: Date): Promise<void> {
   await sandboxKeyModel(db).deleteMany({
     last_version: passed,
     last_message_version: passed,
-    filling_until: null,
     fills: { $not: recent },
   } as never)
 }

@@ -74,26 +74,9 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Claims the sandbox's turn for `owner` until `until`. Returns false while another owner has it. */
-export async function takeTurn(
-  db: Db,
-  scope: number,
-  owner: string,
-  now: Date,
-  until: Date,
-): Promise<boolean> {
-  // A sandbox stored before turns existed has no `turn_until`.
-  const free = { _id: scope, state: 'open', turn_until: { $not: { $gt: now } } } as const
-  const { modifiedCount } = await sandboxModel(db).updateOne(free, {
-    $set: { turn_until: until, turn_of: owner },
-  })
-  return modifiedCount === 1
-}
-
-/** Ends a turn, and adds the maximum number of documents that the sandbox may have gained. */
-export async function endTurn(db: Db, scope: number, owner: string, documents: number): Promise<void> {
-  const ended = { $set: { turn_until: null, turn_of: null }, $inc: { documents } }
-  await sandboxModel(db).updateOne({ _id: scope, turn_of: owner }, ended)
+/** Adds the maximum number of documents that a sandbox may have gained. */
+export async function noteGrowth(db: Db, scope: number, documents: number): Promise<void> {
+  await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
 }
 
 /**
@@ -151,8 +134,7 @@ export function findAhead(db: Db): Promise<Ahead[]> {
 
 /** Moves a sandbox's clock ahead. Returns null if it would exceed `maximum` seconds, or if the sandbox is gone. */
 export function moveAhead(db: Db, scope: number, seconds: number, maximum: number): Promise<Ahead | null> {
-  // A sandbox stored before clocks existed has no `ahead_seconds`.
-  const mayMove = { _id: scope, state: 'open', ahead_seconds: { $not: { $gt: maximum - seconds } } } as const
+  const mayMove = { _id: scope, state: 'open', ahead_seconds: { $lte: maximum - seconds } } as const
   return sandboxModel(db)
     .findOneAndUpdate(
       mayMove,

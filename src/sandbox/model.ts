@@ -3,7 +3,6 @@ import { modelOf } from '../platform/mongo/collections.ts'
 import {
   list,
   moment,
-  momentOrNull,
   number,
   objectOrNull,
   type Stored,
@@ -40,9 +39,6 @@ const fields = {
   bytes: number,
   /** Seconds by which the sandbox's clock is ahead. */
   ahead_seconds: { ...number, default: 0 },
-  /** End of the playing scenario's turn, and the id of the turn's owner; both null when no scenario is playing. */
-  turn_until: momentOrNull,
-  turn_of: textOrNull,
   /** Rules that make requests and hints meet faults. */
   rules: list<FaultRule>(Object),
   /** Changes whenever the rules are replaced. */
@@ -73,10 +69,6 @@ export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 const keyFields = {
   /** Id of the key. */
   _id: number,
-  /**
-   * End of a process's claim to fill the sandbox; null without a claim. Other processes wait, so it is filled once.
-   */
-  filling_until: momentOrNull,
   /** Times of the last 60 fillings. */
   fills: list<Date>(Date),
   /** The last version that any of the key's sandboxes issued, in seconds since 1970. */

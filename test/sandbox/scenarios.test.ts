@@ -1,4 +1,5 @@
 import { test } from 'vitest'
+import { leaseModel } from '../../src/platform/mongo/lease.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { messageModel } from '../../src/stays/messages/model.ts'
 import { type Actor, seedBooking, testApp } from '../support/app.ts'
@@ -264,13 +265,11 @@ test.concurrent('scenarios of a sandbox take turns, over two processes, and one 
   const answers = await Promise.all([0, 1, 0, 1].map((index) => through[index]?.()))
   // Each takes the last unit of the same nights: the others find none.
   expect(answers.map((one) => one?.status).sort()).toEqual([201, 409, 409, 409])
+  const scope = await sandboxModel(service.sandbox.db).findOne({ state: 'open', key_id: actor.keyId }).lean()
   const clearing = [play(actor, 'guest-books', { count: 30 }), actor.send('DELETE', '/sandbox')]
   const [ended] = await Promise.all(clearing)
   expect([201, 409]).toContain(ended?.status)
-  const { turn_until } = (await sandboxModel(service.sandbox.db)
-    .findOne({ state: 'open', key_id: actor.keyId })
-    .lean()) ?? { turn_until: null }
-  expect(turn_until).toBeNull()
+  expect(await leaseModel(service.sandbox.db).findById(`turn:${scope?._id}`)).toBeNull()
   expect((await play(actor, 'guest-books')).status).toBe(201)
 })
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import { KeyedMutex } from '../../platform/keyed-mutex.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
-import { Turns } from '../../platform/turns.ts'
 import { toStatusWord } from '../../stays/bookings/status.ts'
 import { findChanges } from '../../stays/bookings/store.ts'
 import { byId, type DigestedBooking } from './digest.ts'
@@ -37,7 +37,7 @@ export class BookingHolder {
     ttlAutopurge: true,
     updateAgeOnGet: true,
   })
-  private readonly turns: Turns
+  private readonly turns: KeyedMutex
 
   /**
    * @param patienceMilliseconds how long a reader waits for another reader of the same host; two concurrent readers
@@ -47,12 +47,12 @@ export class BookingHolder {
     private readonly db: Db,
     patienceMilliseconds: number,
   ) {
-    this.turns = new Turns(patienceMilliseconds, busy)
+    this.turns = new KeyedMutex(patienceMilliseconds, busy)
   }
 
   /** Returns a host's current bookings. The result is the same object until a booking changes. */
   read(hostId: number): Promise<HostBookings> {
-    return this.turns.take(String(hostId), async () => {
+    return this.turns.run(String(hostId), async () => {
       const held = this.hosts.get(hostId) ?? { version: null, bookings: [] }
       const now = await this.refresh(hostId, held)
       if (now !== held) this.hosts.set(hostId, now)

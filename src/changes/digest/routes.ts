@@ -6,7 +6,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { responseObject } from '../../http/schema/fields.ts'
 import { findListing } from '../../inventory/listings/store.ts'
-import { Turns } from '../../platform/turns.ts'
+import { KeyedMutex } from '../../platform/keyed-mutex.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 
@@ -22,14 +22,14 @@ const occupied = () =>
 export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
   // Each key computes one digest at a time, so a partner that asks often does not crowd out the others.
-  const turns = new Turns(patienceMilliseconds, occupied)
+  const turns = new KeyedMutex(patienceMilliseconds, occupied)
   return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
     '/bookings/digest',
     async (context) => {
       const { caller, query, server, request } = context
       server?.timeout(request, quietSeconds)
       if (query.listing_id !== undefined) await findListing(app.db, caller.hostId, Number(query.listing_id))
-      const digest = await turns.take(String(caller.keyId), () => digests.answer(caller.hostId, query))
+      const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.hostId, query))
       return withEntityTag(context, ok(context, { digest }))
     },
     {

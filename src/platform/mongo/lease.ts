@@ -1,6 +1,6 @@
 import { modelOf } from './collections.ts'
 import type { Db } from './connection.ts'
-import { isDuplicate } from './errors.ts'
+import { busy, isDuplicate } from './errors.ts'
 import { moment, type Stored, schemaOf, text } from './fields.ts'
 
 const fields = {
@@ -11,13 +11,20 @@ const fields = {
 
 type StoredLease = Stored<typeof fields>
 
-export const leaseModel = modelOf<StoredLease>('leases', schemaOf(fields))
+const schema = schemaOf(fields)
+// A killed process may leave a lease that nobody asks for again.
+schema.index({ until: 1 }, { expireAfterSeconds: 3600, name: 'lease_expiry' })
 
-/** A claim on work that one living process does on behalf of all processes. */
+export const leaseModel = modelOf<StoredLease>('leases', schema)
+
+/**
+ * A claim on work that only one process may do at a time. Without it, two processes would send the same hint, play the
+ * same step or fill the same sandbox. If the holder dies, the lease expires and another process goes on.
+ */
 export interface Lease {
   /** Names the work. */
   name: string
-  /** Names the process. */
+  /** Names the holder. */
   owner: string
 }
 
@@ -40,4 +47,32 @@ export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until
 /** Releases a lease if `owner` still holds it, so that the next process to ask gets it. */
 export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void> {
   await leaseModel(db).deleteOne({ _id: name, owner })
+}
+
+const lookEveryMilliseconds = 50
+
+/**
+ * Runs `work` under a lease, after waiting for its present holder.
+ *
+ * @param limits `now` returns the current time by the database's clock; `lasts` is the longest time that `work` may
+ * take, and `waits` the longest time to wait for the lease, both in milliseconds
+ * @throws DomainError `conflict` with a retry time if the lease does not become free in time
+ */
+export async function withLease<T>(
+  db: Db,
+  name: string,
+  { now, lasts, waits }: { now: () => Date; lasts: number; waits: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  const lease = { name, owner: crypto.randomUUID() }
+  const deadline = performance.now() + waits
+  while (!(await holdLease(db, lease, now(), new Date(now().getTime() + lasts)))) {
+    if (performance.now() > deadline) throw busy()
+    await Bun.sleep(lookEveryMilliseconds)
+  }
+  try {
+    return await work()
+  } finally {
+    await releaseLease(db, lease)
+  }
 }

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
+import { KeyedMutex } from '../keyed-mutex.ts'
 import { withTimeout } from '../time-limits.ts'
-import { Turns } from '../turns.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, isDuplicate } from './errors.ts'
 import {
@@ -10,7 +10,7 @@ import {
   transactionTimeoutMilliseconds,
 } from './limits.ts'
 
-const queues = new Turns(queueTimeoutMilliseconds, busy)
+const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
 
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged it.
@@ -23,7 +23,7 @@ const queues = new Turns(queueTimeoutMilliseconds, busy)
  * @throws DomainError `conflict` with a retry time if the turn does not come, or conflicts do not end, within 6 s
  */
 export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
-  return queues.take(`${db.name}/${queue}`, () => runTransaction(db, work))
+  return queues.run(`${db.name}/${queue}`, () => runTransaction(db, work))
 }
 
 /** A change that is ready to be made, because everything that can be read and checked beforehand has been. */
@@ -80,7 +80,7 @@ async function inSharedTransaction<T>(
       if (waiting.get(name) === members) waiting.delete(name)
     }
     queues
-      .take(name, () => {
+      .run(name, () => {
         close()
         return runTogether(db, members)
       })

@@ -2,7 +2,7 @@ import AsyncLock from 'async-lock'
 import type { DomainError } from '../core/errors.ts'
 
 /** Runs tasks with the same name one at a time within this process. */
-export class Turns {
+export class KeyedMutex {
   private readonly lock: AsyncLock
 
   /**
@@ -17,7 +17,7 @@ export class Turns {
   }
 
   /** @throws DomainError created by `refusal` */
-  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
       return await this.lock.acquire(name, work)
     } catch (error) {

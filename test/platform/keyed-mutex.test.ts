@@ -1,42 +1,42 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
-import { Turns } from '../../src/platform/turns.ts'
+import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
 
 const refusal = () => new DomainError('conflict', 'Too many wait', [], 1)
 
 test('work of one name takes turns, and that of another does not wait for it', async () => {
-  const turns = new Turns(60_000, refusal)
+  const turns = new KeyedMutex(60_000, refusal)
   const gate = Promise.withResolvers<void>()
   const order: string[] = []
   const note = (name: string) => async () => void order.push(name)
-  const first = turns.take('a', () => gate.promise.then(note('first')))
-  const second = turns.take('a', note('second'))
-  await turns.take('b', note('other'))
+  const first = turns.run('a', () => gate.promise.then(note('first')))
+  const second = turns.run('a', note('second'))
+  await turns.run('b', note('other'))
   gate.resolve()
   await Promise.all([first, second])
   expect(order).toEqual(['other', 'first', 'second'])
 })
 
 test('whose turn does not come in time is refused, and does nothing later', async () => {
-  const turns = new Turns(20, refusal)
+  const turns = new KeyedMutex(20, refusal)
   const gate = Promise.withResolvers<void>()
   let isDone = false
-  const first = turns.take('a', () => gate.promise)
-  const late = turns.take('a', async () => {
+  const first = turns.run('a', () => gate.promise)
+  const late = turns.run('a', async () => {
     isDone = true
   })
   await expect(late).rejects.toThrow('Too many wait')
   gate.resolve()
   await first
-  await turns.take('a', async () => {})
+  await turns.run('a', async () => {})
   expect(isDone).toBe(false)
 })
 
 test('what work fails with is its own', async () => {
-  const turns = new Turns(60_000, refusal)
-  const failed = turns.take('a', async () => {
+  const turns = new KeyedMutex(60_000, refusal)
+  const failed = turns.run('a', async () => {
     throw new Error('Its own')
   })
   await expect(failed).rejects.toThrow('Its own')
-  expect(await turns.take('a', async () => 1)).toBe(1)
+  expect(await turns.run('a', async () => 1)).toBe(1)
 })
