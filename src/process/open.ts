@@ -6,9 +6,9 @@ import { type EmbeddedMongod, openEmbeddedMongod } from '../platform/mongo/embed
 import { migrate } from '../platform/mongo/migrations.ts'
 import { MemoryRateLimiter, type RateLimiter } from '../platform/rate-limiter.ts'
 import { RedisRateLimiter } from '../platform/redis/rate-limiter.ts'
-import { developmentSecret, storedDevelopmentSecret } from '../platform/secrets/development-secret.ts'
 import { SecretBox } from '../platform/secrets/secret-box.ts'
 import { requireNoSecret, requireRightSecret } from '../platform/secrets/secret-check.ts'
+import { developmentSecret, storedDevelopmentSecret } from '../platform/secrets/stored-secret.ts'
 import { sandboxDatabase } from '../sandbox/store.ts'
 import { release } from './release.ts'
 

@@ -37,7 +37,7 @@ export interface OpenContext {
 }
 
 /** Defaults of a service process that tests replace. */
-export interface Surroundings {
+export interface Overrides {
   /** The clock that dates stored data. */
   clock?: Clock | undefined
   /** This machine's clock, which is compared with the database's. */
@@ -55,7 +55,7 @@ export interface Surroundings {
  */
 export async function compose(
   config: Config,
-  { clock = systemClock, wall, noTimeouts = false, certifying = certificationBounds }: Surroundings = {},
+  { clock = systemClock, wall, noTimeouts = false, certifying = certificationBounds }: Overrides = {},
 ): Promise<OpenContext> {
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openMongo } from '../../src/platform/mongo/connection.ts'
-import { developmentSecret } from '../../src/platform/secrets/development-secret.ts'
+import { developmentSecret } from '../../src/platform/secrets/stored-secret.ts'
 import { mongodbUrlOf } from '../support/databases.ts'
 
 test('developmentSecret() gives one secret to processes that start at the same moment', async () => {

@@ -1,7 +1,5 @@
 import type { Db } from '../../platform/mongo/connection.ts'
-import { bookingFeed } from '../sources/bookings.ts'
-import { messageFeed } from '../sources/messages.ts'
-import type { FeedSource } from '../sources/source.ts'
+import { bookingFeed, type FeedSource, messageFeed } from '../sources/source.ts'
 import type { ConsumedFeed } from './schema.ts'
 
 /** A host's feed without any filter, as consumers follow it. */

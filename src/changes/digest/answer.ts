@@ -1,25 +1,25 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
 import { type Digest, digestOf } from './digest.ts'
-import { BookingHolder, type HeldBooking, type HostBookings } from './held.ts'
+import { BookingCache, type HeldBooking, type HostBookings } from './held.ts'
 import type { DigestQuery, DigestView } from './schema.ts'
 
 const maxBookings = 10_000
 
 /** Answers digest queries about hosts' bookings (decisions §23). */
 export class Digests {
-  private readonly holder: BookingHolder
+  private readonly cache: BookingCache
   /** Monthly digests of all bookings. Pollers repeat the query, so each is cached until a booking changes. */
   private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
 
   /** @param patienceMilliseconds how long a request waits for another request for the same host */
   constructor(db: Db, patienceMilliseconds: number) {
-    this.holder = new BookingHolder(db, patienceMilliseconds)
+    this.cache = new BookingCache(db, patienceMilliseconds)
   }
 
   /** Returns the requested digest, computed from one consistent state of the host's bookings. */
   async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
-    const now = await this.holder.read(hostId)
+    const now = await this.cache.read(hostId)
     const version = now.version && toVersion(now.version)
     const listingId = listing_id === undefined ? undefined : Number(listing_id)
     const start = day ?? month

@@ -29,7 +29,7 @@ const heldMilliseconds = 10 * 60_000
  * Caches hosts' bookings as this process last read them, so that an answer needs only newer changes. Without the cache,
  * a digest of 100,000 changing bookings would take longer than 1 s (decisions §23).
  */
-export class BookingHolder {
+export class BookingCache {
   private readonly hosts = new LRUCache<number, HostBookings>({
     maxSize: maxHeld,
     sizeCalculation: ({ bookings }) => bookings.length + 1,

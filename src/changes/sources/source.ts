@@ -1,4 +1,18 @@
 import type { Db } from '../../platform/mongo/connection.ts'
+import {
+  type BookingChange,
+  type ChangeFilter,
+  countChanges,
+  findChanges,
+  findVersionFromEnd,
+} from '../../stays/bookings/store.ts'
+import type { StoredMessage } from '../../stays/messages/model.ts'
+import {
+  countNewMessages,
+  findMessageVersionFromEnd,
+  findNewMessages,
+  type MessageFilter,
+} from '../../stays/messages/store.ts'
 import type { Counter } from '../../versions/model.ts'
 
 /** The source of a feed: a host's documents, each with a version from the host's clock. */
@@ -31,4 +45,24 @@ export interface FeedQuestion<Filter> {
   cursor?: string | undefined
   /** Distinguishes this question from the key's other questions; its page ends are stored under it. */
   identity: unknown[]
+}
+
+/** A host's bookings, each in its latest state. */
+export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
+  name: 'bookings',
+  counter: 'last',
+  find: findChanges,
+  count: countChanges,
+  versionFromEnd: findVersionFromEnd,
+  versionOf: ({ updated_at }) => updated_at,
+}
+
+/** The messages of all of a host's bookings. */
+export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
+  name: 'messages',
+  counter: 'messages_last',
+  find: findNewMessages,
+  count: countNewMessages,
+  versionFromEnd: findMessageVersionFromEnd,
+  versionOf: ({ version }) => version,
 }

@@ -36,7 +36,7 @@ export interface IdempotentContext {
  * @param toResponse builds the response from the work's result; may run more than once
  * @throws DomainError `idempotency_mismatch` if the key was used with another body
  */
-export async function carryOutOnce<T, Envelope extends object>(
+export async function runIdempotently<T, Envelope extends object>(
   app: AppContext,
   context: IdempotentContext,
   prepare: () => UnitOfWork<T> | Promise<UnitOfWork<T>>,

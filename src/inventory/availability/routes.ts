@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
+import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { streamJson } from '../../http/send.ts'
@@ -47,7 +47,7 @@ export function availabilityRoutes(app: AppContext) {
       '',
       async (context) => {
         let isCompactionDue = false
-        const response = await carryOutOnce(
+        const response = await runIdempotently(
           app,
           context,
           () =>

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
+import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { parsePathId } from '../../http/ids.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
@@ -48,7 +48,7 @@ export function listingRoutes(app: AppContext) {
     .post(
       '',
       (context) =>
-        carryOutOnce(
+        runIdempotently(
           app,
           context,
           () => prepareListing(app, context.caller.hostId, context.body),

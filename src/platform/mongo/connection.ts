@@ -1,6 +1,6 @@
 import mongoose, { type ClientSession, type Connection, mongo } from 'mongoose'
 import { serversOf } from '../../core/config.ts'
-import { majorityTimeoutMilliseconds } from './limits.ts'
+import { majorityTimeoutMilliseconds } from '../time-limits.ts'
 
 export type Db = Connection
 export type Session = ClientSession

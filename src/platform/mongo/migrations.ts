@@ -7,10 +7,10 @@ import {
   type Preparable,
 } from './collections.ts'
 import type { Db } from './connection.ts'
-import type { Migration } from './migration.ts'
 import {
   definitionsOf,
   latestVersion,
+  type Migration,
   type Release,
   raiseSchemaVersion,
   readSchemaState,

@@ -1,14 +1,14 @@
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
-import { withTimeout } from '../time-limits.ts'
-import type { Db, Session } from './connection.ts'
-import { busy, isDuplicate } from './errors.ts'
 import {
   majorityTimeoutMilliseconds,
   queueTimeoutMilliseconds,
   transactionTimeoutMilliseconds,
-} from './limits.ts'
+  withTimeout,
+} from '../time-limits.ts'
+import type { Db, Session } from './connection.ts'
+import { busy, isDuplicate } from './errors.ts'
 
 const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
 

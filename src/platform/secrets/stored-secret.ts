@@ -25,3 +25,25 @@ export async function storedSecret(db: Db, secrets: SecretBox, name: string): Pr
   )
   return secrets.open(stored)
 }
+
+export const developmentSecretModel = modelOf('development_secrets', schemaOf({ _id: text, value: text }))
+
+/** Returns the database's development secret; null if the database was never used with one. */
+export async function storedDevelopmentSecret(db: Db): Promise<string | null> {
+  return (await developmentSecretModel(db).findById('SECRET_KEY').lean())?.value ?? null
+}
+
+/**
+ * Returns the secret of a development service without `SECRET_KEY`. It is created once and stored in the database, so
+ * that all the service's processes share it. Production requires `SECRET_KEY` and never calls this function.
+ */
+export async function developmentSecret(db: Db): Promise<string> {
+  const value = randomBytes(32).toString('base64url')
+  const secret = await retryDuplicate(() =>
+    developmentSecretModel(db)
+      .findOneAndUpdate({ _id: 'SECRET_KEY' }, { $setOnInsert: { value } }, { upsert: true, new: true })
+      .lean()
+      .orFail(),
+  )
+  return secret.value
+}

@@ -1,7 +1,7 @@
 import { invalidField } from '../../core/errors.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { bookingStatus, type StatusWord } from '../../stays/bookings/status.ts'
-import { type BookingWish, findNewestBooking } from '../../stays/bookings/store.ts'
+import { type BookingCriteria, findNewestBooking } from '../../stays/bookings/store.ts'
 import { findClosedConversations } from '../../stays/messages/store.ts'
 import type { ScenarioParameters } from './schema.ts'
 import { missing, requireListing, type Stage } from './stage.ts'
@@ -21,7 +21,7 @@ export async function findFitting(
   words: StatusWord[],
   exceptIds: number[] = [],
 ): Promise<StoredBooking> {
-  const find = (wish: BookingWish) => findNewestBooking(app.db, hostId, wish)
+  const find = (criteria: BookingCriteria) => findNewestBooking(app.db, hostId, criteria)
   if (booking_id && !(await find({ id: booking_id })))
     throw invalidField('booking_id', '"booking_id" must be the id of a booking of this sandbox')
   await requireListing(app.db, hostId, listing_id)

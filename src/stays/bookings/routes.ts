@@ -3,7 +3,7 @@ import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { carryOutOnce, type IdempotentContext } from '../../http/idempotency/idempotency.ts'
+import { type IdempotentContext, runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { parsePathId } from '../../http/ids.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { prepareBooking } from './create.ts'
@@ -20,7 +20,7 @@ export function bookingRoutes(app: AppContext) {
     .post(
       '/bookings',
       (context) =>
-        carryOutOnce(
+        runIdempotently(
           app,
           context,
           () => prepareBooking(app, context.caller.hostId, normalize(BookingCreate, context.body)),
@@ -88,7 +88,7 @@ function respondToTransition(
   transition: Pick<Transition, 'to' | 'reason'>,
 ) {
   const id = parsePathId(context.params.booking_id)
-  return carryOutOnce(
+  return runIdempotently(
     app,
     context,
     () => preparePartnerTransition(app, context.caller, id, transition),

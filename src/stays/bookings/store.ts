@@ -95,7 +95,7 @@ export function findBookingsOfUser(
 }
 
 /** Criteria for a booking. An absent field matches any value. */
-export interface BookingWish {
+export interface BookingCriteria {
   id?: number
   listing_id?: number
   statuses?: StoredBooking['status'][]
@@ -107,7 +107,7 @@ export interface BookingWish {
 export function findNewestBooking(
   db: Db,
   host_id: number,
-  { id, listing_id, statuses, exceptIds = [] }: BookingWish,
+  { id, listing_id, statuses, exceptIds = [] }: BookingCriteria,
 ): Promise<StoredBooking | null> {
   const filter = {
     host_id,

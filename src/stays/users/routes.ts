@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { carryOutOnce } from '../../http/idempotency/idempotency.ts'
+import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { prepareUser } from './create.ts'
 import { birthProblems, User, UserCreate } from './schema.ts'
@@ -13,7 +13,7 @@ export function userRoutes(app: AppContext) {
   return new Elysia({ prefix: '/users', tags: ['Users'] }).use(guard(app)).post(
     '',
     async (context) => {
-      const response = await carryOutOnce(
+      const response = await runIdempotently(
         app,
         context,
         () => prepareUser(app, context.caller, normalize(UserCreate, context.body)),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Migration } from '../../../src/platform/mongo/migration.ts'
 import { finishMigrations, migrate, planMigration } from '../../../src/platform/mongo/migrations.ts'
-import type { Release } from '../../../src/platform/mongo/schema-version.ts'
+import type { Migration, Release } from '../../../src/platform/mongo/schema-version.ts'
 import { inspectDatabase } from '../../../src/process/inspection.ts'
 import { release } from '../../../src/process/release.ts'
 import { userModel } from '../../../src/stays/users/model.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toMessageFeedQuery } from '../../../src/changes/feed/messages.ts'
 import { readFeedPage } from '../../../src/changes/feed/page.ts'
-import { messageFeed } from '../../../src/changes/sources/messages.ts'
+import { messageFeed } from '../../../src/changes/sources/source.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { advanceHostClock } from '../../../src/versions/host-clock-store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'

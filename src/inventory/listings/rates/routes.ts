@@ -3,7 +3,7 @@ import { toTimestamp } from '../../../core/clock.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
-import { carryOutOnce } from '../../../http/idempotency/idempotency.ts'
+import { runIdempotently } from '../../../http/idempotency/idempotency.ts'
 import { parsePathId } from '../../../http/ids.ts'
 import { normalize } from '../../../http/schema/normalize.ts'
 import type { RateJob } from './model.ts'
@@ -18,7 +18,7 @@ export function rateRoutes(app: AppContext) {
     .post(
       '',
       (context) =>
-        carryOutOnce(
+        runIdempotently(
           app,
           context,
           () => prepareRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data),
