@@ -16,7 +16,6 @@ import {
   availabilityWrittenModel,
 } from '../inventory/availability/model.ts'
 import { listingModel } from '../inventory/listings/model.ts'
-import { pricesModel } from '../inventory/listings/prices-model.ts'
 import { rateJobModel } from '../inventory/listings/rates/model.ts'
 import { sequenceModel } from '../platform/ids/sequences.ts'
 import { leaseModel } from '../platform/mongo/lease.ts'
@@ -56,7 +55,6 @@ export const models = [
   lockModel,
   messageModel,
   pageEndModel,
-  pricesModel,
   providerKeyModel,
   rateJobModel,
   requestCountsModel,

@@ -1,5 +1,4 @@
 import { indexFieldsOf, listingModel } from '../../src/inventory/listings/model.ts'
-import { pricesModel } from '../../src/inventory/listings/prices-model.ts'
 import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
@@ -26,7 +25,7 @@ export async function fillListings(
         status_rank: 0,
         ...indexFieldsOf(content),
         revision: 1,
-        price_sequences: { [roomType.id]: 0 },
+        prices: { [roomType.id]: { base_price: 1 } },
         created_at: at,
         updated_at: at,
       },
@@ -34,16 +33,10 @@ export async function fillListings(
   })
   for (let start = 0; start < count; start += 200)
     await listingModel(service.live.db).collection.insertMany(listings.slice(start, start + 200) as never[])
-  const units = listings.map(({ id, content }) => ({
+  return listings.map(({ id, content }) => ({
     listing_id: id,
     room_type_id: content.room_types[0]?.id as number,
   }))
-  const prices = units.map((unit) => ({
-    ...{ host_id: actor.hostId, ...unit },
-    ...{ values: { base_price: 1 }, sequence: 0 },
-  }))
-  await pricesModel(service.live.db).collection.insertMany(prices as never[])
-  return units
 }
 
 export const userOf = async (actor: Actor) =>

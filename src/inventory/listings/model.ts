@@ -33,14 +33,15 @@ export interface StoredListing {
   /** Hashes that represent, in indexes, the fields by which a listing is recognized; null for an absent field. */
   original_id_key: string | null
   original_url_key: string | null
-  /** The listing's content except its room types' prices, which `prices-store.ts` stores. */
+  /** The listing's content except its room types' prices. */
   content: ListingContent
   /** Number of writes to the content. `changeFields` only changes the revision that it read. */
   revision: number
   /**
-   * Sequence number of the last price write, by room type id. A room type has no entry before its first price write.
+   * Prices by room type id. They stand beside the content so that a bulk rates write sets them without reading it, and
+   * never conflicts with a `PATCH` of other fields.
    */
-  price_sequences?: Record<string, number>
+  prices?: Record<string, NonNullable<StoredRoomType['prices']>>
   created_at: Date
   updated_at: Date
 }
@@ -59,7 +60,7 @@ const schema = new Schema<StoredListing>({
   original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
   revision: { type: Number, required: true },
-  price_sequences: Schema.Types.Mixed,
+  prices: Schema.Types.Mixed,
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })

@@ -8,9 +8,10 @@ import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { listListings } from './list-store.ts'
+import { withPrices } from './prices-store.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { serializeListItem, serializeListing } from './serialize.ts'
-import { findPricedListing } from './store.ts'
+import { findListing } from './store.ts'
 import { type ListingWrite, patchListing, prepareListing } from './write.ts'
 
 const defaultPerPage = 50
@@ -37,7 +38,7 @@ export function listingRoutes(app: AppContext) {
       '/:id',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return ok(context, serializeListing(await findPricedListing(app.db, context.caller.hostId, id)))
+        return ok(context, serializeListing(withPrices(await findListing(app.db, context.caller.hostId, id))))
       },
       {
         access: { permission: 'listings.read', errors: ['not_found'] },

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
@@ -15,7 +14,7 @@ import {
   type StoredListing,
   type StoredRoomType,
 } from './model.ts'
-import { findWithPrices, namedSequences, type PriceChange, writePrices } from './prices-store.ts'
+import { changedPrices, pricesOf, withPrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
@@ -41,40 +40,29 @@ const bookableColumns = {
   id: 1,
   host_id: 1,
   listing_status: 1,
-  price_sequences: 1,
+  prices: 1,
   'content.prices': 1,
   'content.room_types.id': 1,
 } as const
 
 /** The part of a listing that a booking needs. */
-export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'price_sequences'> & {
+export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'prices'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
 /** Returns the host's listing with this id and its prices, reduced to the part that a booking needs, or null. */
-export function findBookableListing(db: Db, hostId: number, id: number): Promise<BookableListing | null> {
-  const options = { projection: bookableColumns }
-  const find = () => listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
-  return findWithPrices(db, hostId, id, find)
-}
-
-/**
- * Returns the host's listing with this id, including its prices.
- *
- * @throws DomainError `not_found`, including for an undefined id
- */
-export async function findPricedListing(
+export async function findBookableListing(
   db: Db,
   hostId: number,
-  id: number | undefined,
-): Promise<StoredListing> {
-  const listing = id && (await findWithPrices(db, hostId, id, () => findListingIfAny(db, hostId, id)))
-  if (!listing) throw notFound('Listing')
-  return listing
+  id: number,
+): Promise<BookableListing | null> {
+  const options = { projection: bookableColumns }
+  const found = await listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
+  return found && withPrices(found)
 }
 
 /**
- * Returns the host's listing with this id, without its prices.
+ * Returns the host's listing with this id; see {@link withPrices} for its prices.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
@@ -109,19 +97,13 @@ export async function findMatch(
   return bestMatch(sent, candidates, (listing) => listing.content)
 }
 
-/** A write's turn: its transaction and its sequence number among all writes to the host's listings. */
-export interface ListingTurn {
-  session: Session
-  sequence: number
-}
-
 /** Stores a new listing as a draft. */
 export async function insertListing(
   { db, clock }: Store,
   hostId: number,
   id: number,
   content: ListingContent,
-  { session, sequence }: ListingTurn,
+  session: Session,
 ): Promise<StoredListing> {
   const now = clock(hostId)
   const listing: StoredListing = {
@@ -130,14 +112,12 @@ export async function insertListing(
     unique_id: `lst_${crypto.randomUUID()}`,
     ...statusFields('draft'),
     ...contentFields(content),
+    prices: pricesOf(content),
     revision: 1,
     created_at: now,
     updated_at: now,
   }
-  const changes = priceChanges(id, [], content)
-  const price_sequences = Object.fromEntries(changes.map(({ room_type_id }) => [room_type_id, sequence]))
-  await listingModel(db).collection.insertOne({ ...listing, price_sequences }, { session })
-  await writePrices(db, session, hostId, changes, sequence)
+  await listingModel(db).collection.insertOne({ ...listing }, { session })
   return listing
 }
 
@@ -150,12 +130,11 @@ export async function replaceContent(
   { db, clock }: Store,
   { host_id, id, content: before }: StoredListing,
   content: ListingContent,
-  { session, sequence }: ListingTurn,
+  session: Session,
 ): Promise<void> {
-  const changes = priceChanges(id, before.room_types, content)
   const changed = {
     ...contentFields(content),
-    ...namedSequences(changes, sequence),
+    ...changedPrices(before, content),
     updated_at: clock(host_id),
   }
   const update = { $set: changed, $inc: { revision: 1 } }
@@ -164,7 +143,6 @@ export async function replaceContent(
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
-  await writePrices(db, session, host_id, changes, sequence)
 }
 
 /**
@@ -183,18 +161,6 @@ export async function changeFields(
   const update = { $set: { ...fields, name_key, updated_at: clock(host_id) }, $inc: { revision: 1 } }
   const { matchedCount } = await listingModel(db).collection.updateOne({ host_id, id, revision }, update)
   return matchedCount === 1
-}
-
-/** Returns the prices that differ from the previous ones. */
-function priceChanges(
-  listing_id: number,
-  before: StoredRoomType[],
-  { room_types }: ListingContent,
-): PriceChange[] {
-  const known = new Map(before.map(({ id, prices }) => [id, prices]))
-  return room_types.flatMap(({ id, prices = {} }) =>
-    isDeepStrictEqual(prices, known.get(id) ?? {}) ? [] : [{ listing_id, room_type_id: id, values: prices }],
-  )
 }
 
 function originalIdTaken(): DomainError {

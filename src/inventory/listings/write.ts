@@ -2,23 +2,15 @@ import { DomainError, invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { IdSource } from '../../http/ids.ts'
 import { normalize } from '../../http/schema/normalize.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
-import { findPrices, withPrices } from './prices-store.ts'
-import {
-  changeFields,
-  findListing,
-  findMatch,
-  findPricedListing,
-  insertListing,
-  type ListingTurn,
-  listingLock,
-  replaceContent,
-} from './store.ts'
+import { withPrices } from './prices-store.ts'
+import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
@@ -53,16 +45,16 @@ export async function prepareListing(
   return {
     queue: lock.name,
     async run(session) {
-      const turn = { session, sequence: await takeLock(db, session, lock) }
+      await takeLock(db, session, lock)
       const found = await findMatch(db, hostId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
         const change = { sent, reading: 'partner', ids: ids() } as const
-        return update({ db, clock }, found.listing, change, turn)
+        return update({ db, clock }, found.listing, change, session)
       }
       if (newListingId === undefined) throw changedMeanwhile()
       const content = merge(null, { sent, reading: 'partner', ids: ids() })
-      const listing = await insertListing({ db, clock }, hostId, newListingId, content, turn)
+      const listing = await insertListing({ db, clock }, hostId, newListingId, content, session)
       return { action: 'created', listing }
     },
   }
@@ -99,7 +91,7 @@ async function patchFields(
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   for (let patch = 0; patch < maxPatches; patch += 1) {
-    const listing = await findPricedListing(db, hostId, id)
+    const listing = withPrices(await findListing(db, hostId, id))
     const content = merge(listing.content, { sent, reading: 'internal', ids: newIds(none, none) })
     if (await changeFields({ db, clock }, listing, content))
       return { action: 'updated', listing: { ...listing, content } }
@@ -120,9 +112,9 @@ async function patchInTurn(
   const ids = await reserveIds(source, content, sent, 'internal')
   await ensureLock(db, lock)
   return inTransaction(db, lock.name, async (session) => {
-    const turn = { session, sequence: await takeLock(db, session, lock) }
+    await takeLock(db, session, lock)
     const change = { sent, reading: 'internal', ids: ids() } as const
-    return update({ db, clock }, await findListing(db, hostId, id, session), change, turn)
+    return update({ db, clock }, await findListing(db, hostId, id, session), change, session)
   })
 }
 
@@ -130,11 +122,11 @@ async function update(
   { db, clock }: Pick<Store, 'db' | 'clock'>,
   stored: StoredListing,
   change: Change,
-  turn: ListingTurn,
+  session: Session,
 ): Promise<ListingWrite> {
-  const listing = withPrices(stored, await findPrices(db, stored.host_id, stored.id, turn.session))
+  const listing = withPrices(stored)
   const content = merge(listing.content, change)
-  await replaceContent({ db, clock }, listing, content, turn)
+  await replaceContent({ db, clock }, listing, content, session)
   return { action: 'updated', listing: { ...listing, content } }
 }
 

@@ -44,21 +44,17 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
  * Serializes a transaction with all others that take the same lock, in any process. Two such transactions cannot both
  * commit on one snapshot, so the second starts over and sees the first one's writes. Take the lock before reading.
  *
- * @returns the transaction's position among all transactions that took this lock
  * @throws DomainError `conflict` with a retry time if the lock does not exist, see {@link ensureLock}
  */
 export async function takeLock(
   db: Db,
   session: Session,
   { hostId: host_id, name: _id }: HostLock,
-): Promise<number> {
+): Promise<void> {
   const lock = { _id, host_id } as never
-  const options = { returnDocument: 'after', session } as const
-  const taken = await lockModel(db).collection.findOneAndUpdate(lock, { $inc: { taken: 1 } }, options)
+  const { matchedCount } = await lockModel(db).collection.updateOne(lock, { $inc: { taken: 1 } }, { session })
   // The lock was removed with its host's data, for example because a sandbox was cleared during a request.
-  if (!taken) {
-    ensured.get(db)?.delete(_id)
-    throw busy()
-  }
-  return taken.taken
+  if (matchedCount === 1) return
+  ensured.get(db)?.delete(_id)
+  throw busy()
 }

@@ -9,10 +9,13 @@ test('takeLock() of a lock that went with its host is a conflict to be tried aga
   const hostId = await live.ids('host')
   const lock = { hostId, name: `listings/${hostId}` }
   const take = () => inTransaction(live.db, lock.name, (session) => takeLock(live.db, session, lock))
+  const taken = async () => (await lockModel(live.db).findById(lock.name).lean())?.taken
   await ensureLock(live.db, lock)
-  expect(await take()).toBe(1)
+  await take()
+  expect(await taken()).toBe(1)
   await lockModel(live.db).deleteOne({ _id: lock.name })
   await expect(take()).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: expect.any(Number) })
   await ensureLock(live.db, lock)
-  expect(await take()).toBe(1)
+  await take()
+  expect(await taken()).toBe(1)
 })

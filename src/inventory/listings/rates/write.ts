@@ -32,10 +32,10 @@ export async function prepareRates(
   return {
     queue: lock.name,
     async run(session) {
-      const sequence = await takeLock(db, session, lock)
+      await takeLock(db, session, lock)
       await requireOwnRoomTypes({ db, config }, session, hostId, items)
       const now = clock(hostId)
-      await pushPrices(db, session, hostId, toPriceChanges(items), { sequence, updated_at: now })
+      await pushPrices(db, session, hostId, toPriceChanges(items), now)
       await insertRateJob(db, session, { host_id: hostId, id, items: items.length, applied_at: now })
       return id
     },
