@@ -37,7 +37,7 @@ export interface Access {
   provider?: true
   /** The route accepts an `Idempotency-Key`. */
   idempotent?: true
-  /** The response has an entity tag and is a 304 if the client already has it, see `withEntityTag()`. */
+  /** The response has an entity tag and is a 304 if the client already has it, see `sendEnvelope()`. */
   conditional?: true
   /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow

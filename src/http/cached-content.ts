@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { ResponseContext } from './envelope.ts'
 
 /** Content that is the same for everybody and can be cached, such as a page, a script or a document. */
 export interface CachedContent {
@@ -58,7 +56,7 @@ export function cachedContent(
 
 /** Returns a strong entity tag for the content. */
 export function strongTag(content: string | Uint8Array): string {
-  return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`
+  return `"${new Bun.CryptoHasher('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }
 
 /** Returns Brotli if the client accepts it, otherwise gzip if accepted, otherwise undefined. */
@@ -81,24 +79,4 @@ export function matches(ifNoneMatch: string | null, etag: string): boolean {
     .split(',')
     .map((tag) => tag.trim())
     .some((tag) => tag === '*' || tag.replace(/^W\//, '') === opaque)
-}
-
-/** `Cache-Control` for a response that only the client may keep, revalidating it each time. */
-const cacheControl = 'private, no-cache'
-
-/**
- * Adds a weak entity tag over an envelope's data and pagination, and returns a 304 without the envelope if the client
- * already has it (RFC 9110, 13.1.2).
- */
-export function withEntityTag<E extends { data: unknown; meta: { pagination?: unknown } }>(
-  { set, request }: ResponseContext & { request: Request },
-  envelope: E,
-): E {
-  const { data, meta } = envelope
-  const etag = `W/${strongTag(JSON.stringify([data, meta.pagination]))}`
-  Object.assign(set.headers, { etag, 'cache-control': cacheControl })
-  if (!matches(request.headers.get('if-none-match'), etag)) return envelope
-  // Elysia sends a `Response` unchanged.
-  const headers = set.headers as Record<string, string>
-  return new Response(null, { status: 304, headers }) as unknown as E
 }

@@ -51,8 +51,8 @@ export function guard(app: AppContext) {
         transform: async (context: unknown) => {
           Object.assign(context as object, await guardRequest(app, access, context as Incoming))
         },
-        mapResponse: (context: unknown) => sendEnvelope(context as Guarded),
-        ...(app.environment.visit ? environmentHooks : {}),
+        mapResponse: (context: unknown) => sendEnvelope(context as Guarded, access.conditional),
+        ...(app.environment.visit ? environmentHooks(access) : {}),
       }),
     })
 }
@@ -140,7 +140,7 @@ function readBody(
 }
 
 /** The steps around the handler and its response in an environment that adds some. */
-const environmentHooks = {
+const environmentHooks = (access: Access) => ({
   async beforeHandle(context: unknown) {
     const { request, facts } = context as Guarded
     if (isWrite(request)) await facts.visit?.beforeWrite()
@@ -152,7 +152,7 @@ const environmentHooks = {
   },
   async mapResponse(raw: unknown) {
     const context = raw as Guarded
-    const send = () => sendEnvelope(context)
+    const send = () => sendEnvelope(context, access.conditional)
     return context.facts.visit ? context.facts.visit.respond(context, send) : send()
   },
-}
+})

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { rateLimited } from '../core/errors.ts'
+import { matches, strongTag } from './cached-content.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 
@@ -8,34 +9,65 @@ const smallBytes = 64 * 1024
 const pieceBytes = 64 * 1024
 
 interface Answered {
+  request: Request
   response: unknown
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
   caller?: { keyId: number } | undefined
 }
 
 /**
- * Sends a large response in pieces as the client reads it, so that a key's slow clients leave only a limited number
- * of bytes unread, and only for a limited time. A smaller response is sent whole.
+ * Sends an envelope as JSON text. A large one is sent in pieces as the client reads it, so that a key's slow clients
+ * leave only a limited number of bytes unread, and only for a limited time.
  *
+ * @param isConditional true for a route whose response has an entity tag: the response is a 304 if the client has it
  * @returns undefined for a response that Elysia sends unchanged: a `Response`, or one of its own status objects
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
-export function sendEnvelope({ response, set, caller }: Answered): Response | undefined {
+export function sendEnvelope(
+  { request, response, set, caller }: Answered,
+  isConditional = false,
+): Response | undefined {
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
-  const text = JSON.stringify(response)
-  const status = Number(set.status ?? 200)
-  const headers = { ...(set.headers as Record<string, string>), 'content-type': 'application/json' }
-  if (text.length <= smallBytes) return new Response(text, { status, headers })
+  const headers = set.headers as Record<string, string>
+  const text = isConditional ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
+  if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
+    return new Response(null, { status: 304, headers })
+  headers['content-type'] = 'application/json'
+  if (text.length > smallBytes) return sendInPieces(text, caller.keyId, set)
+  // Elysia sends a text with the headers set so far, though its types only know a `Response`, which it would rebuild.
+  return text as unknown as Response
+}
+
+interface Envelope {
+  data: unknown
+  meta: { pagination?: unknown }
+}
+
+/** `Cache-Control` for a response that only the client may keep, revalidating it each time. */
+const revalidated = 'private, no-cache'
+
+/** Returns an envelope's text, and sets a weak entity tag over its data and pagination (RFC 9110, 13.1.2). */
+function tagEnvelope({ data, meta }: Envelope, headers: Record<string, string>): string {
+  const text = JSON.stringify(data)
+  headers.etag = `W/${strongTag(text + JSON.stringify(meta.pagination ?? null))}`
+  headers['cache-control'] = revalidated
+  return `{"data":${text},"meta":${JSON.stringify(meta)}}`
+}
+
+function sendInPieces(text: string, keyId: number, { status, headers }: Answered['set']): Response {
   const bytes = Buffer.from(text)
   collectGarbageOccasionally(bytes.length)
-  const release = takeUnsent(caller.keyId, bytes.length)
+  const release = takeUnsent(keyId, bytes.length)
   let at = 0
   const next = async () => {
     const piece = bytes.subarray(at, at + pieceBytes)
     at += pieceBytes
     return piece.length > 0 ? piece : null
   }
-  return new Response(pacedStream(next, release), { status, headers })
+  return new Response(pacedStream(next, release), {
+    status: Number(status ?? 200),
+    headers: headers as Record<string, string>,
+  })
 }
 
 /** A response up to this size is sent whole, so that a failure while it is produced still yields a proper error. */

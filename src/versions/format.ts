@@ -1,6 +1,22 @@
 /** Formats a version as in the contract: `Y-m-d H:i:s`, in UTC. */
 export function toVersion(moment: Date): string {
-  return moment.toISOString().slice(0, 19).replace('T', ' ')
+  const seconds = Math.floor(moment.getTime() / 1000)
+  const day = Math.floor(seconds / daySeconds)
+  // Neighbouring changes are mostly of one day, and formatting a date costs more than all else of a feed item.
+  if (day !== lastDay) {
+    lastDay = day
+    lastDate = moment.toISOString().slice(0, 10)
+  }
+  const time = seconds - day * daySeconds
+  return `${lastDate} ${two(Math.floor(time / 3600))}:${two(Math.floor(time / 60) % 60)}:${two(time % 60)}`
+}
+
+const daySeconds = 86_400
+let lastDay = Number.NaN
+let lastDate = ''
+
+function two(value: number): string {
+  return value < 10 ? `0${value}` : String(value)
 }
 
 /** Parses a feed time, in UTC. A date alone means `00:00:00` of that day. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import type { StatusWord } from '../../stays/bookings/status.ts'
 
@@ -62,7 +61,7 @@ export async function digestOf(bookings: readonly DigestedBooking[], level: Leve
 }
 
 class Sum {
-  private readonly hash = createHash('sha256')
+  private readonly hash = new Bun.CryptoHasher('sha256')
   private count = 0
 
   add(bookings: readonly DigestedBooking[]): void {

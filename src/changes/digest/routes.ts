@@ -1,6 +1,5 @@
 import { Elysia } from 'elysia'
 import { DomainError } from '../../core/errors.ts'
-import { withEntityTag } from '../../http/cached-content.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
@@ -30,7 +29,7 @@ export function digestRoutes(app: AppContext) {
       server?.timeout(request, quietSeconds)
       if (query.listing_id !== undefined) await findListing(app.db, caller.hostId, Number(query.listing_id))
       const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.hostId, query))
-      return withEntityTag(context, ok(context, { digest }))
+      return ok(context, { digest })
     },
     {
       access: {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { AppContext } from '../../http/context.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
@@ -105,7 +104,7 @@ async function fromEnd<Filter extends { host_id: number }>(
 
 /** Returns the name under which the page ends of a key's query are stored. */
 function pagesName(question: unknown[]): string {
-  return `walk:${createHash('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
+  return `walk:${new Bun.CryptoHasher('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
 }
 
 /** Returns the last page's number. A page with rows but none after it is the last; an empty page uses the total. */

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { withEntityTag } from '../../http/cached-content.ts'
 import type { AppContext } from '../../http/context.ts'
 import { ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
@@ -34,7 +33,7 @@ export function feedRoutes(app: AppContext) {
       async (context) => {
         const ask = () => toFeedQuery(app.db, context.caller, context.query)
         const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
-        return withEntityTag(context, ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination }))
+        return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
@@ -52,10 +51,7 @@ export function feedRoutes(app: AppContext) {
       async (context) => {
         const ask = () => toMessageFeedQuery(app.db, context.caller, context.query)
         const { rows, pagination } = await readOrAwaitPage(app, messageFeed, context, ask)
-        return withEntityTag(
-          context,
-          ok(context, { messages: rows.map(serializeMessageItem) }, { pagination }),
-        )
+        return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },

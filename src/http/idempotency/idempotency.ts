@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
 import { isUnreachable } from '../../platform/mongo/errors.ts'
@@ -49,7 +48,9 @@ export async function runIdempotently<T, Envelope extends object>(
     host_id: context.caller.hostId,
     key_id: context.caller.scope,
     endpoint: endpointOf(context),
-    idempotency_key: createHmac('sha256', app.claimSecret).update(idempotencyKey).digest('base64url'),
+    idempotency_key: new Bun.CryptoHasher('sha256', app.claimSecret)
+      .update(idempotencyKey)
+      .digest('base64url'),
   }
   // The hashes are keyed because a body may contain a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
-
 /**
  * Returns a 43-character hash that represents a long string in an index; null for an empty or missing string. The
  * oldest supported server refuses documents with an index key of more than 1,024 bytes, and 255 four-byte
  * characters come close to that.
  */
 export function indexKey(text: string | null | undefined): string | null {
-  return text ? createHash('sha256').update(text).digest('base64url') : null
+  return text ? new Bun.CryptoHasher('sha256').update(text).digest('base64url') : null
 }
 
 /** Returns the longest prefix of a string that fits into an index key. */
