@@ -6,6 +6,7 @@ import type { Db } from '../platform/mongo/connection.ts'
 import type { OutboxWorker } from '../platform/outbox/worker.ts'
 import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
+import type { SharedCache } from '../platform/shared-cache.ts'
 import type { Changes } from '../versions/changes.ts'
 import type { LimitState, RateWindow } from './access.ts'
 import type { Fault } from './fault-rule.ts'
@@ -24,6 +25,7 @@ export interface AppContext {
   /** The live database, which stores hosts and keys even for the sandbox. */
   liveDb: Db
   rateLimiter: RateLimiter
+  cache: SharedCache
   authorizer: Authorizer
   usage: Usage
   journal: Journal

@@ -1,3 +1,4 @@
+import { noCache, type SharedCache } from './shared-cache.ts'
 import { MemorySlots, type Slots } from './slots.ts'
 
 /** Length of the window in which requests are counted per API key and per client address. */
@@ -39,6 +40,8 @@ export interface RateLimiter {
   serverVersion(): Promise<string | null>
   /** Slots that are held for a while, counted in the same store. */
   readonly slots: Slots
+  /** Values shared through the same store. */
+  readonly cache: SharedCache
   close(): Promise<void>
 }
 
@@ -55,6 +58,7 @@ const sweepEveryMilliseconds = 10_000
 /** Counts hits in this process. It is the default without Redis and the fallback while Redis is down. */
 export class MemoryRateLimiter implements RateLimiter {
   readonly slots = new MemorySlots()
+  readonly cache = noCache
   /** Hits by name; the least recently hit name comes first. */
   private readonly names = new Map<string, Recent>()
   private readonly sweeper: ReturnType<typeof setInterval>

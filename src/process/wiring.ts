@@ -105,6 +105,7 @@ async function composeOn(
     db,
     liveDb: db,
     rateLimiter,
+    cache: rateLimiter.cache,
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
     journal,

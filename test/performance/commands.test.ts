@@ -124,6 +124,11 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
       }),
   ],
   [
+    'a duplicate message',
+    3,
+    () => actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text: 'Hello' } } }),
+  ],
+  [
     'POST of availability',
     9,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),

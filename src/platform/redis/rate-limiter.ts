@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
 import { parseRedisUrl, type RedisAddress } from '../../core/redis-address.ts'
 import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
+import type { SharedCache } from '../shared-cache.ts'
 import { TimeoutError, withTimeout } from '../time-limits.ts'
 import { causeOf, isRefusal } from './cause.ts'
 import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
 import { versionKey, windowKey } from './scripts.ts'
+import { redisCache } from './shared-cache.ts'
 import { RedisSlots } from './slots.ts'
 
 /** Maximum time that a request waits for Redis (decisions §12: less than 100 ms added). */
@@ -22,6 +24,7 @@ const unknownCause = 'Redis does not respond'
  */
 export class RedisRateLimiter implements RateLimiter {
   readonly slots: RedisSlots
+  readonly cache: SharedCache
   private readonly address: RedisAddress
   private redis: RedisClient
   private readonly fallback = new MemoryRateLimiter()
@@ -43,10 +46,10 @@ export class RedisRateLimiter implements RateLimiter {
   ) {
     this.address = parseRedisUrl(url)
     this.redis = this.client(this.address)
-    this.slots = new RedisSlots(
-      () => this.redis,
-      () => this.up,
-    )
+    const redis = () => this.redis
+    const isUp = () => this.up
+    this.slots = new RedisSlots(redis, isUp)
+    this.cache = redisCache(redis, isUp)
     // While Redis is up, a failed or late hit reveals an outage, and so does a connection error.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
     this.prober.unref()

@@ -9,6 +9,7 @@ import {
   advanceConversation,
   ensureConversation,
   findDuplicate,
+  findStanding,
   insertMessage,
   isErased,
   setClosedAt,
@@ -24,18 +25,42 @@ export interface About {
 }
 
 /**
- * Sends a message from the host to the guest.
+ * Sends a message from the host to the guest. A shared cache remembers the messages of the duplicate window, so that a
+ * repeated send needs no transaction (decisions §10). The database decides: a remembered message counts only if it
+ * still stands as it was sent.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
 export async function sendAsHost(
-  context: Context,
+  context: Context & Pick<AppContext, 'cache'>,
   booking: About,
   hostName: string,
   text: string,
 ): Promise<StoredMessage> {
+  const { db, cache, clock, config } = context
+  const { id: booking_id, host_id } = booking
   const sent = { sender: 'host', sender_name: hostName, text } as const
-  return carryOut(context.db, await prepareSend(context, booking, sent))
+  const name = `message:${sha256(JSON.stringify([db.name, host_id, booking_id, text]))}`
+  const remembered = await cache.get(name)
+  const windowStart = windowStartOf(context, host_id)
+  const first =
+    remembered === null
+      ? null
+      : await findStanding(db, { host_id, booking_id, id: Number(remembered), ...sent }, windowStart)
+  if (first) return first
+  const message = await carryOut(db, await prepareSend(context, booking, sent))
+  const age = clock(host_id).getTime() - message.created_at.getTime()
+  cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
+  return message
+}
+
+/** Returns the time after which an equal message makes another one a duplicate. */
+function windowStartOf({ clock, config }: Pick<Context, 'clock' | 'config'>, hostId: number): Date {
+  return new Date(clock(hostId).getTime() - config.messageDedupSeconds * 1000)
+}
+
+function sha256(text: string): string {
+  return new Bun.CryptoHasher('sha256').update(text).digest('base64url')
 }
 
 /**
@@ -78,7 +103,7 @@ async function prepareSend(
       if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
       await also(session)
       const created_at = clock(host_id)
-      const windowStart = new Date(created_at.getTime() - config.messageDedupSeconds * 1000)
+      const windowStart = windowStartOf({ clock, config }, host_id)
       const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
       if (first) return first
       const version = await nextMessageVersion(db, session, host_id, created_at)

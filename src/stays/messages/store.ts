@@ -88,6 +88,24 @@ export async function findDuplicate(
     .lean()
 }
 
+/**
+ * Returns the message with this id if it still has the given side and text, was sent after a given time, and stands in
+ * a conversation that is open; otherwise null.
+ */
+export async function findStanding(
+  db: Db,
+  message: ConversationId & Pick<StoredMessage, 'id' | 'sender' | 'text'>,
+  after: Date,
+): Promise<StoredMessage | null> {
+  const { host_id, booking_id, id, sender, text } = message
+  const [found, isClosed] = await Promise.all([
+    messageModel(db).collection.findOne<StoredMessage>({ host_id, id }),
+    conversationModel(db).exists({ host_id, booking_id, closed_at: { $ne: null } }),
+  ])
+  const isSame = found?.booking_id === booking_id && found.sender === sender && found.text === text
+  return isSame && !isClosed && found.created_at > after ? found : null
+}
+
 /** Returns the ids of a host's bookings whose conversations are closed. */
 export async function findClosedConversations(db: Db, host_id: number): Promise<number[]> {
   const closed = await conversationModel(db)

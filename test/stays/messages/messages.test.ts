@@ -1,4 +1,6 @@
-import { beforeAll, expect, test } from 'vitest'
+import { Redis } from 'ioredis'
+import { beforeAll, expect, inject, test } from 'vitest'
+import { setConversationClosed } from '../../../src/stays/messages/conversation.ts'
 import { messageModel } from '../../../src/stays/messages/model.ts'
 import {
   type Actor,
@@ -9,6 +11,7 @@ import {
   testEnvironment,
 } from '../../support/app.ts'
 import { partnerctl } from '../../support/processes.ts'
+import { startRedis } from '../../support/redis.ts'
 
 let offset = 0
 const clock = () => new Date(Date.now() + offset)
@@ -108,6 +111,46 @@ test('twenty concurrent equal messages over two processes store one message, ten
     expect(new Set(responses.map((response) => response.body.data.message.id)).size).toBe(1)
     expect(await stored(text)).toBe(1)
   }
+})
+
+test('a duplicate is the first message whether Redis remembers it, has forgotten it or is gone', async () => {
+  const redis = await startRedis()
+  const shared = await testApp({ REDIS_URL: redis.url }, clock)
+  const remembered = new Redis(redis.url)
+  const by = await shared.actor()
+  const { booking_id: id } = await seedBooking(by)
+  const idOf = async (text: string) => (await send(text, id, by)).body.data.message.id
+  const first = await idOf('Hello')
+  await expect.poll(() => remembered.keys('*cache:message:*')).toHaveLength(1)
+  expect(await idOf('Hello')).toBe(first)
+  expect(await idOf('Another')).not.toBe(first)
+  await remembered.flushall()
+  expect(await idOf('Hello')).toBe(first)
+  // What Redis remembers counts for nothing against the database.
+  await expect.poll(() => remembered.keys('*cache:message:*')).toHaveLength(1)
+  await messageModel(shared.live.db).updateOne(
+    { host_id: by.hostId, id: first },
+    { $set: { text: 'Changed' } },
+  )
+  const second = await idOf('Hello')
+  expect(second).not.toBe(first)
+  offset = 61_000
+  expect(await idOf('Hello')).not.toBe(second)
+  offset = 0
+  const last = await idOf('Goodbye')
+  await redis.stop()
+  remembered.disconnect()
+  expect(await idOf('Goodbye')).toBe(last)
+})
+
+test('a duplicate in a conversation that was closed meanwhile is 409, though Redis remembers the message', async () => {
+  const shared = await testApp({ REDIS_URL: inject('redisUrl') })
+  const by = await shared.actor()
+  const { booking_id: id } = await seedBooking(by)
+  expect((await send('Hello', id, by)).status).toBe(201)
+  expect((await send('Hello', id, by)).status).toBe(201)
+  await setConversationClosed(shared.live, { host_id: by.hostId, id }, true)
+  expect((await send('Hello', id, by)).status).toBe(409)
 })
 
 test('POST messages to a closed conversation is 409 until it is reopened, and GET still works', async () => {

@@ -1,0 +1,24 @@
+import type { SharedCache } from '../shared-cache.ts'
+import { withTimeoutOrNull } from '../time-limits.ts'
+import type { RedisClient } from './connection.ts'
+
+/** Maximum time that a request waits for a value, after which the database answers. */
+const timeoutMilliseconds = 50
+
+/**
+ * Shares values through Redis.
+ *
+ * @param isUp returns whether Redis responded when last tried
+ */
+export function redisCache(redis: () => RedisClient, isUp: () => boolean): SharedCache {
+  return {
+    get: async (name) =>
+      isUp() ? withTimeoutOrNull(redis().get(`cache:${name}`), timeoutMilliseconds) : null,
+    set(name, value, milliseconds) {
+      if (!isUp()) return
+      redis()
+        .set(`cache:${name}`, value, 'PX', milliseconds)
+        .catch(() => {})
+    },
+  }
+}
