@@ -1,4 +1,3 @@
-import { makeAllDue } from '../changes/webhooks/due-store.ts'
 import { WebhookWorker } from '../changes/webhooks/worker.ts'
 import type { AppContext, Environment } from '../http/context.ts'
 import { sequenceIds } from '../http/ids.ts'
@@ -75,7 +74,6 @@ export async function openSandboxEnvironment(
         const moved = await moveAhead(db, scope, seconds, maxAheadSeconds)
         if (!moved) return false
         clocks.note(scope, moved.ahead_seconds)
-        await makeAllDue(db, scope, clock())
         return true
       },
     },

@@ -8,7 +8,7 @@ const fields = {
   last: number,
   /** The latest message version, in whole seconds since 1970. */
   messages_last: number,
-  /** Number of changes to bookings and availability so far, plus the number of guest erasures. */
+  /** Number of changes to bookings, availability and webhooks so far, plus the number of guest erasures. */
   sequence: number,
   /** Number of times that all the host's held requests were released, see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,

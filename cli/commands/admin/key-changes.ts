@@ -1,6 +1,6 @@
 import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
-import { turnOffOfKeys } from '../../../src/changes/webhooks/key-end.ts'
+import { turnOffOfKeys } from '../../../src/changes/webhooks/switch.ts'
 import { readConfig } from '../../../src/core/config.ts'
 import { isRefusal } from '../../../src/platform/redis/cause.ts'
 import { openRateLimiter } from '../../../src/process/open.ts'

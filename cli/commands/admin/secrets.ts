@@ -1,6 +1,6 @@
 import { defineCommand } from 'citty'
 import { reencryptProviderKeys } from '../../../src/access/provider-keys/store.ts'
-import { reencryptWebhookSecrets } from '../../../src/changes/webhooks/admin-store.ts'
+import { reencryptWebhookSecrets } from '../../../src/changes/webhooks/store.ts'
 import { reencryptAll } from '../../../src/platform/secrets/secret-box.ts'
 import { moveSecretCheck } from '../../../src/platform/secrets/secret-check.ts'
 import { signingKeyModel } from '../../../src/platform/secrets/signing-keys.ts'

@@ -1,8 +1,8 @@
 import { defineCommand } from 'citty'
-import { findWebhookOfAnyHost, listWebhooksOfAll } from '../../../src/changes/webhooks/admin-store.ts'
 import { listDeliveries } from '../../../src/changes/webhooks/deliveries-store.ts'
 import type { Webhook, WebhookDelivery } from '../../../src/changes/webhooks/model.ts'
 import { serializeDelivery, serializeWebhook } from '../../../src/changes/webhooks/serialize.ts'
+import { findWebhookOfAnyHost, listWebhooks } from '../../../src/changes/webhooks/store.ts'
 import { switchWebhook } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../../src/core/clock.ts'
 import { toVersion } from '../../../src/versions/format.ts'
@@ -36,9 +36,9 @@ const list = command({
   args: { host: { type: 'string', description: 'Only this host, by id' }, ...limitArgument('webhooks') },
   async run({ args }) {
     const limit = parseLimit(args.limit)
-    const hostId = args.host === undefined ? undefined : parseId(args.host)
+    const hostId = args.host === undefined ? 'all' : parseId(args.host)
     await withDatabase(async ({ db }) => {
-      const found = await listWebhooksOfAll(db, hostId, limit + 1)
+      const found = await listWebhooks(db, hostId, limit + 1)
       const rows = cutToLimit(found, limit, () => 'use --host').map(toRecord)
       print(args, rows, () =>
         table(['ID', 'HOST', 'URL', 'EVENTS', 'STATE', 'OFF SINCE', 'KEY'], rows.map(cells)),

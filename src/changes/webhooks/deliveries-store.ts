@@ -1,8 +1,8 @@
 import { Types } from 'mongoose'
 import { DomainError, notFound } from '../../core/errors.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
-import { type WebhookEvent, webhookEvents } from './hint.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { type Hint, type WebhookEvent, webhookEvents } from './hint.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
@@ -11,7 +11,7 @@ export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
 /** Returns the filter for one endpoint's deliveries. */
-export const ofWebhook = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
+const ofWebhook = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
 
 /** Returns a delivery's id, which is also its `webhook-id` and stays the same through retries and resends. */
 export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
@@ -46,17 +46,57 @@ export function newDelivery(
   }
 }
 
-/** Returns the oldest version among the waiting hints of each event; null if none is waiting. */
-export async function oldestWaiting(
+/**
+ * Adds hints for one host's endpoints. A booking's new change replaces the hint of an earlier change if that hint was
+ * not attempted yet. Message hints are never merged.
+ */
+export async function addHints(
   db: Db,
-  webhook: WebhookId,
-): Promise<Record<WebhookEvent, string | null>> {
-  const oldest: { _id: WebhookEvent; version: string }[] = await webhookDeliveryModel(db).aggregate([
-    { $match: { ...ofWebhook(webhook), status: 'waiting', event: { $in: [...webhookEvents] } } },
-    { $group: { _id: '$event', version: { $min: '$payload.data.version' } } },
-  ])
-  const of = (event: WebhookEvent) => oldest.find(({ _id }) => _id === event)?.version ?? null
-  return { 'booking.changed': of('booking.changed'), 'message.created': of('message.created') }
+  session: Session,
+  host_id: number,
+  news: { webhook: WebhookId; hints: Hint[] }[],
+  now: Date,
+): Promise<void> {
+  const hints = news.flatMap(({ webhook, hints }) => hints.map((hint) => newDelivery(webhook, hint, now)))
+  const changes = new Map(hints.filter(isChange).map((hint) => [placeOf(hint), hint]))
+  const untried = {
+    ...({ host_id, event: 'booking.changed', status: 'waiting', attempts: 0 } as const),
+    webhook_id: { $in: news.map(({ webhook }) => webhook.id) },
+    booking_id: { $in: [...new Set([...changes.values()].map(({ booking_id }) => booking_id))] },
+  }
+  const { collection } = webhookDeliveryModel(db)
+  const found =
+    changes.size === 0 ? [] : await collection.find<WebhookDelivery>(untried, { session }).toArray()
+  const replaced = found.filter((hint) => changes.has(placeOf(hint)))
+  const updates = replaced.map((hint) => ({
+    updateOne: {
+      filter: { _id: hint._id, host_id },
+      update: { $set: { payload: changes.get(placeOf(hint))?.payload } },
+    },
+  }))
+  if (updates.length > 0) await collection.bulkWrite(updates, { session })
+  const places = new Set(replaced.map(placeOf))
+  const fresh = hints.filter((hint) => !isChange(hint) || !places.has(placeOf(hint)))
+  if (fresh.length > 0) await collection.insertMany(fresh as never[], { session })
+}
+
+function isChange({ event }: WebhookDelivery): boolean {
+  return event === 'booking.changed'
+}
+
+/** Names the endpoint and the booking of a hint. */
+function placeOf({ webhook_id, booking_id }: WebhookDelivery): string {
+  return `${webhook_id}/${booking_id}`
+}
+
+/** Returns the oldest version among an endpoint's waiting hints of an event; null if none is waiting. */
+export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEvent): Promise<string | null> {
+  const oldest = await webhookDeliveryModel(db)
+    .collection.find<{ payload: Hint }>({ ...ofWebhook(webhook), status: 'waiting', event })
+    .sort({ 'payload.data.version': 1 })
+    .limit(1)
+    .next()
+  return oldest?.payload.data.version ?? null
 }
 
 /**
@@ -80,78 +120,93 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
   await webhookDeliveryModel(db).create(delivery)
 }
 
-/** Returns an endpoint's deliveries that any process is attempting, except attempts presumed lost. */
-export function findInFlight(
+/**
+ * Returns the number of waiting deliveries and the time of the earliest next attempt, for each of the hosts' endpoints
+ * that has any waiting.
+ */
+export function countWaiting(
   db: Db,
-  webhook: WebhookId,
-  now: Date,
-): Promise<Pick<WebhookDelivery, '_id' | 'booking_id'>[]> {
-  const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
-  return webhookDeliveryModel(db).find(trying, { booking_id: 1 }).lean()
+  hostIds: number[],
+): Promise<{ _id: WebhookId; count: number; next: Date }[]> {
+  const _id = { host_id: '$host_id', id: '$webhook_id' }
+  return webhookDeliveryModel(db).aggregate([
+    { $match: { status: 'waiting', host_id: { $in: hostIds } } },
+    { $group: { _id, count: { $sum: 1 }, next: { $min: '$next_attempt_at' } } },
+  ])
 }
 
 /** A delivery with a next attempt. */
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
-/** Returns the unexpired deliveries with the earliest next attempts, except those of bookings in `busy`. */
+/** The deliveries of an endpoint that are being attempted, each with its booking. */
+export type InFlight = Map<string, number | null>
+
+/** Returns an endpoint's deliveries that any process is attempting, except attempts presumed lost. */
+export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
+  const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
+  const found = await webhookDeliveryModel(db).find(trying, { booking_id: 1 }).lean()
+  return new Map(found.map(({ _id, booking_id }) => [String(_id), booking_id]))
+}
+
+/**
+ * Returns an endpoint's unexpired deliveries with the earliest next attempts, except those in flight and those of a
+ * booking that has one in flight.
+ */
 export function findWaiting(
   db: Db,
   webhook: WebhookId,
-  { now, busy }: { now: Date; busy: number[] },
+  inFlight: InFlight,
+  now: Date,
   limit: number,
 ): Promise<WaitingDelivery[]> {
-  const waiting = { ...ofWebhook(webhook), status: 'waiting' }
+  const bookings = [...inFlight.values()].filter((booking) => booking !== null)
+  const ids = [...inFlight.keys()].map((id) => new Types.ObjectId(id))
+  const waiting = { ...ofWebhook(webhook), status: 'waiting', _id: { $nin: ids } }
   return webhookDeliveryModel(db)
-    .collection.find<WaitingDelivery>({ ...waiting, booking_id: { $nin: busy }, expires_at: { $gt: now } })
+    .collection.find<WaitingDelivery>({
+      ...waiting,
+      booking_id: { $nin: bookings },
+      expires_at: { $gt: now },
+    })
     .sort({ next_attempt_at: 1, _id: 1 })
     .limit(limit)
     .toArray()
 }
 
 /**
- * Begins one attempt of each given delivery of an endpoint. If this process dies, the deliveries are due again at
- * `lostAt`. Returns the deliveries whose attempts have begun. Deliveries that have changed since they were found, or
- * that another process is attempting, are left out.
+ * Marks due deliveries of an endpoint as in flight, and returns them as they are then. Deliveries that were given up
+ * meanwhile, or that another process is attempting, are left out.
+ *
+ * @param lostAt time at which the deliveries are due again if this process dies
  */
-export async function beginTries(
+export async function beginAttempts(
   db: Db,
   webhook: WebhookId,
-  found: WaitingDelivery[],
+  due: WaitingDelivery[],
+  now: Date,
   lostAt: Date,
 ): Promise<WaitingDelivery[]> {
-  const asFound = found.map(({ _id, next_attempt_at, payload }) => ({ _id, next_attempt_at, payload }))
+  const these = { ...ofWebhook(webhook), _id: { $in: due.map(({ _id }) => _id) } }
   const begun = { next_attempt_at: lostAt, in_flight: true }
-  const { modifiedCount } = await webhookDeliveryModel(db).collection.updateMany(
-    { ...ofWebhook(webhook), status: 'waiting', $or: asFound },
+  await webhookDeliveryModel(db).collection.updateMany(
+    { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
     { $set: begun, $inc: { attempts: 1 } },
   )
-  if (modifiedCount === found.length)
-    return found.map((delivery) => ({ ...delivery, ...begun, attempts: delivery.attempts + 1 }))
-  const ids = found.map(({ _id }) => _id)
+  // A hint that was found may have been replaced by a newer one before it was marked.
   return webhookDeliveryModel(db)
-    .find({ ...ofWebhook(webhook), _id: { $in: ids }, ...begun })
+    .find({ ...these, ...begun })
     .lean<WaitingDelivery[]>()
 }
 
 /** The outcome of an attempt. */
-export type Outcome = Pick<
-  WebhookDelivery,
-  | '_id'
-  | 'host_id'
-  | 'status'
-  | 'response_status'
-  | 'milliseconds'
-  | 'error'
-  | 'error_detail'
-  | 'next_attempt_at'
-> &
-  Partial<Pick<WebhookDelivery, 'fault' | 'course_fault' | 'extra_status'>>
+export type Outcome = Pick<WebhookDelivery, '_id' | 'host_id' | 'status' | 'next_attempt_at'> &
+  Partial<WebhookDelivery>
 
 /**
  * Stores the outcomes of attempts. A successful attempt always marks its delivery as delivered. A failed attempt sets
  * the delivery's status and next attempt unless the delivery was given up meanwhile.
  */
-export async function endTries(db: Db, outcomes: readonly Outcome[]): Promise<void> {
+export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const writes = outcomes.flatMap(({ _id, host_id, status, next_attempt_at, ...seen }) => {
     const ended = { ...seen, in_flight: false }
     const set = (state: Partial<WebhookDelivery>, change: Partial<WebhookDelivery>) => ({
@@ -195,23 +250,20 @@ export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> 
  */
 export async function resendDelivery(
   db: Db,
+  session: Session,
   webhook: Webhook,
   id: string,
   now: Date,
 ): Promise<WebhookDelivery> {
   const [, hex] = /^msg_([0-9a-f]{24})$/.exec(id) ?? []
-  if (hex === undefined) throw notFound('Delivery')
   const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex), expires_at: { $gt: now } }
-  if (!webhook.enabled) {
-    if (!(await webhookDeliveryModel(db).exists(found))) throw notFound('Delivery')
-    throw new DomainError('conflict', 'The webhook is off: turn it on first')
-  }
+  if (hex === undefined || !(await webhookDeliveryModel(db).exists(found).session(session)))
+    throw notFound('Delivery')
+  if (!webhook.enabled) throw new DomainError('conflict', 'The webhook is off: turn it on first')
   const again = { status: 'waiting', next_attempt_at: now } as const
   const delivery = await webhookDeliveryModel(db)
-    .findOneAndUpdate({ ...found, in_flight: false }, { $set: again }, { new: true })
+    .findOneAndUpdate({ ...found, in_flight: false }, { $set: again }, { new: true, session })
     .lean()
   if (delivery) return delivery
-  if (await webhookDeliveryModel(db).exists(found))
-    throw new DomainError('conflict', 'The delivery is being tried right now: see what becomes of it first')
-  throw notFound('Delivery')
+  throw new DomainError('conflict', 'The delivery is being tried right now: see what becomes of it first')
 }

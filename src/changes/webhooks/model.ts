@@ -19,13 +19,10 @@ import {
 } from '../../platform/mongo/fields.ts'
 import type { Hint, WebhookEvent } from './hint.ts'
 import type { ConnectionDetail, PostFailure } from './post.ts'
-import type { DisabledReason } from './reasons.ts'
+import type { DisabledReason } from './schema.ts'
 
 const secretFields = { secret_id: text, sealed: text, ends_at: momentOrNull }
 const gapFields = { bookings_after: moment, messages_after: moment }
-
-/** An endpoint's encrypted secret. After a rotation, the previous secret also signs until its `ends_at`. */
-export type WebhookSecret = Stored<typeof secretFields>
 
 /** The feeds' versions after which hints may be missing. */
 export type HintGap = Stored<typeof gapFields>
@@ -33,8 +30,6 @@ export type HintGap = Stored<typeof gapFields>
 const fields = {
   host_id: number,
   id: number,
-  /** Slot that the endpoint occupies. A host has five slots, which limits its endpoints. */
-  slot: number,
   url: text,
   events: list<WebhookEvent>(String),
   enabled: flag,
@@ -43,7 +38,7 @@ const fields = {
   /** Id of the key that created the endpoint or took it over. */
   created_by: number,
   created_at: moment,
-  /** Latest secret first, at most two. */
+  /** Latest secret first, encrypted, at most two. After a rotation, the previous one also signs until its `ends_at`. */
   secrets: listOf(secretFields),
   /** The versions up to which hints were made for bookings and for messages. */
   bookings_seen: moment,
@@ -54,13 +49,6 @@ const fields = {
   undelivered_since: objectOrNull(gapFields),
   /** The value of `undelivered_since` when the endpoint was last turned on again. */
   last_outage: objectOrNull(gapFields),
-  /** Time until which a test may be in progress; only one test runs at a time. */
-  testing_until: moment,
-  /**
-   * When to look at the endpoint next, because something is due or has changed; null for never. While a process is
-   * sending to the endpoint, this is the time to look if that process dies.
-   */
-  due_at: momentOrNull,
 }
 
 /** An endpoint that receives hints. */
@@ -68,8 +56,6 @@ export type Webhook = Stored<typeof fields>
 
 const schema = schemaOf(fields)
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
-schema.index({ host_id: 1, slot: 1 }, { unique: true, name: 'webhook_slot' })
-schema.index({ due_at: 1 }, { name: 'webhook_due' })
 schema.index({ created_by: 1 }, { name: 'webhook_key' })
 
 export const webhookModel = modelOf<Webhook>('webhooks', schema)
@@ -108,7 +94,7 @@ export type WebhookDelivery = Stored<typeof deliveryFields> & { _id: Types.Objec
 
 const delivery = schemaOf<typeof deliveryFields, WebhookDelivery>(deliveryFields)
 delivery.index({ host_id: 1, webhook_id: 1, _id: -1 }, { name: 'delivery_log' })
-delivery.index({ host_id: 1, webhook_id: 1, status: 1, next_attempt_at: 1, _id: 1 }, { name: 'delivery_due' })
+delivery.index({ status: 1, host_id: 1, webhook_id: 1, next_attempt_at: 1, _id: 1 }, { name: 'delivery_due' })
 delivery.index({ host_id: 1, webhook_id: 1, booking_id: 1, status: 1 }, { name: 'delivery_booking' })
 delivery.index({ status: 1, created_at: 1 }, { name: 'delivery_oldest' })
 delivery.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'delivery_expiry' })

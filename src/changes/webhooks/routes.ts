@@ -9,12 +9,11 @@ import { shown } from '../../http/schema/fields.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import { toVersion } from '../../versions/format.ts'
 import { listDeliveries } from './deliveries-store.ts'
-import { resend, testWebhook } from './on-demand.ts'
-import { showWebhooks } from './owner.ts'
+
 import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
-import { serializeDelivery, serializeWebhook } from './serialize.ts'
+import { serializeDelivery, serializeWebhook, showWebhooks } from './serialize.ts'
 import { findWebhook, listWebhooks } from './store.ts'
-import { createWebhook, patchWebhook, removeWebhook, rotateSecret } from './write.ts'
+import { createWebhook, patchWebhook, removeWebhook, resend, rotateSecret, testWebhook } from './write.ts'
 
 const access: Access = { permission: 'bookings.read' }
 const accessToOne: Access = { ...access, errors: ['not_found'] }

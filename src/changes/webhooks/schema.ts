@@ -9,9 +9,12 @@ import {
   shown,
   text,
 } from '../../http/schema/fields.ts'
-import { isPrivateHost } from './address.ts'
 import { webhookEvents } from './hint.ts'
-import { disabledReasons } from './reasons.ts'
+import { isPrivateHost } from './post.ts'
+
+/** Reasons why an endpoint is off. */
+const disabledReasons = ['gone', 'failing', 'partner', 'administrator', 'key_ended'] as const
+export type DisabledReason = (typeof disabledReasons)[number]
 
 const url = text(2048, {
   format: 'uri',

@@ -1,7 +1,11 @@
+import { findKeysOfHost } from '../../access/keys/store.ts'
 import { toTimestampOrNull } from '../../core/clock.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { Caller } from '../../http/request.ts'
 import { deliveryId } from './deliveries-store.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import type { DeliveryView, WebhookView } from './schema.ts'
+import { isUsable } from './switch.ts'
 
 /** Converts an endpoint to its response, which does not contain the secrets. */
 export function serializeWebhook(webhook: Webhook): WebhookView {
@@ -11,6 +15,25 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
     disabled_at: toTimestampOrNull(disabled_at),
     ...{ disabled_reason, created_by },
   }
+}
+
+/**
+ * Converts endpoints to what a key of their host sees. The URLs of other usable keys' endpoints are shown without their
+ * query, which may hold a secret.
+ */
+export async function showWebhooks(
+  { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
+  { hostId, keyId }: Caller,
+  webhooks: Webhook[],
+): Promise<WebhookView[]> {
+  const isOwn = ({ created_by }: Webhook) => created_by === keyId
+  const keys = webhooks.every(isOwn) ? [] : await findKeysOfHost(liveDb, hostId)
+  const usable = new Set(keys.filter((key) => isUsable(key, clock())).map(({ id }) => id))
+  return webhooks.map((webhook) => {
+    const view = serializeWebhook(webhook)
+    if (isOwn(webhook) || !usable.has(webhook.created_by)) return view
+    return { ...view, url: view.url.replace(/[?#].*$/s, '') }
+  })
 }
 
 /** Converts a delivery to its response. */

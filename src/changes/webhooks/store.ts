@@ -1,13 +1,39 @@
 import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { type Webhook, type WebhookSecret, webhookDeliveryModel, webhookModel } from './model.ts'
+import { busy } from '../../platform/mongo/errors.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import type { SecretBox } from '../../platform/secrets/secret-box.ts'
+import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
+import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 
 /** Identifies an endpoint. */
 export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
 
-/** Returns a host's endpoints, sorted by id. */
-export function listWebhooks(db: Db, hostId: number): Promise<Webhook[]> {
-  return webhookModel(db).find({ host_id: hostId }, { _id: 0 }).sort({ id: 1 }).lean()
+/**
+ * Changes a host's endpoints in a transaction that also moves the host's clock. Such changes are therefore made one
+ * after another, even across processes, and the clock's change event tells the process that sends hints about them.
+ *
+ * @throws DomainError `conflict` if the host's clock is gone because its sandbox was cleared
+ */
+export function inHostOrder<T>(db: Db, hostId: number, work: (session: Session) => Promise<T>): Promise<T> {
+  return inTransaction(db, hostQueue(hostId), async (session) => {
+    await nextSequence(db, session, hostId)
+    return work(session)
+  })
+}
+
+/** Returns the endpoints of a host, or of all hosts for administrators, sorted by host and id. */
+export function listWebhooks(db: Db, hostId: number | 'all', limit = 0): Promise<Webhook[]> {
+  return webhookModel(db)
+    .find(hostId === 'all' ? {} : { host_id: hostId }, { _id: 0 })
+    .sort({ host_id: 1, id: 1 })
+    .limit(limit)
+    .lean()
+}
+
+/** Returns the number of a host's endpoints. */
+export function countWebhooks(db: Db, hostId: number, session: Session): Promise<number> {
+  return webhookModel(db).countDocuments({ host_id: hostId }, { session })
 }
 
 /** Returns the host's endpoint with this id, or null. */
@@ -24,69 +50,48 @@ export function findWebhookIfAny(
  *
  * @throws DomainError `not_found`, even for an undefined id
  */
-export async function findWebhook(db: Db, hostId: number, id: number | undefined): Promise<Webhook> {
-  const webhook = id && (await findWebhookIfAny(db, { host_id: hostId, id }))
+export async function findWebhook(
+  db: Db,
+  hostId: number,
+  id: number | undefined,
+  session: Session | null = null,
+): Promise<Webhook> {
+  const webhook = id && (await findWebhookIfAny(db, { host_id: hostId, id }, session))
   if (!webhook) throw notFound('Webhook')
   return webhook
 }
 
-/** Stores a new endpoint. Fails with a duplicate-key error if its slot was taken in the meantime. */
+/** Returns all endpoints that are on; only those of the given hosts or keys, if there are any. */
+export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] } = {}): Promise<Webhook[]> {
+  const { hosts, keys } = of
+  const which = {
+    ...(hosts ? { host_id: { $in: hosts } } : {}),
+    ...(keys ? { created_by: { $in: keys } } : {}),
+  }
+  return webhookModel(db)
+    .find({ ...which, enabled: true }, { _id: 0 })
+    .lean()
+}
+
+/** Returns the hosts with an endpoint that is on. */
+export function findHostsWithWebhooks(db: Db): Promise<number[]> {
+  return webhookModel(db).distinct('host_id', { enabled: true })
+}
+
+/** Stores a new endpoint. */
 export async function insertWebhook(db: Db, webhook: Webhook, session: Session): Promise<void> {
   await webhookModel(db).create([webhook], { session })
 }
 
-/**
- * Changes an endpoint and makes it due, so that the worker looks at it.
- *
- * @throws DomainError `not_found`
- */
-export async function changeWebhook(
+/** Changes an endpoint. Returns null, without a change, if it is gone or no longer in the state `seen`. */
+export function changeWebhook(
   db: Db,
-  { host_id, id }: WebhookId,
+  seen: WebhookId & Partial<Webhook>,
   values: Partial<Webhook>,
-  now: Date,
-  session: Session | null = null,
-): Promise<Webhook> {
-  const changed = await webhookModel(db)
-    .findOneAndUpdate(
-      { host_id, id },
-      { $set: { ...values, due_at: now } },
-      { new: true, projection: { _id: 0 }, session },
-    )
-    .lean()
-  if (!changed) throw notFound('Webhook')
-  return changed
-}
-
-/** Begins a test. Returns false if another test is in progress. */
-export async function beginTest(
-  db: Db,
-  { host_id, id }: WebhookId,
-  now: Date,
-  until: Date,
-): Promise<boolean> {
-  const { modifiedCount } = await webhookModel(db).updateOne(
-    { host_id, id, testing_until: { $lte: now } },
-    { $set: { testing_until: until } },
-  )
-  return modifiedCount === 1
-}
-
-/** Ends a test. */
-export async function endTest(db: Db, { host_id, id }: WebhookId, now: Date): Promise<void> {
-  await webhookModel(db).updateOne({ host_id, id }, { $set: { testing_until: now } })
-}
-
-/** Replaces the secrets that were read. Returns null if they have changed meanwhile or the endpoint is gone. */
-export function replaceSecrets(
-  db: Db,
-  { host_id, id, secrets: [current] }: Webhook,
-  secrets: WebhookSecret[],
-  session: Session | null = null,
+  session: Session,
 ): Promise<Webhook | null> {
-  const seen = { host_id, id, ...(current ? { 'secrets.0.sealed': current.sealed } : {}) }
   return webhookModel(db)
-    .findOneAndUpdate(seen, { $set: { secrets } }, { new: true, projection: { _id: 0 }, session })
+    .findOneAndUpdate(seen, { $set: values }, { new: true, projection: { _id: 0 }, session })
     .lean()
 }
 
@@ -105,16 +110,27 @@ export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: Webh
   await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
 }
 
-/** Returns all hosts' endpoints that are on. */
-export function findAllOn(db: Db): Promise<WebhookId[]> {
-  return webhookModel(db).find({ enabled: true }, { _id: 0, host_id: 1, id: 1 }).lean()
-}
+/** The versions up to which an endpoint's hints were made. */
+export type Positions = Pick<Webhook, 'bookings_seen' | 'messages_seen'>
 
-/** Returns the endpoints that are on and belong to one of these keys. */
-export function findWebhooksOfKeys(db: Db, keyIds: number[]): Promise<Webhook[]> {
-  return webhookModel(db)
-    .find({ created_by: { $in: keyIds }, enabled: true }, { _id: 0 })
-    .lean()
+/**
+ * Moves the positions of a host's endpoints.
+ *
+ * @throws DomainError `conflict` if an endpoint is off or another process has moved its positions
+ */
+export async function movePositions(
+  db: Db,
+  session: Session,
+  moves: { webhook: Webhook; seen: Positions }[],
+): Promise<void> {
+  const writes = moves.map(({ webhook: { host_id, id, bookings_seen, messages_seen }, seen }) => ({
+    updateOne: {
+      filter: { host_id, id, enabled: true, bookings_seen, messages_seen },
+      update: { $set: seen },
+    },
+  }))
+  const { matchedCount } = await webhookModel(db).collection.bulkWrite(writes, { session })
+  if (matchedCount < moves.length) throw busy()
 }
 
 /** Records a URL's first failure after a success, and the versions after which hints may be missing. */
@@ -133,4 +149,38 @@ export async function noteFailing(
 export async function noteWorking(db: Db, { host_id, id, url }: Webhook): Promise<void> {
   const working = { failing_since: null, undelivered_since: null }
   await webhookModel(db).updateOne({ host_id, id, url, enabled: true }, { $set: working })
+}
+
+/**
+ * Returns an endpoint by its id alone, for administrators, who are not limited to one host.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook> {
+  const webhook = await webhookModel(db).findOne({ id }, { _id: 0 }).lean()
+  if (!webhook) throw notFound('Webhook')
+  return webhook
+}
+
+/** Re-encrypts webhook secrets that are not encrypted under the current secret. Returns how many changed. */
+export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
+  let count = 0
+  for await (const { host_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
+    if (secrets.every((secret) => box.isCurrent(secret))) continue
+    const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
+    // Webhook secrets that were rotated meanwhile are already encrypted under the current secret.
+    const seen = { host_id, id, 'secrets.0.sealed': secrets[0]?.sealed }
+    const { modifiedCount } = await webhookModel(db).updateOne(seen, { $set: { secrets: sealed } })
+    count += modifiedCount
+  }
+  return count
+}
+
+/** Returns how many endpoints are off, and the age in seconds of the oldest waiting hint, 0 if none is waiting. */
+export async function webhookState(db: Db, now: Date): Promise<{ off: number; oldestSeconds: number }> {
+  const [off, oldest] = await Promise.all([
+    webhookModel(db).countDocuments({ enabled: false }),
+    webhookDeliveryModel(db).findOne({ status: 'waiting' }, { created_at: 1 }).sort({ created_at: 1 }).lean(),
+  ])
+  return { off, oldestSeconds: oldest ? (now.getTime() - oldest.created_at.getTime()) / 1000 : 0 }
 }

@@ -1,26 +1,29 @@
-import { type Actor, recordAction } from '../../access/audit/store.ts'
+import { type Actor, recordAction, serviceActor } from '../../access/audit/store.ts'
+import { findHost } from '../../access/hosts/store.ts'
+import type { ApiKey } from '../../access/keys/model.ts'
+import { keyStatus } from '../../access/keys/status.ts'
+import { findExpiredKeyIds, findKeyIfAny } from '../../access/keys/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import { dropWaiting, oldestWaiting } from './deliveries-store.ts'
+import type { WebhookEvent } from './hint.ts'
 import type { HintGap, Webhook } from './model.ts'
-import type { DisabledReason } from './reasons.ts'
-import { changeWebhook, findWebhookIfAny, type WebhookId } from './store.ts'
+import type { DisabledReason } from './schema.ts'
+import {
+  changeWebhook,
+  findWebhookIfAny,
+  findWebhooksOn,
+  inHostOrder,
+  type Positions,
+  type WebhookId,
+} from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
 
-/** Returns the name of the transaction queue in which an endpoint's writers take turns. */
-export function webhookQueue({ host_id, id }: WebhookId): string {
-  return `webhook/${host_id}/${id}`
-}
-
 /** Returns the feeds' newest versions, after which a new or re-enabled endpoint's hints begin. */
-export async function positionsNow(
-  db: Db,
-  hostId: number,
-): Promise<Pick<Webhook, 'bookings_seen' | 'messages_seen'>> {
+export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
   const [bookings_seen, messages_seen] = await Promise.all([
     readHostClock(db, hostId, 'last'),
     readHostClock(db, hostId, 'messages_last'),
@@ -33,12 +36,63 @@ export async function positionsNow(
  * waiting, the position up to which hints were made.
  */
 export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
-  const oldest = await oldestWaiting(db, webhook)
-  const before = (version: string | null, position: Date) =>
-    version === null ? position : new Date(parseFeedTime(version).getTime() - 1000)
+  const after = async (event: WebhookEvent, position: Date) => {
+    const version = await oldestWaiting(db, webhook, event)
+    return version === null ? position : new Date(parseFeedTime(version).getTime() - 1000)
+  }
   return {
-    bookings_after: before(oldest['booking.changed'], webhook.bookings_seen),
-    messages_after: before(oldest['message.created'], webhook.messages_seen),
+    bookings_after: await after('booking.changed', webhook.bookings_seen),
+    messages_after: await after('message.created', webhook.messages_seen),
+  }
+}
+
+/** Why an endpoint is turned off, and the conditions for doing so. */
+export interface TurnOff {
+  reason: DisabledReason
+  /** URL that the reason concerns; an earlier URL's response does not turn off an endpoint with a new URL. */
+  url?: string
+  /** Key that the reason concerns; an earlier key's end does not count against the key that took over. */
+  created_by?: number
+}
+
+/**
+ * Turns an endpoint off or on and records this in the audit log; the sandbox has no audit log. Turning an endpoint off
+ * drops its waiting hints. Does nothing if the endpoint is already in the wanted state or is gone.
+ */
+export async function switchWebhook(
+  { db, clock, environment }: Context,
+  { host_id, id }: WebhookId,
+  to: TurnOff | 'on',
+  {
+    actor,
+    reason = null,
+  }: { actor?: Actor /** Free text for the audit log. */; reason?: string | null } = {},
+): Promise<void> {
+  const now = clock(host_id)
+  const found = await findWebhookIfAny(db, { host_id, id })
+  if (!found || found.enabled === (to === 'on')) return
+  const values = to === 'on' ? await turnedOn(db, found) : await turnedOff(db, found, to.reason, now)
+  const { reason: why, ...conditions } = to === 'on' ? { reason: null } : to
+  const entry = {
+    ...{ host_id, at: now, reason, ...(actor ? { actor } : {}) },
+    action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
+    target: why === null ? `webhook ${id}` : `webhook ${id}: ${why}`,
+  }
+  const switched = await inHostOrder(db, host_id, async (session) => {
+    const seen = { host_id, id, enabled: found.enabled, ...conditions }
+    const changed = await changeWebhook(db, seen, values, session)
+    if (changed && environment.name === 'live') await recordAction(db, entry, session)
+    return changed
+  })
+  if (switched && to !== 'on') await dropWaiting(db, { host_id, id }, now)
+}
+
+/** Returns the changed fields of an endpoint that is being turned on; hints begin with the next change. */
+async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promise<Partial<Webhook>> {
+  return {
+    ...{ enabled: true, disabled_at: null, disabled_reason: null },
+    ...{ undelivered_since: null, last_outage: undelivered_since },
+    ...(await positionsNow(db, host_id)),
   }
 }
 
@@ -53,60 +107,44 @@ async function turnedOff(
   return { enabled: false, disabled_at, disabled_reason, failing_since: null, undelivered_since }
 }
 
-/** Returns the changed fields of an endpoint that is being turned on; hints begin with the next change. */
-async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promise<Partial<Webhook>> {
-  const on = {
-    enabled: true,
-    disabled_at: null,
-    disabled_reason: null,
-    undelivered_since: null,
-    last_outage: undelivered_since,
-  }
-  return { ...on, ...(await positionsNow(db, host_id)) }
+/** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */
+export function turnOff(
+  app: Context,
+  webhook: Webhook,
+  reason: 'gone' | 'failing' | 'key_ended',
+): Promise<void> {
+  const { url, created_by } = webhook
+  return switchWebhook(app, webhook, { reason, url, created_by }, { actor: serviceActor() })
 }
 
-/** Why an endpoint is turned off, and the conditions for doing so. */
-export interface TurnOff {
-  reason: DisabledReason
-  /** URL that the reason concerns; an earlier URL's response does not turn off an endpoint with a new URL. */
-  url?: string
-  /** Key that the reason concerns; an earlier key's end does not count against the key that took over. */
-  createdBy?: number
+/** Returns true if the key is active and may read bookings. */
+export function isUsable(key: ApiKey | null, now: Date): boolean {
+  return key !== null && keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
 }
 
-function applies(to: TurnOff | 'on', { enabled, url, created_by }: Webhook): boolean {
-  if (to === 'on') return !enabled
-  return enabled && (to.url ?? url) === url && (to.createdBy ?? created_by) === created_by
+/** Returns true if the endpoint's key is usable and its host not suspended; else nothing is sent (decisions §21). */
+export async function hasUsableKey(
+  { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
+  { created_by }: Pick<Webhook, 'created_by'>,
+): Promise<boolean> {
+  const key = await findKeyIfAny(liveDb, created_by)
+  return isUsable(key, clock()) && !(await findHost(liveDb, (key as ApiKey).host_id)).suspended_at
 }
 
 /**
- * Turns an endpoint off or on and records this in the audit log; the sandbox has no audit log. Turning an endpoint off
- * drops its waiting hints. Does nothing if the endpoint is already in the wanted state or is gone.
+ * Turns off the endpoints of keys that have expired since the given time (decisions §21). Called every second, so an
+ * endpoint is off within 5 s of its key's end, even if there is nothing to send to it. A command that ends a key turns
+ * off the key's endpoints itself. The sandbox is left out because only the key itself sees its endpoints there, and
+ * nothing is sent to them after the key has ended.
  */
-export async function switchWebhook(
-  { db, clock, environment }: Context,
-  webhook: WebhookId,
-  to: TurnOff | 'on',
-  {
-    actor,
-    reason = null,
-  }: { actor?: Actor /** Free text for the audit log. */; reason?: string | null } = {},
-): Promise<void> {
-  const { host_id, id } = webhook
-  const now = clock(host_id)
-  const found = await findWebhookIfAny(db, webhook)
-  if (!found || !applies(to, found)) return
-  const values = to === 'on' ? await turnedOn(db, found) : await turnedOff(db, found, to.reason, now)
-  const entry = {
-    ...{ host_id, at: now, reason, ...(actor ? { actor } : {}) },
-    action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
-    target: to === 'on' ? `webhook ${id}` : `webhook ${id}: ${to.reason}`,
-  }
-  await inTransaction(db, webhookQueue(webhook), async (session) => {
-    const seen = await findWebhookIfAny(db, webhook, session)
-    if (!seen || !applies(to, seen)) return
-    await changeWebhook(db, webhook, values, clock(), session)
-    if (environment.name === 'live') await recordAction(db, entry, session)
-  })
-  if (to !== 'on') await dropWaiting(db, webhook, now)
+export async function turnOffExpired(app: Context, since: Date): Promise<void> {
+  if (app.environment.name === 'live')
+    await turnOffOfKeys(app, await findExpiredKeyIds(app.db, since, app.clock()))
+}
+
+/** Turns off the endpoints of keys that have ended. */
+export async function turnOffOfKeys(app: Context, keys: number[]): Promise<void> {
+  if (keys.length === 0) return
+  for (const { host_id, id, created_by } of await findWebhooksOn(app.db, { keys }))
+    await switchWebhook(app, { host_id, id }, { reason: 'key_ended', created_by }, { actor: serviceActor() })
 }

@@ -2,39 +2,44 @@ import type { AppContext, Environment } from '../../http/context.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
 import { HintCollector } from './collector.ts'
-import type { EndpointContext } from './endpoint.ts'
-import { turnOffEnded } from './key-end.ts'
-import { HintSender } from './sender.ts'
+import { HintSender, type SenderContext } from './sender.ts'
+import { turnOffExpired } from './switch.ts'
 
-/** Interval at which the lease is renewed and due endpoints are looked up. */
+/** Interval at which the lease is renewed and due hints are sent. */
 const lookEveryMilliseconds = 1000
 /** Duration of the lease, as a number of looks. If the holder dies, another process takes over after this. */
 const leaseLooks = 2.5
+/** Overlap of successive looks for expired keys, because the clocks of processes differ by at most a minute. */
+const keyOverlapMilliseconds = 120_000
 /** Maximum wait for attempts in progress when the process stops; receivers may take longer. */
 const stopMilliseconds = 5000
 
 /**
  * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
  * would send the same hint twice and several hints of one booking concurrently (decisions §21). Hints are made only
- * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cost no work.
+ * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cost no work. When a
+ * hint is due is stored with the hint alone, so a process that takes over looks at all endpoints once.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
   private heldUntil = new Date(0)
   private readonly collector: HintCollector
   private readonly sender: HintSender
+  /** This process has turned off the endpoints of all keys that expired before this time. */
+  private keysCheckedAt = new Date(0)
+  private checking: Promise<void> | undefined
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
   private looking: Promise<void> | undefined
   private isStopped = false
 
   constructor(
-    private readonly app: EndpointContext &
+    private readonly app: SenderContext &
       Pick<AppContext, 'changes' | 'clockWatch'> & { environment: Pick<Environment, 'refreshClocks'> },
   ) {
     const mayWork = () => !this.isStopped && this.isHolder() && app.clockWatch.isSound()
     this.sender = new HintSender(app, mayWork)
-    this.collector = new HintCollector(app, mayWork, (webhook) => this.sender.send(webhook))
+    this.collector = new HintCollector(app, mayWork, (webhook, at) => this.sender.plan(webhook, at))
   }
 
   start(): void {
@@ -43,7 +48,7 @@ export class WebhookWorker {
     this.wake()
   }
 
-  /** Looks for due endpoints now. */
+  /** Renews the lease and sends due hints now. */
   wake(): void {
     this.looking ??= this.look()
       .catch((error) => this.app.log.warn({ error: String(error) }, 'Cannot look for webhooks'))
@@ -78,19 +83,29 @@ export class WebhookWorker {
     if (!clockWatch.isSound()) return void this.handOver()
     if (wasHolder) this.collector.resume()
     else this.takeOver()
-    await turnOffEnded(this.app)
+    this.checkKeys()
     await this.app.environment.refreshClocks?.()
-    for (const webhook of await this.sender.findDue()) {
-      // An endpoint that was created or turned on meanwhile may have missed its host's change event.
-      this.collector.notice(webhook.host_id)
-      this.sender.send(webhook)
-    }
+    this.sender.sendDue()
+  }
+
+  /** Turns off the endpoints of expired keys. Not awaited: a host's busy clock must not delay the lease's renewal. */
+  private checkKeys(): void {
+    const next = new Date(this.app.clock().getTime() - keyOverlapMilliseconds)
+    this.checking ??= turnOffExpired(this.app, this.keysCheckedAt)
+      .then(() => {
+        this.keysCheckedAt = next
+      })
+      .catch((error) =>
+        this.app.log.warn({ error: String(error) }, 'Cannot turn off webhooks of expired keys'),
+      )
+      .finally(() => {
+        this.checking = undefined
+      })
   }
 
   private takeOver(): void {
     this.unfollow()
     this.following = this.app.changes.follow((hostId) => this.collector.notice(hostId))
-    this.sender.inherit()
     this.collector.notice('any')
   }
 

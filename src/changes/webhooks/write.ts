@@ -1,37 +1,44 @@
-import { partnerActor } from '../../access/audit/store.ts'
-import { DomainError } from '../../core/errors.ts'
-import { firstFree } from '../../core/first-free.ts'
+import { partnerActor, recordAction } from '../../access/audit/store.ts'
+import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
-import { isDuplicate } from '../../platform/mongo/errors.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
-import { dropWaiting } from './deliveries-store.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
+import { fieldsOf, isSuccess, signAndPost } from './attempt.ts'
+import {
+  dropWaiting,
+  insertDelivery,
+  newDelivery,
+  resendDelivery,
+  trimDeliveries,
+} from './deliveries-store.ts'
 import type { WebhookEvent } from './hint.ts'
-import type { HintGap, Webhook } from './model.ts'
-import { findOwnWebhook, recordWebhookAction } from './owner.ts'
+import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
+import { requireTurn } from './origin-limit.ts'
 import type { WebhookCreate, WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
   changeWebhook,
+  countWebhooks,
   deleteDeliveries,
   deleteWebhook,
   findWebhook,
+  inHostOrder,
   insertWebhook,
-  listWebhooks,
-  replaceSecrets,
 } from './store.ts'
-import { positionsNow, switchWebhook, undeliveredFrom, webhookQueue } from './switch.ts'
+import { hasUsableKey, positionsNow, switchWebhook, undeliveredFrom } from './switch.ts'
 
 type Context = Pick<
   AppContext,
-  'db' | 'liveDb' | 'clock' | 'config' | 'secrets' | 'ids' | 'webhooks' | 'environment'
+  'db' | 'liveDb' | 'clock' | 'clockWatch' | 'config' | 'secrets' | 'ids' | 'rateLimiter' | 'environment'
 >
 
 /** Maximum number of endpoints per host (decisions §21). */
 const webhooksPerHost = 5
 /** Time for which the previous secret keeps signing after a rotation. */
 const overlapMilliseconds = 86_400_000
+/** Time after which a test is presumed lost with its process; longer than any attempt. */
+const maxTestMilliseconds = 20_000
 
 /**
  * Stores a new endpoint of the host; its hints begin with the next change.
@@ -43,37 +50,23 @@ export async function createWebhook(
   caller: Caller,
   { url, events }: WebhookCreate,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const { hostId, keyId } = caller
+  const { hostId: host_id, keyId: created_by } = caller
   const { db, clock, secrets, ids } = app
   const secret = makeWebhookSecret()
-  const id = await ids('webhook')
-  for (;;) {
-    const taken = (await listWebhooks(db, hostId)).map(({ slot }) => slot)
-    const slot = firstFree(taken, webhooksPerHost)
-    if (slot === undefined)
-      throw new DomainError('conflict', `A host has at most ${webhooksPerHost} webhooks; delete one`)
-    const webhook: Webhook = {
-      ...{ host_id: hostId, id, slot, url, events },
-      ...{ enabled: true, disabled_at: null, disabled_reason: null },
-      ...{ created_by: keyId, created_at: clock(hostId) },
-      secrets: [{ ...secrets.seal(secret), ends_at: null }],
-      ...(await positionsNow(db, hostId)),
-      ...{ failing_since: null, undelivered_since: null, last_outage: null },
-      ...{ testing_until: new Date(0), due_at: clock() },
-    }
-    try {
-      await inTransaction(db, webhookQueue(webhook), async (session) => {
-        await insertWebhook(db, webhook, session)
-        await recordWebhookAction(app, caller, 'create', id, session)
-      })
-    } catch (error) {
-      // Another request has taken the slot meanwhile.
-      if (isDuplicate(error)) continue
-      throw error
-    }
-    app.webhooks.wake()
-    return { webhook, secret }
+  const webhook: Webhook = {
+    ...{ host_id, id: await ids('webhook'), url, events, created_by, created_at: clock(host_id) },
+    ...{ enabled: true, disabled_at: null, disabled_reason: null },
+    secrets: [{ ...secrets.seal(secret), ends_at: null }],
+    ...(await positionsNow(db, host_id)),
+    ...{ failing_since: null, undelivered_since: null, last_outage: null },
   }
+  await inHostOrder(db, host_id, async (session) => {
+    if ((await countWebhooks(db, host_id, session)) >= webhooksPerHost)
+      throw new DomainError('conflict', `A host has at most ${webhooksPerHost} webhooks; delete one`)
+    await insertWebhook(db, webhook, session)
+    await recordWebhookAction(app, caller, 'create', webhook.id, session)
+  })
+  return { webhook, secret }
 }
 
 /**
@@ -90,6 +83,7 @@ export async function patchWebhook(
   { url, events, enabled }: WebhookPatch,
 ): Promise<{ webhook: Webhook; gap: HintGap | null }> {
   const { db, clock } = app
+  const { hostId, keyId } = caller
   const found = await findOwnWebhook(app, caller, id)
   const actor = partnerActor(caller)
   const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
@@ -100,22 +94,20 @@ export async function patchWebhook(
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events === undefined || isSame(events, found.events)
       ? {}
-      : { events, ...(await placesOfAdded(db, found, events)) }),
-    ...(enabled === true && found.created_by !== caller.keyId ? { created_by: caller.keyId } : {}),
+      : { events, ...(await positionsOfAdded(db, found, events)) }),
+    ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),
   }
-  const changed =
-    Object.keys(values).length === 0
-      ? await findWebhook(db, caller.hostId, id)
-      : await inTransaction(db, webhookQueue(found), async (session) => {
-          await recordWebhookAction(app, caller, 'change', found.id, session)
-          return changeWebhook(db, found, values, clock(), session)
-        })
-  if (isMoved) await dropWaiting(db, found, clock(caller.hostId))
-  const removed = found.events.filter((event) => !changed.events.includes(event))
-  if (removed.length > 0) await dropWaiting(db, found, clock(caller.hostId), removed)
+  if (Object.keys(values).length > 0)
+    await inHostOrder(db, hostId, async (session) => {
+      await recordWebhookAction(app, caller, 'change', found.id, session)
+      if (!(await changeWebhook(db, { host_id: hostId, id: found.id }, values, session)))
+        throw notFound('Webhook')
+    })
+  if (isMoved) await dropWaiting(db, found, clock(hostId))
+  const removed = found.events.filter((event) => events && !events.includes(event))
+  if (removed.length > 0) await dropWaiting(db, found, clock(hostId), removed)
   if (enabled === true) await switchWebhook(app, found, 'on', { actor })
-  app.webhooks.wake()
-  const webhook = enabled === true ? await findWebhook(db, caller.hostId, id) : changed
+  const webhook = await findWebhook(db, hostId, id)
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
 }
 
@@ -124,7 +116,7 @@ function isSame(events: WebhookEvent[], others: WebhookEvent[]): boolean {
 }
 
 /** Returns the feed positions for added events, whose hints begin with the next change. */
-async function placesOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Promise<Partial<Webhook>> {
+async function positionsOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Promise<Partial<Webhook>> {
   const isAdded = (event: WebhookEvent) => events.includes(event) && !found.events.includes(event)
   const { bookings_seen, messages_seen } = await positionsNow(db, found.host_id)
   return {
@@ -140,28 +132,114 @@ export async function rotateSecret(
   id: number | undefined,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const { db, clock, secrets } = app
+  const { host_id, id: ownId } = await findOwnWebhook(app, caller, id)
   const secret = makeWebhookSecret()
-  for (;;) {
-    const found = await findOwnWebhook(app, caller, id)
-    const ends_at = new Date(clock(caller.hostId).getTime() + overlapMilliseconds)
-    const kept = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
-    const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...kept]
-    const webhook = await inTransaction(db, webhookQueue(found), async (session) => {
-      const replaced = await replaceSecrets(db, found, rotated, session)
-      if (replaced) await recordWebhookAction(app, caller, 'rotate', found.id, session)
-      return replaced
-    })
-    if (webhook) return { webhook, secret }
-  }
+  const webhook = await inHostOrder(db, host_id, async (session) => {
+    const found = await findWebhook(db, host_id, ownId, session)
+    const ends_at = new Date(clock(host_id).getTime() + overlapMilliseconds)
+    const previous = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
+    const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...previous]
+    await recordWebhookAction(app, caller, 'rotate', ownId, session)
+    return changeWebhook(db, { host_id, id: ownId }, { secrets: rotated }, session)
+  })
+  if (!webhook) throw notFound('Webhook')
+  return { webhook, secret }
 }
 
 /** Deletes an endpoint and its delivery log. */
 export async function removeWebhook(app: Context, caller: Caller, id: number | undefined): Promise<void> {
   const { db } = app
   const found = await findOwnWebhook(app, caller, id)
-  await inTransaction(db, webhookQueue(found), async (session) => {
+  await inHostOrder(db, found.host_id, async (session) => {
     await deleteWebhook(db, found, session)
     await recordWebhookAction(app, caller, 'delete', found.id, session)
   })
   await deleteDeliveries(db, found)
+}
+
+/**
+ * Sends one `webhook.test` immediately, even to an endpoint that is off, and returns the delivery with its outcome.
+ *
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` while another
+ * test is in progress, if the endpoint's key has ended, and while sandboxes send too many hints to its origin
+ */
+export async function testWebhook(
+  app: Context,
+  caller: Caller,
+  id: number | undefined,
+): Promise<WebhookDelivery> {
+  const { db, clock, clockWatch } = app
+  const webhook = await findOwnWebhook(app, caller, id)
+  if (!(await hasUsableKey(app, webhook)))
+    throw new DomainError('conflict', 'The key of the webhook has ended: take it over by turning it on')
+  await requireTurn(app, webhook.url)
+  const lease = { name: `webhook-test/${webhook.id}`, owner: crypto.randomUUID() }
+  const now = clockWatch.databaseNow()
+  if (!(await holdLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
+    throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
+  const dated = clock(caller.hostId)
+  const timestamp = `${dated.toISOString().slice(0, 19)}Z`
+  const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated)
+  const result = await signAndPost(app, webhook, delivery)
+  const done: WebhookDelivery = {
+    ...{ ...delivery, ...fieldsOf(result), attempts: 1, next_attempt_at: null },
+    status: isSuccess(result) ? 'delivered' : 'failed',
+  }
+  await insertDelivery(db, done)
+  await releaseLease(db, lease)
+  await trimDeliveries(db, webhook)
+  return done
+}
+
+/**
+ * Makes a delivery due again, under the same `webhook-id`.
+ *
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` if the
+ * endpoint is off, while the delivery is being attempted, and while sandboxes send too many hints to its origin
+ */
+export async function resend(
+  app: Context,
+  caller: Caller,
+  id: number | undefined,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  const { db, clock } = app
+  const webhook = await findOwnWebhook(app, caller, id)
+  await requireTurn(app, webhook.url)
+  return inHostOrder(db, caller.hostId, (session) =>
+    resendDelivery(db, session, webhook, deliveryId, clock(caller.hostId)),
+  )
+}
+
+/**
+ * Returns the host's endpoint with this id for a key that wants to change it. The endpoint must belong to that key, or
+ * to a key that is no longer usable.
+ *
+ * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
+ */
+async function findOwnWebhook(
+  app: Pick<Context, 'db' | 'liveDb' | 'clock'>,
+  { hostId, keyId }: Caller,
+  id: number | undefined,
+): Promise<Webhook> {
+  const webhook = await findWebhook(app.db, hostId, id)
+  if (webhook.created_by === keyId || !(await hasUsableKey(app, webhook))) return webhook
+  const message = `The webhook belongs to the key with the id ${webhook.created_by}: use that one`
+  throw new DomainError('forbidden', message, [{ path: 'created_by', code: 'forbidden', message }])
+}
+
+/**
+ * Records a partner's action on an endpoint in the audit log, in the action's transaction. The sandbox has no audit log
+ * (decisions §21).
+ */
+async function recordWebhookAction(
+  { db, clock, environment }: Pick<Context, 'db' | 'clock' | 'environment'>,
+  caller: Caller,
+  action: 'create' | 'change' | 'rotate' | 'delete',
+  webhookId: number,
+  session: Session,
+): Promise<void> {
+  if (environment.name !== 'live') return
+  const entry = { action: `webhooks ${action}`, target: `webhook ${webhookId}`, actor: partnerActor(caller) }
+  await recordAction(db, { host_id: caller.hostId, at: clock(), ...entry }, session)
 }

@@ -1,8 +1,7 @@
 import { test } from 'vitest'
-import { makeAllDue } from '../../../src/changes/webhooks/due-store.ts'
 import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
-import { type Actor, type TestApp, testApp } from '../../support/app.ts'
+import { type TestApp, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -15,15 +14,14 @@ const settings = async () => ({
 })
 const hour = 3_600_000
 
-/** A service whose clock can be moved; its endpoints are looked at then, as those of a sandbox whose clock advances. */
+/** A service whose clock can be moved. */
 async function withClock() {
   let offset = 0
   const service = await testApp(await settings(), () => new Date(Date.now() + offset))
   return {
     service,
-    async move(milliseconds: number, { hostId }: Actor) {
+    move(milliseconds: number) {
       offset += milliseconds
-      await makeAllDue(service.live.db, hostId, service.live.clock())
     },
   }
 }
@@ -81,7 +79,7 @@ test.concurrent('a hint is tried eight times, as far apart as the decisions say,
     const endedAt = next - seconds * 1000
     expect([endedAt >= begun, endedAt <= now]).toEqual([true, true])
     begun = now
-    await move(next - now, actor)
+    move(next - now)
   }
   await expect
     .poll(last)
@@ -101,10 +99,10 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   await expect
     .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
-  await move(4.9 * 24 * hour, actor)
+  move(4.9 * 24 * hour)
   await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: 2, in_flight: false })
   expect(await state()).toMatchObject({ enabled: true, disabled_reason: null })
-  await move(1.1 * 24 * hour, actor)
+  move(1.1 * 24 * hour)
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
   expect((await state()).disabled_at).toMatch(/^\d{4}-/)
   const audit = await partnerctl(['audit', 'list', '--json'], {
@@ -137,7 +135,7 @@ test.concurrent('an endpoint on which nothing waits any more is off after five d
     .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
   await webhookDeliveryModel(apart.live.db).updateMany({}, { status: 'failed', next_attempt_at: null })
-  await move(6 * 24 * hour, actor)
+  move(6 * 24 * hour)
   const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
 })

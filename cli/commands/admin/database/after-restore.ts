@@ -1,5 +1,5 @@
 import { endOverlaps } from '../../../../src/access/keys/store.ts'
-import { findAllOn } from '../../../../src/changes/webhooks/store.ts'
+import { findWebhooksOn } from '../../../../src/changes/webhooks/store.ts'
 import { switchWebhook } from '../../../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../../../src/core/clock.ts'
 import { readConfig } from '../../../../src/core/config.ts'
@@ -51,7 +51,7 @@ export async function makeSafe(
 }
 
 async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<number> {
-  const all = await findAllOn(app.db)
+  const all = await findWebhooksOn(app.db)
   for (const webhook of all) await switchWebhook(app, webhook, { reason: 'administrator' })
   return all.length
 }

@@ -1,0 +1,178 @@
+import DataLoader from 'dataloader'
+import type { AppContext, Environment } from '../../http/context.ts'
+import type { Fault, FaultName } from '../../http/fault-rule.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { SecretBox } from '../../platform/secrets/secret-box.ts'
+import { deliveryId, endAttempts, type Outcome } from './deliveries-store.ts'
+import type { Webhook, WebhookDelivery } from './model.ts'
+import { awaitTurn, type OriginContext } from './origin-limit.ts'
+import { type PostResult, postHint } from './post.ts'
+import { makeWebhookSecret, signatureHeaders } from './signature.ts'
+import { noteFailing, noteWorking } from './store.ts'
+import { turnOff, undeliveredFrom } from './switch.ts'
+
+/** The context for posting a hint. */
+export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
+/** The context of an attempt. */
+export type AttemptContext = PostContext & { environment: Pick<Environment, 'name' | 'faultOfHint'> }
+
+/** Stores the outcome of an attempt. */
+export type AttemptWriter = (outcome: Outcome) => Promise<void>
+
+/**
+ * Outcomes of attempts that end within this time are stored together, across all endpoints, because storing them one by
+ * one would keep the database busier with hints than with bookings.
+ */
+const togetherMilliseconds = 10
+
+/** Returns the writer of attempts' outcomes for a database. */
+export function attemptWriter(db: Db): AttemptWriter {
+  const storeAll = async (outcomes: readonly Outcome[]) => {
+    await endAttempts(db, outcomes)
+    return outcomes.map(() => undefined)
+  }
+  const batchScheduleFn = (run: () => void) => setTimeout(run, togetherMilliseconds)
+  const loader = new DataLoader<Outcome, void>(storeAll, { cache: false, maxBatchSize: 500, batchScheduleFn })
+  return (outcome) => loader.load(outcome)
+}
+
+/**
+ * Attempts a delivery once and stores its outcome: delivered (returns true), to be retried, or given up. Turns off an
+ * endpoint that responds 410 or that has failed for five days (decisions §21).
+ *
+ * @param mayBeFailing returns true if a failure may be on record that a success must clear
+ */
+export async function attempt(
+  app: AttemptContext,
+  write: AttemptWriter,
+  webhook: Webhook,
+  delivery: WebhookDelivery,
+  mayBeFailing: () => boolean,
+): Promise<boolean> {
+  const { db, clock, environment } = app
+  const { _id, host_id, event, attempts } = delivery
+  const fault = attempts === 1 ? await environment.faultOfHint?.(host_id, event) : null
+  const { result, extraStatus } = fault
+    ? await postWithFault(app, webhook, delivery, fault)
+    : { result: await signAndPost(app, webhook, delivery), extraStatus: null }
+  const faultFields = fault
+    ? { [fault.isSecret ? 'course_fault' : 'fault']: fault.fault, extra_status: extraStatus }
+    : {}
+  const seen = { _id, host_id, ...(result ? fieldsOf(result) : {}), ...faultFields }
+  if (!result || isSuccess(result)) {
+    await write({ ...seen, status: 'delivered', next_attempt_at: null })
+    if (result && mayBeFailing()) await noteWorking(db, webhook)
+    return true
+  }
+  const now = clock(host_id)
+  if (!webhook.failing_since)
+    await noteFailing(db, webhook, {
+      failing_since: now,
+      undelivered_since: await undeliveredFrom(db, webhook),
+    })
+  const isTest = event === 'webhook.test'
+  const next_attempt_at = isTest ? null : retryAt(now, attempts, result.retryAfterSeconds)
+  await write({ ...seen, status: next_attempt_at ? 'waiting' : 'failed', next_attempt_at })
+  if (result.status === 410) await turnOff(app, webhook, 'gone')
+  else if (webhook.failing_since && failingUntil(webhook.failing_since) <= now)
+    await turnOff(app, webhook, 'failing')
+  return false
+}
+
+/** Returns true for a 2xx response. */
+export function isSuccess({ status }: PostResult): boolean {
+  return status !== null && status >= 200 && status < 300
+}
+
+/** Returns a delivery's fields for the result of a post. */
+export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) {
+  return { response_status: status, milliseconds, error: failure, error_detail: detail }
+}
+
+/** Pauses after each failed attempt, in seconds (decisions §21). */
+const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
+const maxRetryAfterSeconds = 3600
+/** Time after which a failing endpoint is turned off. */
+const failingMilliseconds = 5 * 86_400_000
+
+/** Returns the time at which an endpoint is turned off that has failed since the given time. */
+export function failingUntil(failingSince: Date): Date {
+  return new Date(failingSince.getTime() + failingMilliseconds)
+}
+
+/**
+ * Returns the time of the next attempt after a failed attempt; null for never.
+ *
+ * @param attempts number of attempts so far
+ * @param retryAfterSeconds pause that the response asked for
+ */
+function retryAt(now: Date, attempts: number, retryAfterSeconds: number | null): Date | null {
+  const pause = pauses[attempts - 1]
+  if (pause === undefined) return null
+  const asked = Math.min(retryAfterSeconds ?? 0, maxRetryAfterSeconds)
+  return new Date(now.getTime() + Math.max(pause, asked) * 1000)
+}
+
+type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
+
+/** How a post is signed, if not with the secrets that are valid by the host's clock at the time of the post. */
+interface Signing {
+  at?: Date
+  secrets?: string[]
+}
+
+/** Posts a delivery to its endpoint, once. Receivers compare the time of the post with their own clock. */
+export function signAndPost(
+  { clock, config, secrets: box }: PostContext,
+  webhook: Webhook,
+  delivery: Posted,
+  { at = clock(), secrets = validSecrets(box, webhook, clock(webhook.host_id)) }: Signing = {},
+): Promise<PostResult> {
+  const body = JSON.stringify(delivery.payload)
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'partner-interface',
+    ...signatureHeaders({ id: deliveryId(delivery), at, body }, secrets),
+  }
+  return postHint({ url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate })
+}
+
+/** Returns the secrets that sign at a moment: two after a rotation, until the previous secret ends. */
+function validSecrets(box: SecretBox, webhook: Webhook, now: Date): string[] {
+  return webhook.secrets
+    .filter(({ ends_at }) => ends_at === null || ends_at > now)
+    .map((secret) => box.open(secret))
+}
+
+/** Age of a hint that the fault `hint_old` posts. */
+const oldMilliseconds = 600_000
+
+/**
+ * Makes a delivery's first attempt with a sandbox fault injected (decisions §22).
+ *
+ * @returns the result of the real post (null if none was made), and the status of the extra post, whose outcome does
+ * not matter
+ */
+async function postWithFault(
+  app: PostContext,
+  webhook: Webhook,
+  delivery: Posted,
+  { fault, delay_milliseconds }: Fault,
+): Promise<{ result: PostResult | null; extraStatus: number | null }> {
+  if (fault === 'hint_lost') return { result: null, extraStatus: null }
+  if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
+  const earlier = earlierSigning(fault, app.clock())
+  // The real post's turn was already taken when its attempt began, so only the extra post waits for a turn.
+  const mayPostTwice = (earlier || fault === 'hint_twice') && (await awaitTurn(app, webhook.url))
+  let extra = mayPostTwice && earlier ? await signAndPost(app, webhook, delivery, earlier) : null
+  const result = await signAndPost(app, webhook, delivery)
+  if (mayPostTwice && !earlier) extra = await signAndPost(app, webhook, delivery)
+  return { result, extraStatus: extra?.status ?? null }
+}
+
+/** Returns how the post is signed that a fault adds before the real one; null if it adds none. */
+function earlierSigning(fault: FaultName, now: Date): Signing | null {
+  if (fault === 'hint_forged') return { secrets: [makeWebhookSecret()] }
+  if (fault === 'hint_old') return { at: new Date(now.getTime() - oldMilliseconds) }
+  return null
+}
