@@ -1,10 +1,25 @@
 import { type ArgsDef, type CittyPlugin, type CommandContext, type CommandDef, defineCommand } from 'citty'
 import { UsageError } from './errors.ts'
 
+/** An option without a value. */
+export const flag = (description: string) => ({ type: 'boolean', description }) as const
+
+/** An option with a value, which the help shows as `valueHint`. */
+export const option = (description: string, valueHint?: string) =>
+  ({ type: 'string', description, ...(valueHint === undefined ? {} : { valueHint }) }) as const
+
+/** An option that has to be given. */
+export const requiredOption = (description: string, valueHint?: string) =>
+  ({ ...option(description, valueHint), required: true }) as const
+
+/** An argument without a name that has to be given. */
+export const positional = (description: string) =>
+  ({ type: 'positional', required: true, description }) as const
+
 /** Arguments that every command takes. */
 export const commonArgs = {
-  json: { type: 'boolean', description: 'Print one JSON document and nothing else on standard output' },
-} as const satisfies ArgsDef
+  json: flag('Print one JSON document and nothing else on standard output'),
+} satisfies ArgsDef
 
 /**
  * Rejects empty option values, as well as unknown options and surplus arguments, which citty ignores. Without this

@@ -1,32 +1,43 @@
-import { PartnerError } from '../client/src/index.ts'
+import { ArgumentError, ConnectionError, PartnerError } from '../client/src/index.ts'
 import { ConfigError } from '../src/core/config.ts'
 import { DomainError, type Problem } from '../src/core/errors.ts'
-import { exitCode, UsageError } from './errors.ts'
-import { ChecksFailedError } from './findings.ts'
-import { visible } from './text.ts'
+import { describeConnectionError } from './client.ts'
+import { ChecksFailedError, exitCode, UsageError } from './errors.ts'
+import { visible } from './output.ts'
 
 /** Returns the message that a failed command prints on standard error, and its exit code (decisions §15). */
 export function formatError(error: unknown): { text: string; code: number } {
-  if (error instanceof UsageError || isParseError(error)) {
+  if (error instanceof UsageError || error instanceof ArgumentError || isParseError(error)) {
     return {
       text: `${(error as Error).message}\nRun the command with --help for its usage`,
       code: exitCode.usage,
     }
   }
-  if (error instanceof ChecksFailedError) return { text: error.message, code: error.exitCode }
+  if (error instanceof ChecksFailedError) return { text: error.message, code: error.code }
   if (error instanceof ConfigError) return { text: error.message, code: exitCode.usage }
   if (error instanceof DomainError)
     return { text: withProblems(error.message, error.problems), code: exitCode.failed }
-  if (error instanceof PartnerError) return explainPartnerError(error)
+  if (error instanceof PartnerError)
+    return explainRefusal(error.reason, error.errors, error.status, error.requestId)
+  if (error instanceof ConnectionError) {
+    const message = describeConnectionError(error)
+    if (error.status === 401 || error.status === 403) return explainRefusal(message, [], error.status)
+    return { text: message, code: exitCode.failed }
+  }
   return { text: error instanceof Error ? error.message : String(error), code: exitCode.failed }
 }
 
-function explainPartnerError(error: PartnerError): { text: string; code: number } {
-  const isRefused = error.status === 401 || error.status === 403
+function explainRefusal(
+  reason: string,
+  problems: Pick<Problem, 'path' | 'message'>[],
+  status: number,
+  requestId?: string,
+): { text: string; code: number } {
+  const isRefused = status === 401 || status === 403
   const lines = [
-    withProblems(`${error.reason} (${error.status})`, error.errors),
+    withProblems(`${reason} (${status})`, problems),
     ...(isRefused ? ['Check PARTNER_API_KEY, and ask your administrator about the permissions'] : []),
-    ...(error.requestId ? [visible(`Request id: ${error.requestId}`)] : []),
+    ...(requestId ? [visible(`Request id: ${requestId}`)] : []),
   ]
   return { text: lines.join('\n'), code: isRefused ? exitCode.keyRefused : exitCode.failed }
 }

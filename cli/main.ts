@@ -2,9 +2,8 @@
 import { runCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
 import { exitCode } from './errors.ts'
-import { helpOf } from './help.ts'
 import { note, show } from './output.ts'
-import { main } from './program.ts'
+import { helpOf, main } from './program.ts'
 
 // The user's paths are relative to the folder in which `bin/partnerctl` was run.
 if (process.env.PARTNERCTL_FOLDER) process.chdir(process.env.PARTNERCTL_FOLDER)

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { ArgsDef } from 'citty'
 import Table from 'cli-table3'
-import { UsageError } from './errors.ts'
-import { jsonText, visible, visibleLines } from './text.ts'
+import type { Finding } from '../src/process/inspection.ts'
+import { ChecksFailedError, UsageError } from './errors.ts'
 
 /** Prints the value as one JSON document with `--json`, otherwise as human-readable text from `render`. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
@@ -19,11 +19,6 @@ export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
 
-/** Notes that a request failed, and when it will be retried. */
-export function noteRetry(error: unknown, seconds: number): void {
-  note(visible(`${(error as Error).message}; trying again in ${seconds.toFixed(1)} s`))
-}
-
 const plainBorders = {
   ...{ top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '' },
   ...{ 'bottom-left': '', 'bottom-right': '', left: '', 'left-mid': '', mid: '', 'mid-mid': '' },
@@ -33,10 +28,20 @@ const plainBorders = {
 const gap = 2
 const narrowest = 6
 
+/**
+ * The columns of a table by their titles. A column shows the field that it names, or what its function returns; null
+ * is shown as `-`.
+ */
+export type Columns<Row> = Record<string, (keyof Row & string) | ((row: Row) => string | number | null)>
+
 /** Renders rows in columns with headings; on a terminal, the widest columns shrink until the table fits. */
-export function table(head: string[], rows: (string | number | null)[][]): string {
-  const cells = [head, ...rows].map((row) => row.map((cell) => visible(String(cell ?? '-'))))
-  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
+export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
+  const head = Object.keys(columns)
+  const lines = rows.map((row) =>
+    Object.values(columns).map((column) => (typeof column === 'function' ? column(row) : row[column])),
+  )
+  const cells = [head, ...lines].map((line) => line.map((cell) => visible(String(cell ?? '-'))))
+  const widths = head.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
   const room = process.stdout.isTTY
     ? process.stdout.columns - gap * (head.length - 1)
     : Number.POSITIVE_INFINITY
@@ -46,7 +51,20 @@ export function table(head: string[], rows: (string | number | null)[][]): strin
   const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
   const out = new Table({ head, chars: plainBorders, style, colWidths: widths })
   out.push(...cells.slice(1))
-  return trimLines(out.toString())
+  return out
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+}
+
+/** Prints a list: one JSON document with `--json`, otherwise a table. */
+export function printList<Row>(
+  args: { json?: boolean | undefined },
+  rows: readonly Row[],
+  columns: Columns<Row>,
+): void {
+  print(args, rows, () => table(rows, columns))
 }
 
 /** Renders a record with a name and a value on each line. */
@@ -57,11 +75,21 @@ export function record(fields: Record<string, string | number | null>): string {
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
-function trimLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
+/** A command's {@link Finding}, with the exit code for a failure if it is not 1. */
+export type CommandFinding = Finding & { code?: number }
+
+/** Shows findings, and makes the command fail with `verdict` if any check has failed. */
+export function showFindings(
+  args: { json?: boolean | undefined },
+  findings: CommandFinding[],
+  verdict: (failed: string[]) => string,
+): void {
+  const shown = findings.map(({ check, state, detail }) => ({ check, state, detail }))
+  printList(args, shown, { CHECK: 'check', STATE: 'state', DETAIL: 'detail' })
+  const failed = findings.filter(({ state }) => state === 'failed')
+  if (failed.length === 0) return
+  const code = failed.find((finding) => finding.code)?.code
+  throw new ChecksFailedError(verdict(failed.map(({ check }) => check)), code)
 }
 
 /** Argument of commands that never end by themselves and so cannot print a single JSON document. */
@@ -83,4 +111,32 @@ export function isNdjson({
 }): boolean {
   if (json) throw new UsageError('The command does not end by itself: use --output ndjson in place of --json')
   return output === 'ndjson'
+}
+
+/** Control characters, including C1 and bidirectional ones. In text from others, they could move the cursor. */
+const controls = '\\p{Cc}\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
+const anyControl = new RegExp(`[${controls}]+`, 'gu')
+const controlWithinLine = new RegExp(`(?!\\n)[${controls}]`, 'gu')
+const unescaped = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Returns text on one line without control characters, safe for a table or a cell (decisions §15). */
+export function visible(text: string): string {
+  return stripVTControlCharacters(text).replace(anyControl, ' ')
+}
+
+/** Returns text without control characters other than line breaks, safe for a terminal. */
+export function visibleLines(text: string): string {
+  return stripVTControlCharacters(text).replace(controlWithinLine, ' ')
+}
+
+/** Serializes to JSON without control characters; `JSON.stringify` does not escape those from U+007F upwards. */
+export function jsonText(value: unknown, indent?: number): string {
+  const escaped = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value, null, indent).replace(unescaped, escaped)
+}
+
+/** Returns a CSV cell (RFC 4180) that no spreadsheet treats as a formula. */
+export function csvCell(text: string): string {
+  const plain = visible(text).replace(/^(?=\s*[=+\-@])/, "'")
+  return /[",]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }

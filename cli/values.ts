@@ -1,4 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import { parsePathId } from '../src/http/ids.ts'
+import { isFeedTime } from '../src/http/schema/formats.ts'
+import { option } from './command.ts'
 import { UsageError } from './errors.ts'
 import { note } from './output.ts'
 
@@ -11,6 +14,11 @@ export function parseId(text: string): number {
   const id = parsePathId(text)
   if (id === undefined) throw new UsageError(`"${text}" is not a valid id`)
   return id
+}
+
+/** @throws UsageError unless the text, if given, is a feed's version */
+export function requireVersion(text: string | undefined): void {
+  if (text !== undefined && !isFeedTime(text)) throw new UsageError(`"${text}" is not a valid version`)
 }
 
 /**
@@ -61,7 +69,7 @@ export function limitArgument(what: string, standard = maxListed) {
 /** Option for continuing a list that is ordered by id. */
 export function afterArgument(what: string) {
   return {
-    after: { type: 'string', description: `Only ${what} with a higher id, to continue a list` },
+    after: option(`Only ${what} with a higher id, to continue a list`),
   } as const
 }
 
@@ -83,4 +91,16 @@ export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => stri
   const shown = found.slice(0, limit)
   if (found.length > limit) note(`There are more than ${limit}; ${hint(shown[limit - 1] as T)}`)
   return shown
+}
+
+/**
+ * Reads the text of a file, or standard input for `-`.
+ *
+ * @throws UsageError for a file that cannot be read
+ */
+export async function readText(file: string): Promise<string> {
+  if (file === '-') return Bun.stdin.text()
+  return readFile(file, 'utf8').catch(() => {
+    throw new UsageError(`Cannot read "${file}"`)
+  })
 }

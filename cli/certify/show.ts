@@ -1,36 +1,28 @@
 import junit from 'junit-report-builder'
-import type { CertificationView } from '../../src/certification/schema.ts'
-import { record, table } from '../output.ts'
-import { visible } from '../text.ts'
+import type { Schemas } from '../../client/src/index.ts'
+import { record, table, visible } from '../output.ts'
+
+type Certification = Schemas['Certification']
 
 /** Describes a certification for a person: the state of its cases, and the next step. */
-export function describeCertification(certification: CertificationView): string {
+export function describeCertification(certification: Certification): string {
   const { id, status, seed, cases, next } = certification
   const failed = cases.filter((one) => one.status === 'failed' || one.status === 'skipped')
   return [
     record({ id, status, seed }),
-    table(
-      ['CASE', 'STATUS', 'RULE'],
-      cases.map((one) => [one.name, one.status, one.rule]),
-    ),
+    table(cases, { CASE: 'name', STATUS: 'status', RULE: 'rule' }),
     ...failed.map(describeFailed),
     ...(next ? [describeNext(next)] : []),
   ].join('\n\n')
 }
 
-function describeFailed({
-  name,
-  status,
-  because,
-  request_ids,
-  guide,
-}: CertificationView['cases'][0]): string {
+function describeFailed({ name, status, because, request_ids, guide }: Certification['cases'][0]): string {
   const requests = request_ids.length > 0 ? [`Requests: ${request_ids.join(', ')}`] : []
   return [`${name} ${status}: ${because ?? ''}`, ...requests, `Guide: ${guide}`].map(visible).join('\n')
 }
 
 /** Describes the next step and the resources it concerns. */
-export function describeNext({ action, text, ...about }: NonNullable<CertificationView['next']>): string {
+export function describeNext({ action, text, ...about }: NonNullable<Certification['next']>): string {
   const { room_types, ...one } = about
   const fields = Object.entries(one).filter(([, value]) => value !== null)
   const places = room_types?.map((place) => `${place.listing_id}/${place.room_type_id}`).join(', ')
@@ -44,7 +36,7 @@ export function describeNext({ action, text, ...about }: NonNullable<Certificati
 }
 
 /** Converts a certification to JUnit XML for a build server, with a suite for each profile and a test for each case. */
-export function toJunit({ id, profiles, cases }: CertificationView): string {
+export function toJunit({ id, profiles, cases }: Certification): string {
   const report = junit.newBuilder()
   for (const profile of profiles) {
     const suite = report.testSuite().name(`certification ${id}: ${profile}`)

@@ -1,10 +1,7 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
-import { type ConnectionError, fetchPublicKeys } from '../../client/src/index.ts'
-import type { CertificationView } from '../../src/certification/schema.ts'
-import { UnreachableError } from '../client/client.ts'
-import { requireSafeAddress } from '../client/profile.ts'
-import { UsageError } from '../errors.ts'
-import { ChecksFailedError } from '../findings.ts'
+import { fetchPublicKeys, type Schemas } from '../../client/src/index.ts'
+import { ChecksFailedError, UsageError } from '../errors.ts'
+import { requireSafeAddress } from '../profiles.ts'
 
 /** The claims of a report. */
 export type ReportClaims = JWTPayload & {
@@ -12,7 +9,7 @@ export type ReportClaims = JWTPayload & {
   host: string
   key_name: string
   contract: string
-  certification: CertificationView
+  certification: Schemas['Certification']
 }
 
 /**
@@ -46,10 +43,8 @@ export async function verifyReport(report: string, base: string, jwks?: string):
 
 async function fetchKeys(base: string): Promise<JSONWebKeySet> {
   requireSafeAddress(base)
-  const keys = await fetchPublicKeys(base).catch((error: ConnectionError) => {
-    throw new UnreachableError(error.message)
-  })
-  if (!isKeySet(keys)) throw new UnreachableError(`The public keys of ${base} are not a JSON Web Key Set`)
+  const keys = await fetchPublicKeys(base)
+  if (!isKeySet(keys)) throw new Error(`The public keys of ${base} are not a JSON Web Key Set`)
   return keys
 }
 

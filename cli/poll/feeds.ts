@@ -1,7 +1,6 @@
-import { type TSchema, Type } from '@sinclair/typebox'
-import type { FeedItem } from '../../src/changes/feed/schema.ts'
+import type { Data } from '../../client/src/index.ts'
 import { supportedProvider } from '../../src/http/paths.ts'
-import type { MessageItem } from '../../src/stays/messages/schema.ts'
+import type { PartnerClient } from '../client.ts'
 
 /** The item fields that the poll needs. */
 export interface Item {
@@ -12,11 +11,6 @@ export interface Item {
 /** A feed that can be polled. */
 export interface Feed<T extends Item> {
   name: 'bookings' | 'messages'
-  /** Path below the versioned root. */
-  path: string
-  /** Schema of the parts of `data` that the poll relies on; other fields are passed on unchanged. */
-  data: TSchema
-  itemsOf(data: unknown): T[]
   /** Columns of a table, with their minimum widths in characters; the last column is not padded. */
   columns: [name: keyof T & string, width: number][]
   /** Returns the environment variables for the command that handles an item. */
@@ -25,15 +19,8 @@ export interface Feed<T extends Item> {
   describe(item: T): string
 }
 
-const version = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
-
-export const bookingFeed: Feed<FeedItem> = {
+export const bookingFeed: Feed<Data<'pollBookings'>['Bookings'][number]> = {
   name: 'bookings',
-  path: `/integrations/${supportedProvider}/bookings`,
-  data: Type.Object({
-    Bookings: Type.Array(Type.Object({ booking_id: Type.Integer(), status: Type.String(), version })),
-  }),
-  itemsOf: (data) => (data as { Bookings: FeedItem[] }).Bookings,
   columns: [
     ['booking_id', 12],
     ['listing_id', 12],
@@ -51,15 +38,8 @@ export const bookingFeed: Feed<FeedItem> = {
   describe: (item) => `booking ${item.booking_id}`,
 }
 
-export const messageFeed: Feed<MessageItem> = {
+export const messageFeed: Feed<Data<'pollMessages'>['messages'][number]> = {
   name: 'messages',
-  path: `/integrations/${supportedProvider}/messages`,
-  data: Type.Object({
-    messages: Type.Array(
-      Type.Object({ id: Type.Integer(), booking_id: Type.Integer(), sender: Type.String(), version }),
-    ),
-  }),
-  itemsOf: (data) => (data as { messages: MessageItem[] }).messages,
   columns: [
     ['id', 12],
     ['booking_id', 12],
@@ -77,4 +57,24 @@ export const messageFeed: Feed<MessageItem> = {
     PARTNER_VERSION: item.version,
   }),
   describe: (item) => `message ${item.id}`,
+}
+
+/** Maximum time that the service holds a request, in seconds (decisions §16). */
+export const maxWaitSeconds = 30
+
+/** Reads one item of a feed, and the number of its items in all; the client's own feed reads them all. */
+export async function readItem(
+  client: PartnerClient,
+  name: Feed<Item>['name'],
+  query: { page?: number; updated_after?: string | undefined },
+  signal?: AbortSignal,
+): Promise<{ version: string | undefined; total: number }> {
+  const { data, meta } = await client
+    .request<Record<string, Item[]>>('GET', `/integrations/${supportedProvider}/${name}`, {
+      query: { ...query, per_page: 1 },
+      signal,
+    })
+    .withResponse()
+  const [item] = Object.values(data).flat()
+  return { version: item?.version, total: meta.pagination?.total ?? 0 }
 }

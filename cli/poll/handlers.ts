@@ -1,4 +1,4 @@
-import { csvCell, jsonText, visible } from '../text.ts'
+import { csvCell, jsonText, visible } from '../output.ts'
 import type { Feed, Item } from './feeds.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
@@ -28,28 +28,17 @@ export function outputFor<T extends Item>(
   }
 }
 
-/** Prints one JSON list, element by element; `end` closes the list, even if the command fails. */
-export function openList() {
-  let isFirst = true
-  return {
-    /** Prints the next element. */
-    async add(element: unknown): Promise<void> {
-      const opening = isFirst ? '[' : ','
-      isFirst = false
-      await write(opening + jsonText(element))
-    },
-    end: () => write(isFirst ? '[]' : ']'),
-  }
-}
-
+/** Prints one JSON list, element by element; `end` closes the list, even if the poll fails. */
 function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
-  const list = openList()
+  let isFirst = true
   return {
     async handle(item) {
       await first(item)
-      await list.add(item)
+      const opening = isFirst ? '[' : ','
+      isFirst = false
+      await write(opening + jsonText(item))
     },
-    end: list.end,
+    end: () => write(isFirst ? '[]' : ']'),
   }
 }
 

@@ -1,16 +1,143 @@
+import { Database } from 'bun:sqlite'
+import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { isVersion } from '../../src/http/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
-/** Contents of a state file: the account whose changes a poll follows, and the version of the last change handled. */
-export interface State {
-  /** Absent for the booking feed. */
+/**
+ * What a state file belongs to. A poll of another address, account or filter would skip changes if it used the file.
+ */
+export interface Scope {
+  /** Name of the feed; absent for the booking feed. */
   feed?: 'messages' | undefined
   root: string
+  /** Account whose changes the poll follows: the host on live data, the key in the sandbox. */
   account: string
   filters: Record<string, string | undefined>
-  version: string
+}
+
+/** Contents of a state file: its scope, and the version of the last change handled. */
+export type State = Scope & { version: string }
+
+/** A poll's position in a feed, kept in a state file. */
+export interface Checkpoint {
+  /** Version of the last change handled; undefined for a new file. */
+  version: string | undefined
+  /** Stores the version of a handled change. Once `save` has returned, the version survives if the process is killed. */
+  save(version: string): void
+  /** Flushes saved versions to disk, to survive a power failure. */
+  sync(): void
+  /** Syncs the file, and unlocks it for other polls. */
+  close(): void
+}
+
+/**
+ * Opens and locks the state file of a poll.
+ *
+ * @param path file named on the command line; by default, each scope has its own file
+ * @param since version to start after, instead of the stored version
+ * @throws UsageError if the file is not a state file, or belongs to another scope; Error if another poll is using it
+ */
+export async function openCheckpoint(
+  scope: Scope,
+  { path, since }: { path?: string | undefined; since?: string | undefined },
+): Promise<Checkpoint> {
+  const file = path ?? defaultPath(scope)
+  await mkdir(dirname(file), { recursive: true }).catch((error) => {
+    throw cannotUse(file, error)
+  })
+  const unlock = lockState(file)
+  try {
+    const state = await readState(file)
+    if (state) requireSameScope(file, state, scope)
+    const writer = openState(file, scope)
+    const checkpoint: Checkpoint = {
+      version: since ?? state?.version,
+      save(version) {
+        writer.append(version)
+        checkpoint.version = version
+      },
+      sync: writer.sync,
+      close() {
+        writer.close()
+        unlock()
+      },
+    }
+    return checkpoint
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** Reads the version from a scope's default state file, if there is one. Changes nothing. */
+export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
+  return (await readState(defaultPath(scope)))?.version
+}
+
+/** Returns a path derived from the whole scope, so two accounts in one home directory never share a state file. */
+function defaultPath({ feed, root, account, filters }: Scope): string {
+  const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
+  const scope = JSON.stringify([root, account, filters])
+  const name = createHash('sha256').update(scope).digest('hex').slice(0, 16)
+  return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
+}
+
+function requireSameScope(file: string, state: State, { feed, root, account, filters }: Scope): void {
+  if (state.feed !== feed)
+    throw new UsageError(`"${file}" belongs to a poll of another feed; choose another --state`)
+  if (state.root !== root || JSON.stringify(state.filters) !== JSON.stringify(filters)) {
+    throw new UsageError(
+      `"${file}" belongs to a poll of ${state.root} with other filters; choose another --state`,
+    )
+  }
+  if (state.account !== account)
+    throw new UsageError(`"${file}" belongs to a poll of another account; choose another --state`)
+}
+
+/**
+ * Locks a state file for this process, and returns a function that unlocks it. The operating system holds the lock on a
+ * file next to the state file, and releases it however the process ends. A new process with the same id therefore
+ * cannot be mistaken for the holder.
+ *
+ * @throws Error if another process holds the lock, or the file cannot be written
+ */
+function lockState(stateFile: string): () => void {
+  const database = openLock(stateFile)
+  try {
+    // Writes the process id before taking the lock, because other processes cannot read data written under the lock.
+    database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
+    database.transaction(() => {
+      database.run('DELETE FROM holder')
+      database.run('INSERT INTO holder VALUES (?)', [process.pid])
+    })()
+    database.run('BEGIN IMMEDIATE')
+  } catch (error) {
+    const holder = holderOf(database)
+    database.close()
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw cannotUse(stateFile, error)
+    throw new Error(`Another poll (process ${holder}) is using "${stateFile}"; choose another --state`)
+  }
+  return () => database.close()
+}
+
+function openLock(stateFile: string): Database {
+  try {
+    return new Database(`${stateFile}.lock`, { create: true })
+  } catch (error) {
+    throw cannotUse(stateFile, error)
+  }
+}
+
+function holderOf(database: Database): number | string {
+  try {
+    return (database.query('SELECT pid FROM holder').get() as { pid: number } | null)?.pid ?? 'unknown'
+  } catch {
+    return 'unknown'
+  }
 }
 
 /** The file is rewritten after this many lines to keep it small. */
@@ -40,17 +167,8 @@ export async function readState(file: string): Promise<State | undefined> {
   throw new UsageError(`"${file}" is not a state file of a feed poll`)
 }
 
-/** Writes a state file. */
-export interface StateWriter {
-  /** Appends a version. Once `append` returns, the version is in the hands of the operating system. */
-  append(version: string): void
-  /** Waits until the appended versions are on disk. */
-  sync(): Promise<void>
-  close(): Promise<void>
-}
-
 /** Opens a state file for writing; the first version rewrites the whole file. */
-export function openState(file: string, scope: Omit<State, 'version'>): StateWriter {
+function openState(file: string, scope: Scope) {
   let descriptor: number | undefined
   let lines = 0
   let isSynced = true
@@ -70,7 +188,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
     lines = 0
   }
   return {
-    append(version) {
+    append(version: string) {
       try {
         if (descriptor === undefined || lines >= maxLines) startOver(version)
         else {
@@ -83,7 +201,7 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
         throw cannotUse(file, error)
       }
     },
-    async sync() {
+    sync() {
       try {
         if (descriptor !== undefined && !isSynced) fsyncSync(descriptor)
       } catch (error) {
@@ -91,13 +209,11 @@ export function openState(file: string, scope: Omit<State, 'version'>): StateWri
       }
       isSynced = true
     },
-    async close() {
-      close()
-    },
+    close,
   }
 }
 
 /** Returns an error that names the file affected by a file system failure. */
-export function cannotUse(file: string, error: unknown): Error {
+function cannotUse(file: string, error: unknown): Error {
   return new Error(`Cannot keep the state in "${file}": ${(error as Error).message}`)
 }

@@ -1,26 +1,18 @@
-import { byId, type DigestedBooking, digestOf, keyOf, type Level } from '../../src/changes/digest/digest.ts'
+import type { Schemas } from '../../client/src/index.ts'
+import { byId, digestOf, keyOf, type Level } from '../../src/changes/digest/digest.ts'
 import type { PartnersBooking } from './bookings-file.ts'
 
 /** A booking as the service stores it. */
-export interface BookingHere extends DigestedBooking {
-  version: string
-}
+type BookingHere = Schemas['DigestedBooking']
+/** The fields of a booking that are compared. */
+export type Stay = Pick<BookingHere, 'status' | 'checkin_at' | 'checkout_at'>
 
-/** Requests digests from the service and counts the requests. */
-export interface DigestSource {
-  requests: number
-  whole(): Promise<HashedParts>
-  month(month: string): Promise<HashedParts>
-  /** Returns all bookings of a day. */
-  day(day: string): Promise<BookingHere[]>
-}
-
-/** The hash of a set of bookings, and the hashes of its parts (months or days) with their keys. */
-export interface HashedParts {
-  version: string | null
-  sha256: string
-  parts: { key: string; sha256: string }[]
-}
+/** Requests the digest of all bookings, or of those of a month or a day, from the service. */
+export type AskDigest = (part: {
+  month?: string
+  day?: string
+  after?: string
+}) => Promise<Schemas['BookingDigest']>
 
 /** The differences between the service's bookings and a partner's. */
 export interface Differences {
@@ -47,36 +39,53 @@ export interface Differences {
  * @param onDay receives the number of days done, and the number of days left
  */
 export async function compare(
-  source: DigestSource,
+  ask: AskDigest,
   held: readonly PartnersBooking[],
   since: string | undefined,
   onDay: (done: number, left: number) => void,
 ): Promise<Differences> {
+  let requests = 0
+  const counted: AskDigest = (part) => {
+    requests += 1
+    return ask(part)
+  }
   const bookings = held.toSorted(byId)
-  const whole = await source.whole()
+  const whole = await counted({})
   const mine = await digestOf(bookings, 'month')
   const days: string[] = []
   if (whole.sha256 !== mine.sha256)
     for (const month of differing(whole.parts, mine.parts)) {
       const ofMonth = await digestOf(within(bookings, month, 'month'), 'day')
-      days.push(...differing((await source.month(month)).parts, ofMonth.parts))
+      days.push(...differing((await counted({ month })).parts, ofMonth.parts))
     }
   const here: BookingHere[] = []
   for (const [done, day] of days.entries()) {
     onDay(done, days.length - done)
-    here.push(...(await source.day(day)))
+    here.push(...(await bookingsOf(day, counted)))
   }
   const differingDays = new Set(days)
   const there = bookings.filter((booking) => differingDays.has(keyOf(booking, 'day')))
   const until = since ?? newestOf(held) ?? whole.version ?? ''
   const found = tell(here, there, until)
-  return { version: whole.version, compared: held.length, requests: source.requests, ...found }
+  return { version: whole.version, compared: held.length, requests, ...found }
 }
 
-type Parts = HashedParts['parts']
+/** Requests all bookings of a day. */
+async function bookingsOf(day: string, ask: AskDigest): Promise<BookingHere[]> {
+  const found: BookingHere[] = []
+  for (let after: number | undefined | null; after !== null; ) {
+    const rest = after === undefined ? {} : { after: String(after) }
+    const { bookings = [], next_after = null } = await ask({ day, ...rest })
+    found.push(...bookings)
+    after = next_after
+  }
+  return found
+}
+
+type Parts = readonly { key: string; sha256: string }[]
 
 /** Returns the keys of the parts that differ between the two sides, in order. */
-function differing(here: Parts, there: Parts): string[] {
+function differing(here: Parts = [], there: Parts = []): string[] {
   const hashes = new Map(here.map(({ key, sha256 }) => [key, sha256]))
   const others = new Map(there.map(({ key, sha256 }) => [key, sha256]))
   const keys = new Set([...hashes.keys(), ...others.keys()])
@@ -100,7 +109,7 @@ function tell(here: BookingHere[], there: PartnersBooking[], until: string) {
   const found: Pick<Differences, 'missing' | 'extra' | 'different' | 'newer'> = {
     ...{ missing: [], extra: [], different: [], newer: [] },
   }
-  for (const booking of here.toSorted(byId)) {
+  for (const booking of here.toSorted((one, other) => one.booking_id - other.booking_id)) {
     const { booking_id, version } = booking
     const other = others.get(booking_id)
     others.delete(booking_id)
@@ -112,7 +121,7 @@ function tell(here: BookingHere[], there: PartnersBooking[], until: string) {
   return { ...found, extra: [...others.values()] }
 }
 
-function isSame(one: DigestedBooking, other: DigestedBooking): boolean {
+function isSame(one: Stay, other: Stay): boolean {
   return (
     one.status === other.status &&
     one.checkin_at === other.checkin_at &&

@@ -21,12 +21,10 @@ export async function adminSource(
   { db, clock }: Administration,
   { host, key }: RequestOwner,
 ): Promise<RequestSource> {
-  const ofHost = host === undefined ? undefined : (await findHost(db, host)).id
-  const ofKey = key === undefined ? undefined : await findKey(db, key)
-  const owner = {
-    ...(ofKey ? { host_id: ofKey.host_id, key_id: ofKey.id } : {}),
-    ...(ofHost === undefined ? {} : { host_id: ofHost }),
-  }
+  const ofKey =
+    key === undefined ? {} : await findKey(db, key).then(({ id, host_id }) => ({ key_id: id, host_id }))
+  const ofHost = host === undefined ? {} : { host_id: (await findHost(db, host)).id }
+  const owner = { ...ofKey, ...ofHost }
   return async ({ statuses, requestId, since }, limit) => {
     const from = since === undefined ? undefined : (parseMoment(since) ?? undefined)
     const question = { ...owner, statuses, request_id: requestId, since: from }

@@ -1,10 +1,9 @@
-import { Type } from '@sinclair/typebox'
-import type { RequestView } from '../../src/access/requests/schema.ts'
-import type { PartnerClient } from '../client/client.ts'
-import { visible } from '../text.ts'
+import type { Schemas } from '../../client/src/index.ts'
+import { type PartnerClient, sleep, untilStopped } from '../client.ts'
+import { note, visible } from '../output.ts'
 
 /** A logged request; an administrator also sees its host and key. */
-export type RequestRow = Partial<{ host_id: number; key_id: number }> & RequestView
+export type RequestRow = Partial<{ host_id: number; key_id: number }> & Schemas['Request']
 
 /** Criteria that select the requests to show. */
 export interface RequestSearch {
@@ -18,38 +17,17 @@ export interface RequestSearch {
 export type RequestSource = (search: RequestSearch, limit: number) => Promise<RequestRow[]>
 
 /** Maximum number of rows in one response from the service. */
-export const perPage = 100
-
-/** The parts of a response that the commands rely on. */
-const Requests = Type.Array(
-  Type.Object({
-    ...{ id: Type.String(), at: Type.String(), method: Type.String(), path: Type.String() },
-    ...{ status: Type.Integer(), duration_ms: Type.Number() },
-    error: Type.Union([
-      Type.Null(),
-      Type.Object({
-        ...{ type: Type.String(), message: Type.String() },
-        errors: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
-      }),
-    ]),
-  }),
-)
+const perPage = 100
 
 /** Returns a source that reads the requests made with the client's own key over HTTP. */
-export function partnerSource(client: PartnerClient): RequestSource {
+export function partnerSource({ requests }: PartnerClient, signal?: AbortSignal): RequestSource {
   return async ({ statuses, requestId, since }, limit) => {
     const rows: RequestRow[] = []
-    let cursor: string | null | undefined
-    do {
-      const query = {
-        per_page: Math.min(perPage, limit - rows.length),
-        ...{ status: statuses, request_id: requestId, since },
-        ...(cursor ? { cursor } : {}),
-      }
-      const { data, meta } = await client.send<RequestRow[]>('GET', '/requests', { query, expects: Requests })
-      rows.push(...data)
-      cursor = meta.pagination?.next_cursor
-    } while (cursor && rows.length < limit)
+    const query = { per_page: Math.min(perPage, limit), status: statuses, request_id: requestId, since }
+    for await (const row of requests.list(query, { signal })) {
+      rows.push(row)
+      if (rows.length === limit) break
+    }
     return rows
   }
 }
@@ -73,4 +51,65 @@ export function describeRequest(row: RequestRow): string {
     error?.errors.map((problem) => `${problem.path}: ${problem.message} (${problem.code})`) ?? []
   const why = error ? [`${error.message} (${error.type})`, ...problems] : []
   return [parts.join('  '), ...why.map((line) => `    ${line}`)].map(visible).join('\n')
+}
+
+/** How far most rounds look back. Entries are written up to 2 s after their request, and by several processes. */
+const lookBackSeconds = 5
+/** How far some rounds look back. A held request is written when it ends, up to half a minute after it arrived. */
+const heldLookBackSeconds = 40
+const roundsBetweenLongLooks = 15
+const pauseSeconds = 2
+/** The service allows 60 such requests a minute, a third of which are left to other clients with the same key. */
+const secondsPerPage = 1.5
+const shownFirst = 10
+/** Maximum number of entries that one round reads. */
+const perRound = 1000
+/** Tolerance for the start time, which comes from this machine's clock rather than the service's. */
+const clockToleranceSeconds = 600
+
+/** Shows each request once as it is written, starting with the last few, until stopped. */
+export async function tailRequests(
+  read: RequestSource,
+  search: RequestSearch,
+  show: (row: RequestRow) => void,
+  stop: AbortSignal,
+): Promise<void> {
+  const shown = new Map<string, number>()
+  const begin = search.since ?? ago(Date.now(), clockToleranceSeconds)
+  for (let round = 0; !stop.aborted; round += 1) {
+    const isFirst = round === 0
+    const since = isFirst ? search.since : latest(begin, sinceOf(shown, round))
+    const isBeginning = isFirst && search.since === undefined
+    const limit = isBeginning ? perPage : perRound
+    const rows = (await untilStopped(stop, () => read({ ...search, since }, limit))) ?? []
+    const isCut = rows.length === perRound && !rows.some(({ id }) => shown.has(id))
+    if (isCut && !isFirst) note('There are too many requests to show them all; limit them with --status')
+    const news = rows.filter(({ id }) => !shown.has(id)).slice(0, isBeginning ? shownFirst : perRound)
+    for (const row of news.reverse()) show(row)
+    for (const { id, at } of rows) shown.set(id, Date.parse(at))
+    forget(shown)
+    await sleep(Math.max(pauseSeconds, Math.ceil(rows.length / perPage) * secondsPerPage), stop)
+  }
+}
+
+/** Returns a round's start time. It is measured from the newest entry, because this machine's clock may differ. */
+function sinceOf(shown: Map<string, number>, round: number): string | undefined {
+  if (shown.size === 0) return undefined
+  const seconds = round % roundsBetweenLongLooks === 0 ? heldLookBackSeconds : lookBackSeconds
+  return ago(Math.max(...shown.values()), seconds)
+}
+
+function latest(begin: string, since: string | undefined): string {
+  return since !== undefined && Date.parse(since) > Date.parse(begin) ? since : begin
+}
+
+function ago(moment: number, seconds: number): string {
+  return new Date(moment - seconds * 1000).toISOString()
+}
+
+/** Drops entries that are too old for any round to read again. */
+function forget(shown: Map<string, number>): void {
+  if (shown.size === 0) return
+  const oldest = Math.max(...shown.values()) - heldLookBackSeconds * 1000
+  for (const [id, at] of shown) if (at < oldest) shown.delete(id)
 }

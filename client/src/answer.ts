@@ -15,38 +15,52 @@ export interface Answer<T = Json> {
 /** The outcome of a failed try. */
 export interface Failure {
   error: PartnerError | ConnectionError
-  /** `always` if the service cannot have acted on the request; `if harmless` if only a harmless retry is allowed. */
-  again: 'always' | 'if harmless' | 'never'
+  /**
+   * `always` if the service cannot have acted on the request; `if harmless` if only a harmless retry is allowed; `if
+   * patient` if only a request that is retried without limit goes on, because a proxy refused it.
+   */
+  again: 'always' | 'if harmless' | 'if patient' | 'never'
 }
 
 /**
  * Reads a response as an answer from the service, or as a failure.
  *
+ * @param root address that the request was sent to
  * @param accepts returns false for `data` that the service would not send
  */
-export async function readAnswer(response: Response, accepts = (_: Json) => true): Promise<Answer | Failure> {
+export async function readAnswer(
+  response: Response,
+  root: string,
+  accepts = (_: Json) => true,
+): Promise<Answer | Failure> {
   const { status, headers } = response
   const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'))
   const text = await response.text()
   const envelope = parse(text)
-  const { error } = envelope ?? {}
+  const { data, meta, error } = envelope ?? {}
   if (typeof error?.message === 'string' && typeof error.type === 'string') {
     const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
     const errors = Array.isArray(error.errors) ? error.errors.filter(isProblem) : []
     const facts = { message: error.message, status, requestId, errors, retryAfterSeconds }
     return { error: new PartnerError(error.type, facts), again: againAfter(status, retryAfterSeconds) }
   }
-  const isEnvelope = envelope !== null && typeof envelope === 'object' && 'data' in envelope
-  if (response.ok && isEnvelope && accepts(envelope.data))
-    return { data: envelope.data, meta: envelope.meta ?? {}, envelope, response }
+  const isEnvelope = data !== undefined && typeof meta === 'object' && meta !== null
+  if (response.ok && isEnvelope && accepts(data)) return { data, meta, envelope, response }
   const what =
     status >= 300 && status < 400
       ? 'redirects to another address'
       : `answered ${status}, and not as the service does`
-  const foreign = new ConnectionError(`${response.url || 'The address'} ${what}`, status, retryAfterSeconds)
-  // Proxies have statuses of their own for a server that is away, such as 520 to 527.
-  const isRefusal = status >= 400 && status < 500
-  return { error: foreign, again: isRefusal ? againAfter(status, retryAfterSeconds) : 'if harmless' }
+  const message = `${response.url || 'The address'} ${what}`
+  const foreign = new ConnectionError(message, status, retryAfterSeconds, { root })
+  return { error: foreign, again: againAfterForeign(status, retryAfterSeconds) }
+}
+
+/** Proxies have statuses of their own for a server that is away, such as 520 to 527. */
+function againAfterForeign(status: number, retryAfterSeconds: number | undefined): Failure['again'] {
+  if (status < 400 || status >= 500) return 'if harmless'
+  if (status === 401 || status === 403) return 'never'
+  const again = againAfter(status, retryAfterSeconds)
+  return again === 'never' ? 'if patient' : again
 }
 
 function isProblem(one: Json): one is Problem {
@@ -61,8 +75,8 @@ function againAfter(status: number, retryAfterSeconds: number | undefined): Fail
 }
 
 /** Returns the failure for a try that got no answer, or whose connection dropped during the answer. */
-export function failureOf(cause: unknown, message: string, status: number | undefined): Failure {
-  const error = new ConnectionError(message, status, undefined, { cause })
+export function failureOf(cause: unknown, root: string, what: string, status: number | undefined): Failure {
+  const error = new ConnectionError(`${root} ${what}`, status, undefined, { cause, root })
   return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
 }
 

@@ -1,10 +1,22 @@
 import type { Answer } from './answer.ts'
-import { type CallOptions, callerOf, dataOf, type Id, provider, segment, type WriteOptions } from './call.ts'
+import {
+  type Body,
+  type CallOptions,
+  callerOf,
+  type Data,
+  dataOf,
+  type Id,
+  type List,
+  listOf,
+  provider,
+  type Query,
+  type Schemas,
+  segment,
+  type WriteOptions,
+} from './call.ts'
 import { Feed, type FeedPace, type FeedPosition } from './feed.ts'
-import { type List, listOf } from './result.ts'
 import { sandboxOf } from './sandbox.ts'
 import { type ClientOptions, type RequestOptions, Transport } from './transport.ts'
-import type { Body, Data, Query, Schemas } from './types.ts'
 
 /**
  * Creates a client for one key and one environment.

@@ -70,16 +70,22 @@ export const PartnerError = ServiceError as unknown as {
   prototype: PartnerError
 }
 
+/** Error thrown before anything is sent if a value cannot be part of a request. */
+export class ArgumentError extends TypeError {}
+
 /** Error thrown if no complete answer arrives from the service: nothing, half a body, a proxy's HTML or a redirect. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
+  /** Address that the request was sent to, with `/v1` or `/sandbox`. */
+  readonly root: string | undefined
   constructor(
     message: string,
     /** Status of the response, if there was one. */
     readonly status?: number,
     readonly retryAfterSeconds?: number,
-    options?: ErrorOptions,
+    { root, ...options }: ErrorOptions & { root?: string } = {},
   ) {
     super(message, options)
+    this.root = root
   }
 }

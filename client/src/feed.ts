@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts'
 import { segment } from './call.ts'
-import { pauseFor, sleep } from './pause.ts'
+import { pauseFor, sleep } from './retry.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** Where to start in a feed: after a version, or at a consumer's position, which the service keeps. */
@@ -21,6 +21,8 @@ export interface FeedPace {
   /** Ends the loop at the next item or request by throwing the signal's reason. */
   signal?: AbortSignal | undefined
   per_page?: number | undefined
+  /** Called with each page that has changes, before the first of them. */
+  onPage?: ((page: FeedPage<unknown>) => void) | undefined
 }
 
 export interface FeedPage<T> {
@@ -70,7 +72,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     private readonly source: Source<T>,
     private readonly options: FeedPosition<object> & FeedPace,
   ) {
-    const { consumer, wait: _, pauseSeconds: __, signal: ___, per_page: ____, ...others } = options
+    const { consumer, wait, pauseSeconds, signal, per_page, onPage, ...others } = options
     const filter = Object.entries(others).find(([, value]) => value !== undefined && value !== null)
     if (consumer !== undefined && filter)
       throw new TypeError(`A consumer follows a whole feed: leave out "${filter[0]}"`)
@@ -103,13 +105,8 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   private async *walk(): AsyncGenerator<FeedPage<T>, void, undefined> {
-    const {
-      consumer,
-      after,
-      wait,
-      pauseSeconds = Math.min(earlyPauseSeconds, wait ?? 0),
-      signal,
-    } = this.options
+    const { consumer, after, wait, signal, onPage } = this.options
+    const { pauseSeconds = Math.min(earlyPauseSeconds, wait ?? 0) } = this.options
     let checkpoint = after ?? undefined
     // Creates the consumer if it does not exist; an existing consumer keeps its position.
     if (consumer !== undefined) await this.put(null, { ...patiently, signal })
@@ -121,7 +118,9 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       const last = items.at(-1)
       if (last) {
         checkpoint = last.version
-        yield { items, checkpoint, meta }
+        const page = { items, checkpoint, meta }
+        onPage?.(page)
+        yield page
       }
       if (consumer !== undefined) checkpoint = undefined
       if (meta.pagination?.next_cursor) {
@@ -136,7 +135,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   private read(updated_after: string | undefined): Promise<Answer> {
-    const { after: _, pauseSeconds: __, signal, ...query } = this.options
+    const { after: _, pauseSeconds: __, onPage: ___, signal, ...query } = this.options
     return this.transport.send('GET', this.source.path, {
       ...{ query: { per_page: 100, ...query, updated_after }, signal, ...patiently },
       accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),

@@ -1,6 +1,5 @@
-import { type CallOptions, callerOf, type Id, segment } from './call.ts'
+import { type Body, type CallOptions, callerOf, type Data, type Id, type Schemas, segment } from './call.ts'
 import type { Transport } from './transport.ts'
-import type { Body, Data, Schemas } from './types.ts'
 
 /** Returns the methods that exist only in the sandbox. */
 export function sandboxOf(transport: Transport) {
@@ -19,7 +18,9 @@ export function sandboxOf(transport: Transport) {
     faults: (options?: CallOptions) => call<Data<'listSandboxFaults'>>('GET', '/faults', options),
     setFaults: (rules: Body<'setSandboxFaults'>['rules'], options?: CallOptions) =>
       call<Data<'setSandboxFaults'>>('PUT', '/faults', { ...options, body: { rules } }),
-    clearFaults: (options?: CallOptions) => call<void>('DELETE', '/faults', options, () => undefined),
+    /** Removes all rules. */
+    clearFaults: (options?: CallOptions) =>
+      call<Data<'clearSandboxFaults'>>('DELETE', '/faults', options, ({ data }) => data ?? { rules: [] }),
     clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),
     advanceClock: (seconds: number, options?: CallOptions) =>
       call<Data<'advanceSandboxClock'>>('POST', '/clock', { ...options, body: { advance_seconds: seconds } }),

@@ -1,7 +1,6 @@
 import { type Answer, type Failure, failureOf, type Json, readAnswer } from './answer.ts'
-import { type ConnectionError, PartnerError } from './errors.ts'
-import { pauseOf, sleep } from './pause.ts'
-import { mayRepeat, type Repeatable, takesKey } from './repeat.ts'
+import { ArgumentError, type ConnectionError, PartnerError } from './errors.ts'
+import { mayRepeat, pauseOf, type Repeatable, sleep, takesKey } from './retry.ts'
 
 /** Options of a client. */
 export interface ClientOptions {
@@ -78,14 +77,14 @@ export class Transport {
 
   /**
    * @throws PartnerError if the service refuses the request; ConnectionError if no try got an answer; the reason of
-   *   `signal` if it is aborted; TypeError for a path that is not below the root, and for values that cannot be sent
+   *   `signal` if it is aborted; ArgumentError for a path that is not below the root, and for values that cannot be sent
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
     const sent: Repeatable = { method, path, body: options.body, idempotencyKey: options.idempotencyKey }
     if (takesKey(sent)) sent.idempotencyKey ??= crypto.randomUUID()
     const url = this.urlOf(path, options.query)
-    if (options.body !== undefined && method === 'GET') throw new TypeError('A GET request has no body')
+    if (options.body !== undefined && method === 'GET') throw new ArgumentError('A GET request has no body')
     const begun = Date.now()
     let wasLost = false
     for (let attempt = 1; ; attempt += 1) {
@@ -124,18 +123,18 @@ export class Transport {
     try {
       const response = await fetch(request)
       status = response.status
-      return await readAnswer(response, options.accepts)
+      return await readAnswer(response, this.root, options.accepts)
     } catch (cause) {
       const what = timeout.aborted
         ? `did not answer within ${(timeoutMs + wait) / 1000} s`
         : status === undefined
           ? 'cannot be reached'
           : 'broke off'
-      return failureOf(cause, `${this.root} ${what}`, status)
+      return failureOf(cause, this.root, what, status)
     }
   }
 
-  /** @throws TypeError for a path that leads out of the client's environment, or contains `.` or `..` segments */
+  /** @throws ArgumentError for a path that leads out of the client's environment, or contains `.` or `..` segments */
   private urlOf(path: string, query: RequestOptions['query'] = {}): string {
     const url = new URL(this.root + path)
     const { pathname } = new URL(this.root)
@@ -143,32 +142,37 @@ export class Transport {
     const [segments = ''] = path.split(/[?#]/)
     // `URL` drops blanks at the end, and tabs and line ends everywhere.
     if (!isBelow || /[\\/](\.|%2e){1,2}([\\/]|$)|[\t\r\n]|\s$/i.test(segments))
-      throw new TypeError(`"${path}" is not a path below ${pathname}`)
+      throw new ArgumentError(`"${path}" is not a path below ${pathname}`)
     for (const [name, value] of Object.entries(query))
       for (const one of [value].flat())
         if (one !== undefined && one !== null) url.searchParams.append(name, `${one}`)
     return url.href
   }
 
+  /** @throws ArgumentError for a body or a header that cannot be sent */
   private requestOf(
     url: string,
     { method, body, idempotencyKey }: Repeatable,
     headers: RequestOptions['headers'],
     signal: AbortSignal,
   ): Request {
-    return new Request(url, {
-      method,
-      headers: {
-        ...headers,
-        'x-api-key': this.key,
-        ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      // The key must not be sent to another address.
-      redirect: 'manual',
-      signal,
-    })
+    try {
+      return new Request(url, {
+        method,
+        headers: {
+          ...headers,
+          'x-api-key': this.key,
+          ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        // The key must not be sent to another address.
+        redirect: 'manual',
+        signal,
+      })
+    } catch (cause) {
+      throw new ArgumentError((cause as Error).message, { cause })
+    }
   }
 }
 

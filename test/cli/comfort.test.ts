@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { helpOf } from '../../cli/help.ts'
+import { helpOf } from '../../cli/program.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { pauseFor } from '../../client/src/pause.ts'
+import { pauseFor } from '../../client/src/retry.ts'
 import { type Actor, seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { feedPoller } from '../support/feed-poller.ts'
 import { startService } from '../support/processes.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { createClient } from '../../client/src/index.ts'
-import { takesKey } from '../../client/src/repeat.ts'
+import { takesKey } from '../../client/src/retry.ts'
 import { freePort } from '../../src/platform/process.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 
@@ -41,11 +41,11 @@ function startForeign() {
         others += 1
         return Response.json({ data: others === 1 ? {} : { Bookings }, meta: {} })
       }
-      // A proxy's own page twice, then the feed.
+      // A proxy's own pages, then the feed.
       if (kind === 'away') {
         aways += 1
         return aways <= 2
-          ? new Response('<h1>520</h1>', { status: 520 })
+          ? new Response('<h1>Away</h1>', { status: aways === 1 ? 520 : 404 })
           : Response.json({ data: { Bookings }, meta: {} })
       }
       if (kind === 'json') return Response.json(['not an envelope'])

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { confirm as ask, isCancel } from '@clack/prompts'
 import type { ArgsDef } from 'citty'
 import { recordAction } from '../../../src/access/audit/store.ts'
 import { type Clock, maxSkewSeconds, systemClock } from '../../../src/core/clock.ts'
@@ -9,7 +10,10 @@ import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
 import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { type OpenOptions, openDatabase } from '../../../src/process/open.ts'
+import { flag, option } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
+import { type Columns, printList } from '../../output.ts'
+import { cutToLimit, parseLimit } from '../../values.ts'
 
 /** The resources available to an administrator's command. */
 export interface Administration {
@@ -44,18 +48,18 @@ function requireData(dataDir: string): void {
     throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
 }
 
-/** @throws Error if this machine's clock is so far off that it would write wrong dates */
-function requireSoundClock(skewSeconds: number): void {
-  if (Math.abs(skewSeconds) > maxSkewSeconds)
-    throw new Error(
-      `The clock of this machine is ${skewSeconds.toFixed(0)} s off the database's: nothing was changed`,
-    )
-}
-
-/** Opens the database with {@link withDatabase} for a command that changes data and writes the audit entry itself. */
+/**
+ * Opens the database with {@link withDatabase} for a command that changes data and writes the audit entry itself.
+ *
+ * @throws Error if this machine's clock is so far off that it would write wrong dates
+ */
 export function withSoundClock<T>(work: (administration: Administration) => Promise<T>): Promise<T> {
   return withDatabase(async (administration) => {
-    requireSoundClock(await measureSkew(administration.db))
+    const skewSeconds = await measureSkew(administration.db)
+    if (Math.abs(skewSeconds) > maxSkewSeconds)
+      throw new Error(
+        `The clock of this machine is ${skewSeconds.toFixed(0)} s off the database's: nothing was changed`,
+      )
     return work(administration)
   })
 }
@@ -76,7 +80,7 @@ const maxReason = 1000
 
 /** Option for the reason that the audit log records for an action. */
 export const reasonArgument = {
-  reason: { type: 'string', description: 'Why, for the audit log', valueHint: 'text' },
+  reason: option('Why, for the audit log', 'text'),
 } as const satisfies ArgsDef
 
 /** @throws UsageError for a reason that is too long */
@@ -89,8 +93,8 @@ export function readReason(text: string | undefined): string | null {
 
 /** The resources available to a command that changes something. */
 export interface Act extends Administration {
-  /** Writes the audit entry for an action on a host's data in the action's own transaction. */
-  record(session: Session, hostId: number, reason?: string | null): Promise<void>
+  /** Writes the audit entry for an action on a host's data, in the action's own transaction if it has one. */
+  record(session: Session | null, hostId: number, reason?: string | null): Promise<void>
   /** Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it. */
   together<T>(hostId: number, change: () => Promise<T>): Promise<T>
 }
@@ -106,9 +110,8 @@ export async function administer<T>(
   work: (act: Act) => Promise<T>,
   { record = 'wrap', reason: why = null }: Recording = {},
 ): Promise<T> {
-  return withDatabase(async (administration) => {
+  return withSoundClock(async (administration) => {
     const { db, clock } = administration
-    requireSoundClock(await measureSkew(db))
     const write = (session: Session | null, host_id: number | null, reason: string | null = why) =>
       recordAction(db, { host_id, at: clock(), action, target, reason }, session)
     const together = <R>(host_id: number | null, change: () => Promise<R>) =>
@@ -121,4 +124,48 @@ export async function administer<T>(
     if (record === 'upfront') await write(null, null)
     return record === 'wrap' ? together(null, () => work(act)) : work(act)
   })
+}
+
+/** How a list is read from the database, and how it is shown. */
+interface Listing<T, Row> {
+  /** Reads up to `limit` entries. */
+  find(administration: Administration, limit: number): Promise<T[]>
+  toRow(entry: T): Row
+  columns: Columns<Row>
+  /** Tells the user how to see the entries after the last one shown. */
+  hint(last: T): string
+}
+
+/**
+ * Prints the first entries of a list, as many as `--limit` allows.
+ *
+ * @throws UsageError for a limit that is not valid
+ */
+export async function printEntries<T, Row>(
+  args: { limit: string; json?: boolean | undefined },
+  { find, toRow, columns, hint }: Listing<T, Row>,
+): Promise<void> {
+  const limit = parseLimit(args.limit)
+  await withDatabase(async (administration) => {
+    const found = await find(administration, limit + 1)
+    printList(args, cutToLimit(found, limit, hint).map(toRow), columns)
+  })
+}
+
+/** Option for commands whose effect cannot be undone. */
+export const yesArgument = {
+  yes: flag('Do not ask for confirmation (without a terminal nothing is asked anyway)'),
+} as const satisfies ArgsDef
+
+/**
+ * Asks the user to confirm an action that cannot be undone. Asks only on a terminal, because a script has already
+ * decided.
+ *
+ * @throws Error unless the user confirms; nothing has been done at that point
+ */
+export async function confirm(args: { yes?: boolean | undefined }, effect: string): Promise<void> {
+  if (args.yes || !process.stdin.isTTY) return
+  const message = `${effect} This cannot be undone. Continue?`
+  const answer = await ask({ message, initialValue: false, output: process.stderr })
+  if (isCancel(answer) || !answer) throw new Error('Nothing was changed')
 }

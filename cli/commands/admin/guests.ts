@@ -1,6 +1,5 @@
 import { closeSync } from 'node:fs'
-import { defineCommand } from 'citty'
-import { recordAction } from '../../../src/access/audit/store.ts'
+import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
 import { findHost } from '../../../src/access/hosts/store.ts'
 import { isCalendarDate, toDay, toTimestamp } from '../../../src/core/clock.ts'
 import type { Db } from '../../../src/platform/mongo/connection.ts'
@@ -18,19 +17,25 @@ import { exportGuest } from '../../../src/stays/guests/export.ts'
 import { guestsEndedBefore } from '../../../src/stays/guests/stays-ended.ts'
 import type { StoredUser } from '../../../src/stays/users/model.ts'
 import { findUserIfAny, findUserOfAnyHost, findUsersByEmail } from '../../../src/stays/users/store.ts'
-import { command } from '../../command.ts'
-import { confirm, yesArgument } from '../../confirm.ts'
+import { command, flag, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { addReceipt, openReceipts, readReceipts } from '../../guests/receipts.ts'
-import { note, print, table } from '../../output.ts'
-import { jsonText } from '../../text.ts'
+import { jsonText, note, print, printList } from '../../output.ts'
 import { parseId } from '../../values.ts'
-import { type Administration, withDatabase, withSoundClock } from './administer.ts'
+import {
+  type Act,
+  type Administration,
+  administer,
+  confirm,
+  withDatabase,
+  withSoundClock,
+  yesArgument,
+} from './administer.ts'
+import { addReceipt, openReceipts, readReceipts } from './receipts.ts'
 
 const find = command({
   meta: { name: 'find', description: 'Find guests by their address, over all hosts' },
   examples: ['partnerctl guests find --email ada@example.com'],
-  args: { email: { type: 'string', required: true, description: 'E-mail address of the guest' } },
+  args: { email: requiredOption('E-mail address of the guest') },
   async run({ args }) {
     await withDatabase(async ({ db }) => {
       await requireFinished(db)
@@ -38,31 +43,47 @@ const find = command({
         ...{ user_id: user.id, host_id: user.host_id, name: user.name, email: user.email },
         created_at: toTimestamp(user.created_at),
       }))
-      print(args, rows, () =>
-        table(
-          ['USER', 'HOST', 'NAME', 'EMAIL', 'CREATED'],
-          rows.map((row) => Object.values(row)),
-        ),
-      )
+      printList(args, rows, {
+        USER: 'user_id',
+        HOST: 'host_id',
+        NAME: 'name',
+        EMAIL: 'email',
+        CREATED: 'created_at',
+      })
     })
   },
 })
 
-const exported = command({
+const exportCommand = command({
   meta: { name: 'export', description: 'Print everything that is stored of a guest, as one JSON document' },
   examples: ['partnerctl guests export --user 1001 > guest.json'],
-  args: { user: { type: 'string', required: true, description: 'Id of the guest' } },
+  args: { user: requiredOption('Id of the guest') },
   async run({ args }) {
     const id = parseId(args.user)
-    await withSoundClock(async ({ db, clock }) => {
+    const work = async ({ db, record }: Act) => {
       await requireFinished(db)
       const user = await findUserOfAnyHost(db, id)
-      const { host_id } = user
-      await recordAction(db, { host_id, at: clock(), action: 'guests export', target: `user ${id}` })
-      process.stdout.write(`${jsonText(await exportGuest(db, user), 2)}\n`)
-    })
+      await record(null, user.host_id)
+      return exportGuest(db, user)
+    }
+    const exported = await administer('guests export', `user ${id}`, work, { record: 'caller' })
+    process.stdout.write(`${jsonText(exported, 2)}\n`)
   },
 })
+
+const eraseArgs = {
+  user: option('Id of the guest'),
+  'stays-ended-before': option(
+    'All guests whose last stay ended before this day, and who have no open one',
+    'date',
+  ),
+  'from-receipts': option('All guests of earlier receipts: after a restore, which brings them back', 'file'),
+  host: option('With --stays-ended-before: only guests of this host, by its id'),
+  'dry-run': flag('With --stays-ended-before: only list them'),
+  'with-open-stays': flag('With --user: also where a stay is not over'),
+  receipts: option('Add a line for each guest to this file, before anything is overwritten', 'file'),
+  ...yesArgument,
+} satisfies ArgsDef
 
 const erase = command({
   meta: { name: 'erase', description: 'Erase guests: what is stored of them is overwritten' },
@@ -71,28 +92,7 @@ const erase = command({
     'partnerctl guests erase --stays-ended-before 2023-01-01 --dry-run',
     'partnerctl guests erase --from-receipts receipts.ndjson --yes',
   ],
-  args: {
-    user: { type: 'string', description: 'Id of the guest' },
-    'stays-ended-before': {
-      type: 'string',
-      description: 'All guests whose last stay ended before this day, and who have no open one',
-      valueHint: 'date',
-    },
-    'from-receipts': {
-      type: 'string',
-      description: 'All guests of earlier receipts: after a restore, which brings them back',
-      valueHint: 'file',
-    },
-    host: { type: 'string', description: 'With --stays-ended-before: only guests of this host, by its id' },
-    'dry-run': { type: 'boolean', description: 'With --stays-ended-before: only list them' },
-    'with-open-stays': { type: 'boolean', description: 'With --user: also where a stay is not over' },
-    receipts: {
-      type: 'string',
-      description: 'Add a line for each guest to this file, before anything is overwritten',
-      valueHint: 'file',
-    },
-    ...yesArgument,
-  },
+  args: eraseArgs,
   async run({ args }) {
     const choices = [args.user, args['stays-ended-before'], args['from-receipts']]
     if (choices.filter((choice) => choice !== undefined).length !== 1)
@@ -105,7 +105,7 @@ const erase = command({
     await withSoundClock(async (administration) => {
       await requireFinished(administration.db)
       const guests = await chosen(administration, args)
-      if (args['dry-run']) return print(args, guests.map(toListed), describeListed)
+      if (args['dry-run']) return printList(args, guests.map(toListed), listedColumns)
       if (!args.yes && !process.stdin.isTTY)
         throw new UsageError('Erasing cannot be undone: give --yes where nobody can be asked')
       await confirm(args, `${guests.length} guests will be erased.`)
@@ -120,17 +120,10 @@ const erase = command({
   },
 })
 
-interface Chosen {
-  user?: string | undefined
-  'stays-ended-before'?: string | undefined
-  'from-receipts'?: string | undefined
-  host?: string | undefined
-  'dry-run'?: boolean | undefined
-  'with-open-stays'?: boolean | undefined
-}
+type EraseValues = CommandContext<typeof eraseArgs>['args']
 
 /** Returns the guests to erase. */
-async function chosen({ db, clock }: Administration, args: Chosen): Promise<StoredUser[]> {
+async function chosen({ db, clock }: Administration, args: EraseValues): Promise<StoredUser[]> {
   if (args['from-receipts'] !== undefined) return ofReceipts(db, await readReceipts(args['from-receipts']))
   if (args.user !== undefined) {
     const user = await findUserOfAnyHost(db, parseId(args.user))
@@ -215,11 +208,6 @@ const toListed = ({ id, host_id, name, created_at }: StoredUser) => ({
   created_at: toTimestamp(created_at),
 })
 
-function describeListed(guests: ReturnType<typeof toListed>[]): string {
-  return table(
-    ['USER', 'HOST', 'NAME', 'CREATED'],
-    guests.map((guest) => Object.values(guest)),
-  )
-}
+const listedColumns = { USER: 'user_id', HOST: 'host_id', NAME: 'name', CREATED: 'created_at' } as const
 
-export const guests = defineCommand({ subCommands: { find, export: exported, erase } })
+export const guests = defineCommand({ subCommands: { find, export: exportCommand, erase } })

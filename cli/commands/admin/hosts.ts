@@ -5,21 +5,27 @@ import type { ApiKey } from '../../../src/access/keys/model.ts'
 import { findKeysOfHost } from '../../../src/access/keys/store.ts'
 import { toTimestamp, toTimestampOrNull } from '../../../src/core/clock.ts'
 import { formats } from '../../../src/http/schema/formats.ts'
-import { command } from '../../command.ts'
-import { confirm, yesArgument } from '../../confirm.ts'
+import { command, option, positional, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { print, record, table } from '../../output.ts'
-import { afterArgument, cutToLimit, limitArgument, parseId, parseLimit } from '../../values.ts'
-import { administer, readReason, reasonArgument, withDatabase } from './administer.ts'
-import { announceKeys, turnOffWebhooks } from './key-changes.ts'
-import { readNewName } from './key-options.ts'
+import { print, record } from '../../output.ts'
+import { afterArgument, limitArgument, parseId } from '../../values.ts'
+import {
+  administer,
+  confirm,
+  printEntries,
+  readReason,
+  reasonArgument,
+  withDatabase,
+  yesArgument,
+} from './administer.ts'
+import { announceKeys, readNewName, turnOffWebhooks } from './key-options.ts'
 
 const create = command({
   meta: { name: 'create', description: 'Create a host account' },
   examples: ['partnerctl hosts create --name "Casa Gràcia" --email host@example.com'],
   args: {
-    name: { type: 'string', required: true, description: 'Name of the host' },
-    email: { type: 'string', required: true, description: 'E-mail address; one host for each' },
+    name: requiredOption('Name of the host'),
+    email: requiredOption('E-mail address; one host for each'),
   },
   async run({ args }) {
     readNewName(args.name)
@@ -36,23 +42,18 @@ const list = command({
   examples: ['partnerctl hosts list --json', 'partnerctl hosts list --limit 100 --after 100'],
   args: { ...limitArgument('hosts'), ...afterArgument('hosts') },
   async run({ args }) {
-    const limit = parseLimit(args.limit)
     const after = args.after ? parseId(args.after) : 0
-    await withDatabase(async ({ db }) => {
-      const found = await listHosts(db, { after, limit: limit + 1 })
-      const rows = cutToLimit(found, limit, ({ id }) => `continue with --after ${id}`).map(toRecord)
-      print(args, rows, () =>
-        table(
-          ['ID', 'NAME', 'EMAIL', 'CREATED', 'SUSPENDED'],
-          rows.map((row) => Object.values(row)),
-        ),
-      )
+    await printEntries(args, {
+      find: ({ db }, limit) => listHosts(db, { after, limit }),
+      toRow: toRecord,
+      hint: ({ id }) => `continue with --after ${id}`,
+      columns: { ID: 'id', NAME: 'name', EMAIL: 'email', CREATED: 'created_at', SUSPENDED: 'suspended_at' },
     })
   },
 })
 
 const hostArgument = {
-  host: { type: 'positional', required: true, description: 'Id or e-mail address of the host' },
+  host: positional('Id or e-mail address of the host'),
 } as const
 
 const update = command({
@@ -60,8 +61,8 @@ const update = command({
   examples: ['partnerctl hosts update 7 --email new@example.com'],
   args: {
     ...hostArgument,
-    name: { type: 'string', description: 'Name of the host' },
-    email: { type: 'string', description: 'E-mail address; one host for each' },
+    name: option('Name of the host'),
+    email: option('E-mail address; one host for each'),
   },
   async run({ args }) {
     const values = {

@@ -1,16 +1,22 @@
+import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
+import type { ApiKey } from '../../../src/access/keys/model.ts'
 import { shownLength } from '../../../src/access/keys/secret.ts'
-import { parseExpiry } from '../../../src/access/keys/store.ts'
-import { rateLimitBounds } from '../../../src/core/config.ts'
+import { keyStatus } from '../../../src/access/keys/status.ts'
+import { type MintedKey, parseExpiry } from '../../../src/access/keys/store.ts'
+import { turnOffOfKeys } from '../../../src/changes/webhooks/switch.ts'
+import { toTimestampOrNull } from '../../../src/core/clock.ts'
+import { rateLimitBounds, readConfig } from '../../../src/core/config.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
+import { isRefusal } from '../../../src/platform/redis/cause.ts'
+import { openRateLimiter } from '../../../src/process/open.ts'
+import { positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
+import { note, print, record } from '../../output.ts'
+import { withDatabase } from './administer.ts'
 
 /** Argument that identifies the key a command acts on. */
 export const keyArgument = {
-  key: {
-    type: 'positional',
-    required: true,
-    description: `Id of the key, or its first ${shownLength} characters`,
-  },
+  key: positional(`Id of the key, or its first ${shownLength} characters`),
 } as const
 
 /**
@@ -65,4 +71,83 @@ export function readRateLimit(text: string): number {
   if (limit < minimum || limit > maximum)
     throw new UsageError(`Option --rate-limit must be an integer from ${minimum} to ${maximum}`)
   return limit
+}
+
+/** Prints a newly minted key. This is the only time it is shown. */
+export function showMinted(
+  args: { json?: boolean | undefined },
+  { key, record: minted }: MintedKey,
+  more: Record<string, string | null> = {},
+) {
+  const shown = {
+    id: minted.id,
+    key,
+    name: minted.name,
+    host_id: minted.host_id,
+    permissions: minted.permissions,
+    expires_at: toTimestampOrNull(minted.expires_at),
+    ...more,
+  }
+  print(args, shown, () => record({ ...shown, permissions: shown.permissions.join(', ') }))
+  note('Save the key now: it is not shown again')
+}
+
+/** Converts a key to the record that the commands print. */
+export function toRecord(key: ApiKey) {
+  return {
+    id: key.id,
+    prefix: key.secrets.find(({ expires_at }) => expires_at === null)?.prefix ?? null,
+    host_id: key.host_id,
+    name: key.name,
+    permissions: key.permissions,
+    status: keyStatus(key, new Date()),
+    expires_at: toTimestampOrNull(key.expires_at),
+    previous: key.secrets.flatMap(({ prefix, expires_at }) =>
+      expires_at ? [{ prefix, expires_at: toTimestampOrNull(expires_at) }] : [],
+    ),
+    rate_limit: key.rate_limit,
+    usage_count: key.usage_count,
+    last_used_at: toTimestampOrNull(key.last_used_at),
+    addresses: key.addresses.map(({ address, last_used_at }) => ({
+      address,
+      last_used_at: toTimestampOrNull(last_used_at),
+    })),
+    created_at: toTimestampOrNull(key.created_at),
+  }
+}
+
+/** Prints a key's record, never the key itself. */
+export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): void {
+  const shown = toRecord(key)
+  print(args, shown, ({ permissions: granted, previous, addresses, ...rest }) =>
+    record({
+      ...rest,
+      permissions: granted.join(', '),
+      previous: previous.map(({ prefix, expires_at }) => `${prefix} until ${expires_at}`).join(', ') || null,
+      addresses: addresses.map(({ address }) => address).join(', ') || null,
+    }),
+  )
+}
+
+/**
+ * Notifies the running processes that keys have changed. Without Redis, or while it is down, they find out by
+ * themselves within five seconds.
+ */
+export async function announceKeys(keys: ApiKey[]): Promise<void> {
+  const config = readConfig(process.env, ['MONGODB_URL'])
+  if (!config.redisUrl || keys.length === 0) return
+  try {
+    const rateLimiter = await openRateLimiter(config)
+    const announcing = keys.map(({ id }) => rateLimiter.invalidate(rateLimitName(id)))
+    await Promise.all(announcing).finally(() => rateLimiter.close())
+  } catch (error) {
+    const why = isRefusal((error as Error).message) ? (error as Error).message : 'Redis does not respond'
+    note(`${why}: running processes will notice within 5 s`)
+  }
+}
+
+/** Turns off the webhooks of keys that have ended. */
+export async function turnOffWebhooks(keys: ApiKey[]): Promise<void> {
+  const ids = keys.map(({ id }) => id)
+  await withDatabase((app) => turnOffOfKeys({ ...app, environment: { name: 'live' } }, ids))
 }

@@ -12,22 +12,32 @@ import {
 } from '../../../src/access/keys/store.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { permissions } from '../../../src/http/permissions.ts'
-import { command } from '../../command.ts'
-import { confirm, yesArgument } from '../../confirm.ts'
+import { command, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { print, table } from '../../output.ts'
-import { afterArgument, cutToLimit, limitArgument, parseDuration, parseId, parseLimit } from '../../values.ts'
-import { type Administration, administer, readReason, reasonArgument, withDatabase } from './administer.ts'
-import { announceKeys, turnOffWebhooks } from './key-changes.ts'
+import { afterArgument, limitArgument, parseDuration, parseId } from '../../values.ts'
 import {
+  type Administration,
+  administer,
+  confirm,
+  printEntries,
+  readReason,
+  reasonArgument,
+  withDatabase,
+  yesArgument,
+} from './administer.ts'
+import {
+  announceKeys,
   keyArgument,
   readExpiry,
   readKeyName,
   readNewName,
   readPermissions,
   readRateLimit,
+  showMinted,
+  showRecord,
+  toRecord,
+  turnOffWebhooks,
 } from './key-options.ts'
-import { showMinted, showRecord, toRecord } from './key-record.ts'
 
 const mint = command({
   meta: { name: 'mint', description: 'Mint an API key; it is shown once' },
@@ -36,11 +46,11 @@ const mint = command({
     'partnerctl keys mint --host 7 --name Feed --permission bookings.read --expires 2027-12-31 --rate-limit 120',
   ],
   args: {
-    host: { type: 'string', required: true, description: 'Id or e-mail address of the host' },
-    name: { type: 'string', required: true, description: 'What the key is for' },
-    permission: { type: 'string', required: true, description: `Comma-separated: ${permissions.join(', ')}` },
-    expires: { type: 'string', description: 'Date (valid through the end of that UTC day) or ISO time' },
-    'rate-limit': { type: 'string', description: 'Requests per minute, instead of the default' },
+    host: requiredOption('Id or e-mail address of the host'),
+    name: requiredOption('What the key is for'),
+    permission: requiredOption(`Comma-separated: ${permissions.join(', ')}`),
+    expires: option('Date (valid through the end of that UTC day) or ISO time'),
+    'rate-limit': option('Requests per minute, instead of the default'),
   },
   async run({ args }) {
     const input = {
@@ -80,26 +90,21 @@ const list = command({
   examples: ['partnerctl keys list', 'partnerctl keys list --limit 100 --after 100'],
   args: { ...limitArgument('keys'), ...afterArgument('keys') },
   async run({ args }) {
-    const limit = parseLimit(args.limit)
     const after = args.after ? parseId(args.after) : 0
-    await withDatabase(async ({ db }) => {
-      const found = await listKeys(db, { after, limit: limit + 1 })
-      const rows = cutToLimit(found, limit, ({ id }) => `continue with --after ${id}`).map(toRecord)
-      print(args, rows, () =>
-        table(
-          ['ID', 'KEY', 'HOST', 'NAME', 'STATUS', 'EXPIRES', 'USES', 'LAST USED'],
-          rows.map((row) => [
-            row.id,
-            row.prefix,
-            row.host_id,
-            row.name,
-            row.status,
-            row.expires_at,
-            row.usage_count,
-            row.last_used_at,
-          ]),
-        ),
-      )
+    await printEntries(args, {
+      find: ({ db }, limit) => listKeys(db, { after, limit }),
+      toRow: toRecord,
+      hint: ({ id }) => `continue with --after ${id}`,
+      columns: {
+        ID: 'id',
+        KEY: 'prefix',
+        HOST: 'host_id',
+        NAME: 'name',
+        STATUS: 'status',
+        EXPIRES: 'expires_at',
+        USES: 'usage_count',
+        'LAST USED': 'last_used_at',
+      },
     })
   },
 })
@@ -120,13 +125,10 @@ const update = command({
   ],
   args: {
     ...keyArgument,
-    name: { type: 'string', description: 'What the key is for' },
-    permission: { type: 'string', description: `Comma-separated: ${permissions.join(', ')}` },
-    expires: {
-      type: 'string',
-      description: 'Date (valid through the end of that UTC day), ISO time, or never',
-    },
-    'rate-limit': { type: 'string', description: 'Requests per minute, or default' },
+    name: option('What the key is for'),
+    permission: option(`Comma-separated: ${permissions.join(', ')}`),
+    expires: option('Date (valid through the end of that UTC day), ISO time, or never'),
+    'rate-limit': option('Requests per minute, or default'),
   },
   async run({ args }) {
     const { name, permission, expires, 'rate-limit': limit } = args

@@ -6,10 +6,10 @@ import { findWebhookOfAnyHost, listWebhooks } from '../../../src/changes/webhook
 import { switchWebhook } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../../src/core/clock.ts'
 import { toVersion } from '../../../src/versions/format.ts'
-import { command } from '../../command.ts'
-import { print, record, table } from '../../output.ts'
-import { cutToLimit, limitArgument, parseId, parseLimit } from '../../values.ts'
-import { type Act, administer, readReason, reasonArgument, withDatabase } from './administer.ts'
+import { command, option, positional } from '../../command.ts'
+import { print, printList, record } from '../../output.ts'
+import { limitArgument, parseId } from '../../values.ts'
+import { printEntries, readReason, reasonArgument, withDatabase, withSoundClock } from './administer.ts'
 
 function toRecord(webhook: Webhook) {
   return { ...serializeWebhook(webhook), host_id: webhook.host_id, ...toGap(webhook) }
@@ -23,26 +23,25 @@ function toGap({ last_outage: gap }: Webhook) {
   }
 }
 
-type Row = ReturnType<typeof toRecord>
-
-function cells({ id, host_id, url, events, enabled, disabled_at, disabled_reason, created_by }: Row) {
-  const state = enabled ? 'on' : `off (${disabled_reason})`
-  return [id, host_id, url, events.join(', '), state, disabled_at, created_by]
-}
-
 const list = command({
   meta: { name: 'list', description: 'List the live webhooks of all hosts' },
   examples: ['partnerctl webhooks list', 'partnerctl webhooks list --host 12'],
-  args: { host: { type: 'string', description: 'Only this host, by id' }, ...limitArgument('webhooks') },
+  args: { host: option('Only this host, by id'), ...limitArgument('webhooks') },
   async run({ args }) {
-    const limit = parseLimit(args.limit)
     const hostId = args.host === undefined ? 'all' : parseId(args.host)
-    await withDatabase(async ({ db }) => {
-      const found = await listWebhooks(db, hostId, limit + 1)
-      const rows = cutToLimit(found, limit, () => 'use --host').map(toRecord)
-      print(args, rows, () =>
-        table(['ID', 'HOST', 'URL', 'EVENTS', 'STATE', 'OFF SINCE', 'KEY'], rows.map(cells)),
-      )
+    await printEntries(args, {
+      find: ({ db }, limit) => listWebhooks(db, hostId, limit),
+      toRow: toRecord,
+      hint: () => 'use --host',
+      columns: {
+        ID: 'id',
+        HOST: 'host_id',
+        URL: 'url',
+        EVENTS: ({ events }) => events.join(', '),
+        STATE: ({ enabled, disabled_reason }) => (enabled ? 'on' : `off (${disabled_reason})`),
+        'OFF SINCE': 'disabled_at',
+        KEY: 'created_by',
+      },
     })
   },
 })
@@ -56,18 +55,24 @@ function toDeliveryRecord(delivery: WebhookDelivery) {
 const deliveries = command({
   meta: { name: 'deliveries', description: 'List the last deliveries of a webhook, newest first' },
   examples: ['partnerctl webhooks deliveries 7'],
-  args: { id: { type: 'positional', required: true, description: 'Id of the webhook' } },
+  args: { id: positional('Id of the webhook') },
   async run({ args }) {
     const id = parseId(args.id)
     await withDatabase(async ({ db, clock }) => {
       const found = await findWebhookOfAnyHost(db, id)
       const rows = (await listDeliveries(db, found, clock())).map(toDeliveryRecord)
-      print(args, rows, () =>
-        table(
-          ['ID', 'EVENT', 'STATUS', 'TRIES', 'RESPONSE', 'MS', 'ERROR', 'DETAIL', 'NEXT TRY', 'MADE'],
-          rows.map((row) => Object.values(row)),
-        ),
-      )
+      printList(args, rows, {
+        ID: 'id',
+        EVENT: 'event',
+        STATUS: 'status',
+        TRIES: 'attempts',
+        RESPONSE: 'response_status',
+        MS: 'milliseconds',
+        ERROR: 'error',
+        DETAIL: 'error_detail',
+        'NEXT TRY': 'next_attempt_at',
+        MADE: 'created_at',
+      })
     })
   },
 })
@@ -78,19 +83,18 @@ function switching(name: 'disable' | 'enable', description: string) {
     meta: { name, description },
     examples: [`partnerctl webhooks ${name} 7`],
     args: {
-      id: { type: 'positional', required: true, description: 'Id of the webhook' },
+      id: positional('Id of the webhook'),
       ...(name === 'disable' ? reasonArgument : {}),
     },
     async run({ args }) {
       const id = parseId(args.id)
       const reason = readReason(args.reason)
-      const work = async ({ db, clock }: Act) => {
+      const webhook = await withSoundClock(async ({ db, clock }) => {
         const found = await findWebhookOfAnyHost(db, id)
         const to = name === 'enable' ? 'on' : ({ reason: 'administrator' } as const)
         await switchWebhook({ db, clock, environment: { name: 'live' } }, found, to, { reason })
         return findWebhookOfAnyHost(db, id)
-      }
-      const webhook = await administer(`webhooks ${name}`, `webhook ${id}`, work, { record: 'caller' })
+      })
       print(args, toRecord(webhook), (row) =>
         record({ ...row, events: row.events.join(', '), enabled: String(row.enabled) }),
       )

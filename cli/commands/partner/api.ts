@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { splitRoot } from '../../../src/http/paths.ts'
-import { clientArgs, openClient } from '../../client/client.ts'
-import { command } from '../../command.ts'
+import { clientArgs, openClient } from '../../client.ts'
+import { command, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print } from '../../output.ts'
+import { readText } from '../../values.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -14,17 +14,9 @@ export const api = command({
   ],
   args: {
     method: { type: 'positional', required: true, description: methods.join(', ') },
-    path: {
-      type: 'positional',
-      required: true,
-      description: 'Path below /v1, for example /listings?per_page=5',
-    },
-    data: { type: 'string', description: 'JSON body, or @file, or @- for standard input', valueHint: 'json' },
-    'idempotency-key': {
-      type: 'string',
-      description: 'Makes a retry of a create or a move safe',
-      valueHint: 'key',
-    },
+    path: positional('Path below /v1, for example /listings?per_page=5'),
+    data: option('JSON body, or @file, or @- for standard input', 'json'),
+    'idempotency-key': option('Makes a retry of a create or a move safe', 'key'),
     ...clientArgs,
   },
   async run({ args }) {
@@ -35,15 +27,12 @@ export const api = command({
     const client = await openClient(args)
     const body = args.data === undefined ? {} : { body: await readData(args.data) }
     const key = args['idempotency-key'] ? { idempotencyKey: args['idempotency-key'] } : {}
-    const { envelope } = await client.send(method, splitRoot(args.path).rest, { ...body, ...key })
+    const sent = client.request(method, splitRoot(args.path).rest, { ...body, ...key })
+    const { envelope } = await sent.withResponse()
     print({ json: true }, envelope, String)
   },
 })
 
 async function readData(data: string): Promise<string> {
-  if (!data.startsWith('@')) return data
-  if (data === '@-') return Bun.stdin.text()
-  return readFile(data.slice(1), 'utf8').catch(() => {
-    throw new UsageError(`Cannot read "${data.slice(1)}"`)
-  })
+  return data.startsWith('@') ? readText(data.slice(1)) : data
 }

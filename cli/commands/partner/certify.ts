@@ -1,30 +1,25 @@
 import { writeFile } from 'node:fs/promises'
-import { Type } from '@sinclair/typebox'
 import { defineCommand } from 'citty'
-import type { CertificationView } from '../../../src/certification/schema.ts'
+import type { SandboxClient, Schemas } from '../../../client/src/index.ts'
 import { describeCertification, describeNext, toJunit } from '../../certify/show.ts'
 import { verifyReport } from '../../certify/verify.ts'
-import { openSandboxClient, type PartnerClient, sandboxArgs } from '../../client/client.ts'
-import { command } from '../../command.ts'
-import { UsageError } from '../../errors.ts'
-import { ChecksFailedError } from '../../findings.ts'
-import { note, print, record } from '../../output.ts'
-import { stopOnSignal, withRetries } from '../../poll/patience.ts'
-import { readText } from '../../read-text.ts'
-import { visible } from '../../text.ts'
-import { parseId } from '../../values.ts'
+import { openSandboxClient, sandboxArgs, sleep, stopOnSignal, untilStopped } from '../../client.ts'
+import { command, flag, option, positional, requiredOption } from '../../command.ts'
+import { ChecksFailedError, UsageError } from '../../errors.ts'
+import { note, print, record, visible } from '../../output.ts'
+import { parseId, readText } from '../../values.ts'
 
-const Certification = Type.Object({
-  id: Type.Integer(),
-  status: Type.String(),
-  cases: Type.Array(Type.Object({ name: Type.String(), status: Type.String() })),
-})
-const Report = Type.Object({ report: Type.String() })
+type Certification = Schemas['Certification']
+type Profiles = Certification['profiles']
+
 const followSeconds = 5
 
 const idArgument = {
-  id: { type: 'string', description: 'Id of the certification; the newest without it' },
+  id: option('Id of the certification; the newest without it'),
 } as const
+
+// `--profile` names the profiles to certify here.
+const { profile: _, ...argsWithoutProfile } = sandboxArgs
 
 const start = command({
   meta: {
@@ -33,23 +28,16 @@ const start = command({
   },
   examples: ['partnerctl certify start --profile feed,bookings'],
   args: {
-    profile: {
-      type: 'string',
-      required: true,
-      description: 'Comma-separated: feed, inventory, bookings, webhooks',
-    },
-    seed: { type: 'string', description: 'Decides what is played: the same course for the same seed' },
-    ...withoutProfile(),
+    profile: requiredOption('Comma-separated: feed, inventory, bookings, webhooks'),
+    seed: option('Decides what is played: the same course for the same seed'),
+    ...argsWithoutProfile,
   },
   async run({ args }) {
-    const client = await openSandboxClient({ ...args, profile: undefined })
-    const profiles = args.profile.split(',').map((name) => name.trim())
-    const body = JSON.stringify({ profiles, ...(args.seed ? { seed: args.seed } : {}) })
-    const { data } = await client.send<CertificationView>('POST', '/certifications', {
-      body,
-      expects: Certification,
-    })
-    print(args, data, describeCertification)
+    const { sandbox } = await openSandboxClient({ ...args, profile: undefined })
+    // Names are sent unchecked, because the service explains what is wrong with them.
+    const profiles = args.profile.split(',').map((name) => name.trim()) as Profiles
+    const body = { profiles, ...(args.seed ? { seed: args.seed } : {}) }
+    print(args, await sandbox.certifications.start(body), describeCertification)
   },
 })
 
@@ -61,15 +49,15 @@ const status = command({
   examples: ['partnerctl certify status --follow', 'partnerctl certify status --junit certification.xml'],
   args: {
     ...idArgument,
-    follow: { type: 'boolean', description: 'Show what changes until it has ended' },
-    junit: { type: 'string', description: 'Write the cases to this file as JUnit', valueHint: 'file' },
+    follow: flag('Show what changes until it has ended'),
+    junit: option('Write the cases to this file as JUnit', 'file'),
     ...sandboxArgs,
   },
   async run({ args }) {
-    const client = await openSandboxClient(args)
+    const { sandbox } = await openSandboxClient(args, args.follow ? Number.POSITIVE_INFINITY : 0)
     const found = args.follow
-      ? await follow(client, args.id)
-      : await read(client, await idOf(client, args.id))
+      ? await follow(sandbox, args.id)
+      : await sandbox.certifications.get(await idOf(sandbox, args.id))
     if (found === null) return
     if (args.junit) await write(args.junit, toJunit(found))
     print(args, found, describeCertification)
@@ -82,21 +70,18 @@ const state = command({
   meta: { name: 'state', description: 'Upload what your product holds, when the certification asks for it' },
   examples: ['partnerctl certify state bookings.ndjson', './export-bookings | partnerctl certify state -'],
   args: {
-    file: {
-      type: 'positional',
-      required: true,
-      description: 'JSON with "bookings", or one booking in a line, or - for standard input',
-    },
+    file: positional('JSON with "bookings", or one booking in a line, or - for standard input'),
     ...idArgument,
     ...sandboxArgs,
   },
   async run({ args }) {
     const client = await openSandboxClient(args)
     const body = await readText(args.file)
-    const id = await idOf(client, args.id)
-    await client.send('PUT', `/certifications/${id}/state`, { body, expects: Certification })
+    const id = await idOf(client.sandbox, args.id)
+    // The service reads both forms of the file.
+    await client.request('PUT', `/certifications/${id}/state`, { body })
     note('The state was taken; it is being judged')
-    print(args, await judged(client, id), describeCertification)
+    print(args, await judged(client.sandbox, id), describeCertification)
   },
 })
 
@@ -105,15 +90,14 @@ const report = command({
   examples: ['partnerctl certify report --output report.jws'],
   args: {
     ...idArgument,
-    output: { type: 'string', description: 'Write it to this file instead', valueHint: 'file' },
+    output: option('Write it to this file instead', 'file'),
     ...sandboxArgs,
   },
   async run({ args }) {
-    const client = await openSandboxClient(args)
-    const path = `/certifications/${await idOf(client, args.id)}/report`
-    const { data } = await client.send<{ report: string }>('GET', path, { expects: Report })
-    if (args.output) await write(args.output, `${data.report}\n`)
-    print(args, data, ({ report: text }) => (args.output ? `Written to ${args.output}` : text))
+    const { sandbox } = await openSandboxClient(args)
+    const text = await sandbox.certifications.report(await idOf(sandbox, args.id))
+    if (args.output) await write(args.output, `${text}\n`)
+    print(args, { report: text }, () => (args.output ? `Written to ${args.output}` : text))
   },
 })
 
@@ -127,13 +111,9 @@ const verify = command({
     'partnerctl certify verify report.jws --base-url https://partners.example.com --jwks jwks.json',
   ],
   args: {
-    file: { type: 'positional', required: true, description: 'File with the report' },
+    file: positional('File with the report'),
     'base-url': sandboxArgs['base-url'],
-    jwks: {
-      type: 'string',
-      description: 'File with the public keys, instead of those of the service',
-      valueHint: 'file',
-    },
+    jwks: option('File with the public keys, instead of those of the service', 'file'),
   },
   async run({ args }) {
     const base = args['base-url'] ?? process.env.PARTNER_BASE_URL
@@ -154,18 +134,12 @@ const verify = command({
   },
 })
 
-/** Returns the arguments without `--profile`, which these commands use for the profiles to certify. */
-function withoutProfile() {
-  const { profile: _, ...rest } = sandboxArgs
-  return rest
-}
+type Sandbox = SandboxClient['sandbox']
 
-async function idOf(client: PartnerClient, id: string | undefined): Promise<number> {
+/** Returns the id given on the command line, or that of the newest certification. */
+async function idOf(sandbox: Sandbox, id: string | undefined, signal?: AbortSignal): Promise<number> {
   if (id !== undefined) return parseId(id)
-  const { data } = await client.send<CertificationView[]>('GET', '/certifications', {
-    expects: Type.Array(Certification),
-  })
-  const [newest] = data
+  const [newest] = await sandbox.certifications.list({ signal })
   if (!newest) throw new ChecksFailedError('There is no certification of this key: partnerctl certify start')
   return newest.id
 }
@@ -173,48 +147,41 @@ async function idOf(client: PartnerClient, id: string | undefined): Promise<numb
 const judgeTries = 4
 
 /** Returns the certification once the uploaded state has been judged, or as it stands after a few seconds. */
-async function judged(client: PartnerClient, id: number): Promise<CertificationView> {
-  let found = await read(client, id)
+async function judged({ certifications }: Sandbox, id: number): Promise<Certification> {
+  let found = await certifications.get(id)
   for (let tries = 0; tries < judgeTries && found.next?.action === 'upload_state'; tries += 1) {
     await Bun.sleep(1000)
-    found = await read(client, id)
+    found = await certifications.get(id)
   }
   return found
 }
 
-async function read(client: PartnerClient, id: number): Promise<CertificationView> {
-  const found = await client.send<CertificationView>('GET', `/certifications/${id}`, {
-    expects: Certification,
-  })
-  return found.data
-}
-
 /**
  * Notes each case as it is decided, and each next step, until the certification has ended; returns null if stopped
- * earlier. Waits out limits, failures and lost connections, because a build server must not mistake them for a failed
- * product.
+ * earlier. The client waits out limits, failures and lost connections, because a build server must not mistake them for
+ * a failed product.
  */
-async function follow(client: PartnerClient, named: string | undefined): Promise<CertificationView | null> {
+function follow(sandbox: Sandbox, named: string | undefined): Promise<Certification | null> {
   const stop = stopOnSignal()
-  const id = await withRetries(() => idOf(client, named), stop)
-  const decided = new Set<string>()
-  let asked = ''
-  while (id !== null) {
-    const found = await withRetries(() => read(client, id), stop)
-    if (found === null) break
-    for (const { name, status: state, because, request_ids } of found.cases)
-      if (state !== 'waiting' && !decided.has(name)) {
-        decided.add(name)
-        const requests = request_ids.length > 0 ? `; request ${request_ids.at(-1)}` : ''
-        note(visible(`${state}: ${name}${because ? ` (${because}${requests})` : ''}`))
-      }
-    const next = found.next ? describeNext(found.next) : ''
-    if (next !== '' && next !== asked) note(next)
-    asked = next
-    if (found.status !== 'running') return found
-    await stop.sleep(followSeconds)
-  }
-  return null
+  return untilStopped(stop, async () => {
+    const id = await idOf(sandbox, named, stop)
+    const decided = new Set<string>()
+    let asked = ''
+    for (;;) {
+      const found = await sandbox.certifications.get(id, { signal: stop })
+      for (const { name, status: state, because, request_ids } of found.cases)
+        if (state !== 'waiting' && !decided.has(name)) {
+          decided.add(name)
+          const requests = request_ids.length > 0 ? `; request ${request_ids.at(-1)}` : ''
+          note(visible(`${state}: ${name}${because ? ` (${because}${requests})` : ''}`))
+        }
+      const next = found.next ? describeNext(found.next) : ''
+      if (next !== '' && next !== asked) note(next)
+      asked = next
+      if (found.status !== 'running') return found
+      await sleep(followSeconds, stop)
+    }
+  })
 }
 
 async function write(file: string, text: string): Promise<void> {

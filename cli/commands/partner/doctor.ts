@@ -1,15 +1,14 @@
-import { PartnerError } from '../../../client/src/index.ts'
+import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
 import { maxSkewSeconds } from '../../../src/core/clock.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
 import { describeSkew } from '../../../src/process/inspection.ts'
-import { accountOf, type OwnKey, readKey } from '../../client/account.ts'
-import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient } from '../../client.ts'
 import { command } from '../../command.ts'
 import { exitCode } from '../../errors.ts'
-import { type CommandFinding, showFindings } from '../../findings.ts'
 import { formatError } from '../../format-error.ts'
-import { readCheckpoint } from '../../poll/checkpoint.ts'
-import { bookingFeed } from '../../poll/feeds.ts'
+import { type CommandFinding, showFindings } from '../../output.ts'
+import { readItem } from '../../poll/feeds.ts'
+import { readCheckpoint } from '../../poll/state-file.ts'
 
 export const doctor = command({
   examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
@@ -28,26 +27,28 @@ export const doctor = command({
 async function check(client: PartnerClient): Promise<CommandFinding[]> {
   const start = performance.now()
   try {
-    const { headers } = await client.send('GET', '/me')
+    const { response } = await client.host.get().withResponse()
     const milliseconds = Math.round(performance.now() - start)
-    const key = await readKey(client)
+    const key = await client.key.get()
     return [
       { check: 'reach', state: 'ok', detail: `${client.root} in ${milliseconds} ms` },
       { check: 'key', state: 'ok', detail: `"${key.name}" of ${key.host.name}` },
       ...checkPermissions(key),
-      checkClock(headers),
+      checkClock(response.headers),
       await checkFeed(client, key),
     ]
   } catch (error) {
-    const isRefused = error instanceof PartnerError && error.status === 401
-    const check = error instanceof PartnerError ? 'key' : 'reach'
+    const isOfService = error instanceof PartnerError || error instanceof ConnectionError
+    const status = isOfService ? error.status : undefined
+    const isKey = error instanceof PartnerError || status === 401 || status === 403
     const detail = formatError(error).text.split('\n')[0] as string
-    return [{ check, state: 'failed', detail, ...(isRefused ? { code: exitCode.keyRefused } : {}) }]
+    const code = status === 401 ? { code: exitCode.keyRefused } : {}
+    return [{ check: isKey ? 'key' : 'reach', state: 'failed', detail, ...code }]
   }
 }
 
 /** Checks the key's permissions. Every partner needs the feed; other permissions may be missing on purpose. */
-function checkPermissions({ permissions }: OwnKey): CommandFinding[] {
+function checkPermissions({ permissions }: Schemas['Key']): CommandFinding[] {
   return allPermissions.map((permission) => {
     if (permissions.includes(permission)) return { check: permission, state: 'ok', detail: 'granted' }
     const state = permission === 'bookings.read' ? 'failed' : 'warning'
@@ -69,16 +70,11 @@ function checkClock(headers: Headers): CommandFinding {
 }
 
 /** Reports how far this user's poll is behind the feed, as the number of pending changes and the age of the oldest. */
-async function checkFeed(client: PartnerClient, key: OwnKey): Promise<CommandFinding> {
+async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<CommandFinding> {
   const scope = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
     const updated_after = await readCheckpoint(scope)
-    const { data, meta } = await client.send<{ Bookings: { version: string }[] }>('GET', bookingFeed.path, {
-      query: { updated_after, per_page: 1 },
-      expects: bookingFeed.data,
-    })
-    const waiting = meta.pagination?.total ?? 0
-    const oldest = data.Bookings[0]?.version
+    const { version: oldest, total: waiting } = await readItem(client, 'bookings', { updated_after })
     const lag = oldest ? Math.max(0, Math.round((Date.now() - Date.parse(`${oldest}Z`)) / 1000)) : 0
     const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'
     return { check: 'feed', state: 'ok', detail: `lag ${lag} s: ${waiting} changes ${since}` }

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
-import { hintOf, type WebhookEvent, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
+import type { FeedPace } from '../../../client/src/index.ts'
+import {
+  type HintData,
+  hintOf,
+  type WebhookEvent,
+  webhookEvents,
+} from '../../../src/changes/webhooks/hint.ts'
 import { isWebhookSecret, makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
-import { isFeedTime } from '../../../src/http/schema/formats.ts'
-import { clientArgs, openClient, type PartnerClient } from '../../client/client.ts'
-import { command } from '../../command.ts'
+import { clientArgs, openClient, type PartnerClient, stopOnSignal, untilStopped } from '../../client.ts'
+import { command, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { type Delivery, forward, type Receiver } from '../../listen/forward.ts'
-import { bookings, fleetingCheckpoint, latestVersion, messages, type Source } from '../../listen/sources.ts'
-import { isNdjson, note, streamArgs } from '../../output.ts'
-import type { Item } from '../../poll/feeds.ts'
+import { type Delivery, forward } from '../../forward.ts'
+import { isNdjson, jsonText, note, streamArgs } from '../../output.ts'
+import { maxWaitSeconds, readItem } from '../../poll/feeds.ts'
 import { write } from '../../poll/handlers.ts'
-import { stopOnSignal, withRetries } from '../../poll/patience.ts'
-import { poll } from '../../poll/poller.ts'
-import { openProgress } from '../../poll/progress.ts'
-import { jsonText } from '../../text.ts'
-import { oneOf } from '../../values.ts'
+import { oneOf, requireVersion } from '../../values.ts'
 
 /** @throws UsageError for anything but an http or https address without credentials */
 function readTarget(text: string): string {
@@ -51,28 +51,16 @@ function describe({ event, booking_id, status, attempts, response_status, millis
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
 }
 
-/** Seconds to pause after a wait that the service cut short. */
-const restSeconds = 5
-
 export const listen = command({
   examples: [
     'partnerctl listen --forward-to http://localhost:4000/hooks',
     'partnerctl listen --forward-to http://localhost:4000/hooks --events message.created --since "2026-11-20 12:00:05"',
   ],
   args: {
-    'forward-to': {
-      type: 'string',
-      required: true,
-      description: 'Address of a program on this machine',
-      valueHint: 'url',
-    },
-    events: { type: 'string', description: `Only these, separated by commas: ${webhookEvents.join(', ')}` },
-    since: { type: 'string', description: 'Also what came after this version; only what is new otherwise' },
-    'secret-file': {
-      type: 'string',
-      description: 'File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)',
-      valueHint: 'path',
-    },
+    'forward-to': requiredOption('Address of a program on this machine', 'url'),
+    events: option(`Only these, separated by commas: ${webhookEvents.join(', ')}`),
+    since: option('Also what came after this version; only what is new otherwise'),
+    'secret-file': option('File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)', 'path'),
     ...streamArgs,
     ...clientArgs,
   },
@@ -80,46 +68,51 @@ export const listen = command({
     const isJson = isNdjson(args)
     const url = readTarget(args['forward-to'])
     const events = readEvents(args.events)
-    if (args.since !== undefined && !isFeedTime(args.since))
-      throw new UsageError(`"${args.since}" is not a valid version`)
+    requireVersion(args.since)
     const secret = await readSecret(args['secret-file'])
-    const client = await openClient(args)
+    const client = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
-    const receiver = { url, secret, sleep: stop.sleep, signal: stop.signal }
-    const show = (delivery: Delivery) => write(isJson ? jsonText(delivery) : describe(delivery))
-    const follow = <T extends Item>(source: Source<T>) =>
-      followSource(client, source, args.since, receiver, show, stop)
-    const followers: Record<WebhookEvent, () => Promise<void>> = {
-      'booking.changed': () => follow(bookings),
-      'message.created': () => follow(messages),
+    const receiver = { url, secret, stop }
+    const follow = async (event: WebhookEvent) => {
+      const { feed, hints } = sources[event]
+      const after = args.since ?? (await latestVersion(client, feed, stop))
+      note(`Listening for ${event}${after ? ` after ${after}` : ''}`)
+      for await (const data of hints(client, { after, wait: maxWaitSeconds, signal: stop })) {
+        const body = JSON.stringify(hintOf(event, data))
+        const delivery = await forward(receiver, event, data.booking_id, body)
+        await write(isJson ? jsonText(delivery) : describe(delivery))
+      }
     }
-    await Promise.all(events.map((event) => followers[event]()))
+    await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))
   },
 })
 
-/** Delivers a hint for each change of a feed until the command is stopped. */
-async function followSource<T extends Item>(
-  client: PartnerClient,
-  { event, feed, dataOf }: Source<T>,
-  since: string | undefined,
-  receiver: Receiver,
-  show: (delivery: Delivery) => Promise<void>,
-  stop: ReturnType<typeof stopOnSignal>,
-): Promise<void> {
-  const start = since ?? (await withRetries(() => latestVersion(client, feed), stop)) ?? undefined
-  if (stop.requested) return
-  note(`Listening for ${event}${start ? ` after ${start}` : ''}`)
-  await poll({
-    client,
-    feed,
-    filters: {},
-    checkpoint: fleetingCheckpoint(start),
-    async handle(item) {
-      const data = dataOf(item)
-      await show(await forward(receiver, event, data.booking_id, JSON.stringify(hintOf(event, data))))
+interface Source {
+  feed: 'bookings' | 'messages'
+  /** Iterates over the data of the hints for a feed's changes. */
+  hints(client: PartnerClient, options: FeedPace & { after: string | undefined }): AsyncIterable<HintData>
+}
+
+const sources: Record<WebhookEvent, Source> = {
+  'booking.changed': {
+    feed: 'bookings',
+    async *hints({ bookings }, options) {
+      for await (const { booking_id, listing_id, version } of bookings.feed(options))
+        yield { booking_id, listing_id, version }
     },
-    atTheEnd: { end: 'follow', seconds: restSeconds },
-    progress: openProgress(false, feed.name),
-    stop,
-  })
+  },
+  'message.created': {
+    feed: 'messages',
+    async *hints({ messages }, options) {
+      for await (const { id, booking_id, listing_id, version } of messages.feed(options))
+        yield { booking_id, listing_id, version, message_id: id }
+    },
+  },
+}
+
+/** Returns the version of a feed's latest change, or undefined if there is none. Any later change is new. */
+async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
+  const { total } = await readItem(client, feed, {}, stop)
+  const { version } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
+  return version
 }

@@ -1,57 +1,45 @@
-import { type ArgsDef, defineCommand } from 'citty'
+import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
 import { parseMoment } from '../../../src/core/clock.ts'
 import { formats } from '../../../src/http/schema/formats.ts'
-import { clientArgs, openClient } from '../../client/client.ts'
-import { command } from '../../command.ts'
+import { clientArgs, openClient, stopOnSignal } from '../../client.ts'
+import { command, flag, option } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { isNdjson, print, show, streamArgs } from '../../output.ts'
-import { stopOnSignal } from '../../poll/patience.ts'
+import { isNdjson, jsonText, print, show, streamArgs } from '../../output.ts'
 import {
   describeRequest,
   partnerSource,
   type RequestRow,
   type RequestSearch,
   type RequestSource,
+  tailRequests,
 } from '../../requests/source.ts'
-import { tailRequests } from '../../requests/tail.ts'
-import { jsonText } from '../../text.ts'
 import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../values.ts'
 
 const searchArgs = {
-  'request-id': { type: 'string', description: 'Only the request with this id', valueHint: 'id' },
-  status: {
-    type: 'string',
-    description: 'Only these statuses, such as 4xx or 422,429',
-    valueHint: 'statuses',
-  },
-  since: {
-    type: 'string',
-    description: 'Only since a time, or for a duration such as 15m',
-    valueHint: 'time',
-  },
-  host: {
-    type: 'string',
-    description: 'Of this host (administrator: reads the database)',
-    valueHint: 'host',
-  },
-  key: { type: 'string', description: 'Of this key, by id or prefix (administrator)', valueHint: 'key' },
-  admin: { type: 'boolean', description: 'Of all hosts (administrator)' },
+  'request-id': option('Only the request with this id', 'id'),
+  status: option('Only these statuses, such as 4xx or 422,429', 'statuses'),
+  since: option('Only since a time, or for a duration such as 15m', 'time'),
+  host: option('Of this host (administrator: reads the database)', 'host'),
+  key: option('Of this key, by id or prefix (administrator)', 'key'),
+  admin: flag('Of all hosts (administrator)'),
   ...clientArgs,
 } as const satisfies ArgsDef
 
-type SearchValues = Parameters<typeof openClient>[0] & {
-  'request-id'?: string | undefined
-  status?: string | undefined
-  since?: string | undefined
-  host?: string | undefined
-  key?: string | undefined
-  admin?: boolean | undefined
-}
+type SearchValues = CommandContext<typeof searchArgs>['args']
 
-/** Calls `work` with a source that reads the database for an administrator, or the service for a partner. */
-async function withSource<T>(args: SearchValues, work: (read: RequestSource) => Promise<T>): Promise<T> {
+/**
+ * Calls `work` with a source that reads the database for an administrator, or the service for a partner.
+ *
+ * @param stop ends requests to the service, which are otherwise retried without limit
+ */
+async function withSource<T>(
+  args: SearchValues,
+  work: (read: RequestSource) => Promise<T>,
+  stop?: AbortSignal,
+): Promise<T> {
   const { host, key, admin } = args
-  if (host === undefined && key === undefined && !admin) return work(partnerSource(await openClient(args)))
+  if (host === undefined && key === undefined && !admin)
+    return work(partnerSource(await openClient(args, stop && Number.POSITIVE_INFINITY), stop))
   const client = ['base-url', 'key-file', 'profile', 'sandbox'] as const
   const other = client.find((name) => args[name] !== undefined)
   if (other) throw new UsageError(`Option --${other} does not go with --host, --key or --admin`)
@@ -122,7 +110,8 @@ const tail = command({
   async run({ args }) {
     const [search, isJson] = [searchOf(args), isNdjson(args)]
     const write = (row: RequestRow) => show(isJson ? jsonText(row) : describeRequest(row))
-    await withSource(args, (read) => tailRequests(read, search, write, stopOnSignal()))
+    const stop = stopOnSignal()
+    await withSource(args, (read) => tailRequests(read, search, write, stop), stop)
   },
 })
 

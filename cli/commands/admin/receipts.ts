@@ -1,6 +1,6 @@
 import { fsyncSync, openSync, writeSync } from 'node:fs'
-import type { Receipt } from '../../src/stays/guests/erase.ts'
-import { readText } from '../read-text.ts'
+import type { Receipt } from '../../../src/stays/guests/erase.ts'
+import { readText } from '../../values.ts'
 
 /**
  * Appends a receipt and returns once it is on disk.

@@ -1,5 +1,6 @@
-import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
-import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
+import type { WebhookEvent } from '../src/changes/webhooks/hint.ts'
+import { signatureHeaders } from '../src/changes/webhooks/signature.ts'
+import { sleep } from './client.ts'
 
 /** The outcome of delivering a hint. */
 export interface Delivery {
@@ -22,9 +23,8 @@ const timeoutMilliseconds = 15_000
 export interface Receiver {
   url: string
   secret: string
-  /** Sleeps, waking early if the command is stopped. */
-  sleep(seconds: number): Promise<void>
-  signal: AbortSignal
+  /** Ends the delivery early. */
+  stop: AbortSignal
 }
 
 /** Delivers a hint in up to three tries, with pauses of 1 s and 3 s between them; only a 2xx status is a success. */
@@ -43,12 +43,12 @@ export async function forward(
       ...{ attempts: attempt, response_status: status, milliseconds },
     }
     if (isDelivered || attempt === attempts) return tried
-    await receiver.sleep(firstPauseSeconds * 3 ** (attempt - 1))
-    if (receiver.signal.aborted) return tried
+    await sleep(firstPauseSeconds * 3 ** (attempt - 1), receiver.stop)
+    if (receiver.stop.aborted) return tried
   }
 }
 
-async function send({ url, secret, signal }: Receiver, id: string, body: string) {
+async function send({ url, secret, stop }: Receiver, id: string, body: string) {
   const start = performance.now()
   const headers = {
     'content-type': 'application/json',
@@ -61,7 +61,7 @@ async function send({ url, secret, signal }: Receiver, id: string, body: string)
     headers,
     body,
     redirect: 'manual',
-    signal: AbortSignal.any([signal, timeout]),
+    signal: AbortSignal.any([stop, timeout]),
   } as const
   const status = await fetch(url, init).then(
     async (response) => {

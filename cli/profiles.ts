@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { UsageError } from '../errors.ts'
+import { UsageError } from './errors.ts'
 
 /** An address, a key and an environment that are stored under a name. */
 export interface Profile {

@@ -1,0 +1,171 @@
+import { readFile, stat } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import type { ArgsDef } from 'citty'
+import {
+  type Attempt,
+  type Client,
+  ConnectionError,
+  createClient,
+  type SandboxClient,
+  type Schemas,
+} from '../client/src/index.ts'
+import { roots } from '../src/http/paths.ts'
+import { flag, option } from './command.ts'
+import { UsageError } from './errors.ts'
+import { note, visible } from './output.ts'
+import { findProfile, requireSafeAddress } from './profiles.ts'
+
+/** Arguments of every command that calls the service over HTTP. */
+export const clientArgs = {
+  'base-url': option('Address of the service (PARTNER_BASE_URL)', 'url'),
+  'key-file': option('File that holds the API key (or PARTNER_API_KEY)', 'path'),
+  profile: option('Profile to use, as stored by login', 'name'),
+  sandbox: flag('Use the sandbox instead of live data'),
+} as const satisfies ArgsDef
+
+const { sandbox: _, ...alwaysSandbox } = clientArgs
+/** Arguments of commands that work only in the sandbox. */
+export const sandboxArgs = alwaysSandbox
+
+interface ClientOptions {
+  'base-url'?: string | undefined
+  'key-file'?: string | undefined
+  profile?: string | undefined
+  sandbox?: boolean | undefined
+}
+
+/** A client with the address that its requests go to. */
+export type PartnerClient = Client & {
+  /** Address of the service, with `/v1` or `/sandbox`. */
+  root: string
+  isSandbox: boolean
+}
+
+export const defaultBaseUrl = 'http://127.0.0.1:3000'
+
+/**
+ * Opens a client for a command's address and key, taken from its options, else the environment, else the profile.
+ *
+ * @param retries maximum number of retries per request; each is noted on standard error
+ * @throws UsageError if there is no key, or the address is not valid
+ */
+export async function openClient(options: ClientOptions, retries = 0): Promise<PartnerClient> {
+  const { base, isSandbox, key } = await settingsOf(options)
+  return clientFor(base, isSandbox, key, retries)
+}
+
+/** Opens a client with {@link openClient} for the sandbox, whatever the profile says. */
+export async function openSandboxClient(
+  options: Omit<ClientOptions, 'sandbox'>,
+  retries = 0,
+): Promise<SandboxClient> {
+  const { base, key } = await settingsOf(options)
+  return createClient({ key, baseUrl: addressOf(base), retries, onRequest, sandbox: true })
+}
+
+/**
+ * Creates a client for one address and key.
+ *
+ * @throws UsageError if the address is not valid
+ */
+export function clientFor(base: string, isSandbox: boolean, key: string, retries = 0): PartnerClient {
+  const address = addressOf(base)
+  const client = createClient({ key, baseUrl: address, retries, onRequest, sandbox: isSandbox })
+  return { ...client, root: address + roots[isSandbox ? 'sandbox' : 'live'], isSandbox }
+}
+
+/**
+ * Returns the account whose changes a poll follows (decisions §15): the host on live data, the key in the sandbox. A
+ * rotated key remains the same key.
+ */
+export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['Key']): string {
+  return isSandbox ? `key ${id}` : `host ${host.email}`
+}
+
+/** Returns a sentence for the user about a request that got no answer from the service. */
+export function describeConnectionError({ message, root, status, cause }: ConnectionError): string {
+  if (root === undefined) return message
+  if (status === undefined) return `Cannot reach ${root}: ${(cause as Error).message}`
+  if (status >= 400) return `${root} responded ${status}`
+  if (status < 300) return `The response of ${root} is not from the partner interface`
+  return `${root} redirects to another address; use the address of the service itself`
+}
+
+/** Notes that a request failed, and when it will be retried. */
+function onRequest({ error, retryInSeconds }: Attempt): void {
+  if (!error || retryInSeconds === undefined) return
+  const reason = error instanceof ConnectionError ? describeConnectionError(error) : error.message
+  note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
+}
+
+/** Returns a signal that the first SIGINT or SIGTERM aborts; a second one ends the process. */
+export function stopOnSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
+  return controller.signal
+}
+
+/** Returns the result of `work`, or null if `stop` was aborted first, whatever error `work` ended with. */
+export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (stop.aborted) return null
+    throw error
+  }
+}
+
+/** Longest time that a timer can wait, in milliseconds. */
+const maxTimer = 2 ** 31 - 1
+
+/** Sleeps, waking early if `stop` is aborted. */
+export async function sleep(seconds: number, stop: AbortSignal): Promise<void> {
+  await setTimeout(Math.min(seconds * 1000, maxTimer), undefined, { signal: stop }).catch(() => {})
+}
+
+interface Settings {
+  base: string
+  isSandbox: boolean
+  key: string
+}
+
+/** @throws UsageError if there is no key, or the profile's key would go to another address */
+async function settingsOf(options: ClientOptions): Promise<Settings> {
+  const profile = await findProfile(options.profile)
+  const elsewhere = options['base-url'] ?? process.env.PARTNER_BASE_URL
+  const ownKey = await readOwnKey(options)
+  const isSandbox = options.sandbox ?? profile?.sandbox ?? false
+  if (ownKey !== undefined)
+    return { base: elsewhere ?? profile?.base_url ?? defaultBaseUrl, isSandbox, key: ownKey }
+  if (!profile?.key)
+    throw new UsageError('No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file')
+  // A profile's key is sent only to the profile's own address.
+  if (elsewhere !== undefined)
+    throw new UsageError(
+      `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or name another key with PARTNER_API_KEY or --key-file`,
+    )
+  requireSafeAddress(profile.base_url)
+  return { base: profile.base_url, isSandbox, key: profile.key }
+}
+
+/** Returns an address without its environment's root. */
+function addressOf(base: string): string {
+  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
+  const address = base.replace(/\/+$/, '')
+  const root = Object.values(roots).find((known) => address.endsWith(known))
+  return address.slice(0, address.length - (root?.length ?? 0))
+}
+
+/** Reads a key that does not come from a profile; undefined if there is none. */
+async function readOwnKey(options: ClientOptions): Promise<string | undefined> {
+  if (options['key-file']) return readKeyFile(options['key-file'])
+  return options.profile ? undefined : process.env.PARTNER_API_KEY?.trim() || undefined
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  const { mode } = await stat(path).catch(() => {
+    throw new UsageError(`Cannot read the key file "${path}"`)
+  })
+  if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
+  return (await readFile(path, 'utf8')).trim()
+}

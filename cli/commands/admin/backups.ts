@@ -1,0 +1,215 @@
+import { resolve } from 'node:path'
+import { endOverlaps } from '../../../src/access/keys/store.ts'
+import { findWebhooksOn } from '../../../src/changes/webhooks/store.ts'
+import { switchWebhook } from '../../../src/changes/webhooks/switch.ts'
+import { toTimestamp } from '../../../src/core/clock.ts'
+import { readConfig } from '../../../src/core/config.ts'
+import {
+  backUpEmbedded,
+  readBackupRecord,
+  requireEmptyFolder,
+  requireUnserved,
+  restoreEmbedded,
+} from '../../../src/platform/mongo/embedded-backup.ts'
+import {
+  FutureSchemaError,
+  latestVersion,
+  readSchemaState,
+} from '../../../src/platform/mongo/schema-version.ts'
+import {
+  type Distance,
+  type HighWaterMarks,
+  readHighWaterMarks,
+  type SkippedPast,
+  skipPast,
+} from '../../../src/process/after-restore.ts'
+import { migrations } from '../../../src/process/migrations.ts'
+import { release } from '../../../src/process/release.ts'
+import { sandboxDatabase } from '../../../src/sandbox/store.ts'
+import { command, positional } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { note, print, record } from '../../output.ts'
+import { parseCount, parseDuration } from '../../values.ts'
+import {
+  type Act,
+  type Administration,
+  administer,
+  confirm,
+  withDatabase,
+  yesArgument,
+} from './administer.ts'
+
+/** @throws UsageError if the service does not run its own MongoDB */
+function requireEmbedded(): { dataDir: string } {
+  const { mongodbUrl, dataDir } = readConfig(process.env, [])
+  if (mongodbUrl)
+    throw new UsageError(
+      'MONGODB_URL is set: use the tools of MongoDB, as docs/operations.md says under "Backups"',
+    )
+  return { dataDir }
+}
+
+/** @throws UsageError for a blank name, which would mean the current folder */
+function readFolder(text: string): string {
+  if (text.trim() === '') throw new UsageError('Name a folder')
+  return resolve(text)
+}
+
+export const backup = command({
+  meta: {
+    name: 'backup',
+    description: 'Copy the data of the embedded database into a new folder, while it serves',
+  },
+  examples: ['partnerctl db backup ./backups/monday'],
+  args: {
+    folder: positional('Folder that does not exist yet, or is empty'),
+  },
+  async run({ args }) {
+    const { dataDir } = requireEmbedded()
+    const folder = readFolder(args.folder)
+    await requireEmptyFolder(folder)
+    const copy = async ({ db }: Act) => {
+      const { oldest } = await readSchemaState(db, release)
+      return backUpEmbedded(db, dataDir, folder, oldest)
+    }
+    const { completed_at } = await administer('db backup', folder, copy, { record: 'upfront' })
+    print(args, { folder, completed_at }, record)
+  },
+})
+
+/** Reads the high-water marks of the data to be replaced; undefined if there is no data, or it cannot be read. */
+function readBefore() {
+  const read = async ({ db }: Administration) => ({
+    live: await readHighWaterMarks(db),
+    sandbox: await readHighWaterMarks(sandboxDatabase(db)),
+  })
+  return withDatabase(read, { skipMigrations: true }).catch(() => undefined)
+}
+
+export const restore = command({
+  meta: {
+    name: 'restore',
+    description:
+      'Put a backup in the place of the embedded database, and make it safe to serve (after-restore)',
+  },
+  examples: ['partnerctl db restore ./backups/monday --yes'],
+  args: {
+    folder: positional('Folder that "db backup" has made'),
+    ...yesArgument,
+  },
+  async run({ args }) {
+    const { dataDir } = requireEmbedded()
+    const folder = readFolder(args.folder)
+    const { completed_at, oldest_schema_version: oldest } = await readBackupRecord(folder)
+    const known = latestVersion(migrations)
+    if (oldest > known) throw new FutureSchemaError(oldest, known)
+    await confirm(args, `What was stored since ${completed_at} will not be served any more.`)
+    await requireUnserved(dataDir)
+    const before = await readBefore()
+    const aside = await restoreEmbedded(folder, dataDir, new Date())
+    if (aside) note(`The previous data was moved to ${aside}`)
+    if (aside && !before) note('It could not be read: ids and versions go on from those of the backup')
+    const move = (act: Act) => makeSafe(act, defaultDistance, before)
+    const moved = await administer('db restore', folder, move, { record: 'upfront' })
+    print(args, { folder, completed_at, ...toRecord(moved) }, record)
+    adviseOperator()
+  },
+})
+
+/** Default distance by which versions and ids move ahead. */
+const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
+
+const maxSeconds = 365 * 86_400
+/** Maximum value of `--ids`. It keeps ids far below 2^53 no matter how often a database is restored. */
+const maxIds = 1_000_000_000
+
+/** The changes made to a restored database. */
+interface MadeSafe extends SkippedPast {
+  webhooksOff: number
+  overlapsEnded: number
+}
+
+/**
+ * Makes a restored database safe to serve. Moves versions and ids ahead in both databases, because those of the sandbox
+ * matter just as much to the partners who test with them. A restore also brings back deleted webhooks and replaced
+ * secrets. All webhooks are therefore turned off until their partners turn them on, and secrets that a rotation was
+ * replacing become invalid.
+ */
+async function makeSafe(
+  { db, clock }: Act,
+  distance: Distance,
+  before?: { live: HighWaterMarks; sandbox: HighWaterMarks },
+): Promise<MadeSafe> {
+  const sandbox = sandboxDatabase(db)
+  await skipPast(sandbox, clock, distance, before?.sandbox)
+  const moved = await skipPast(db, clock, distance, before?.live)
+  await turnAllOff({ db: sandbox, clock, environment: { name: 'sandbox' } })
+  const webhooksOff = await turnAllOff({ db, clock, environment: { name: 'live' } })
+  return { ...moved, webhooksOff, overlapsEnded: await endOverlaps(db, clock()) }
+}
+
+async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<number> {
+  const all = await findWebhooksOn(app.db)
+  for (const webhook of all) await switchWebhook(app, webhook, { reason: 'administrator' })
+  return all.length
+}
+
+/** Converts the changes to the record that the commands print. */
+function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: MadeSafe) {
+  const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
+  return {
+    ...{ hosts: clocks, versions_after: toTimestamp(versions_after), ...ids },
+    ...{ webhooks_turned_off: webhooksOff, key_overlaps_ended: overlapsEnded },
+  }
+}
+
+/** Reminds the operator of changes since the backup that the database cannot know. */
+function adviseOperator(): void {
+  note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
+  note('Keys that were rotated since are valid with their secrets of before: rotate again what was rotated')
+  note(
+    'All webhooks are off, also those that were deleted since: partners turn theirs on again, and learn of the gap',
+  )
+  note(
+    'Guests who were erased since are back: "partnerctl guests erase --from-receipts" before anything is served',
+  )
+  note('Partners read the whole feed once more and compare: see "After a restore" in the documentation')
+}
+
+export const afterRestore = command({
+  meta: {
+    name: 'after-restore',
+    description:
+      'Make a database restored from a backup safe to serve: moves versions and ids ahead, turns webhooks off, ends overlaps of keys',
+  },
+  examples: ['partnerctl db after-restore', 'partnerctl db after-restore --ahead 7d'],
+  args: {
+    ahead: {
+      type: 'string',
+      default: `${defaultDistance.seconds}s`,
+      description:
+        'How far versions go ahead of the clock: in seconds, more than a host has changes since the backup',
+    },
+    ids: {
+      type: 'string',
+      default: String(defaultDistance.ids),
+      description: 'How many ids of each kind are left out: more than were given out since the backup',
+    },
+    ...yesArgument,
+  },
+  async run({ args }) {
+    const seconds = Math.ceil(parseDuration(args.ahead))
+    if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
+    const ids = parseCount(args.ids, 'ids', maxIds)
+    const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
+    // A running process holds ids and clocks in memory.
+    if (!mongodbUrl) await requireUnserved(dataDir)
+    await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
+    const move = (act: Act) => makeSafe(act, { seconds, ids })
+    const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
+      record: 'upfront',
+    })
+    print(args, toRecord(moved), record)
+    adviseOperator()
+  },
+})

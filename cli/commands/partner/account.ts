@@ -1,0 +1,141 @@
+import { isCancel, password } from '@clack/prompts'
+import { defineCommand } from 'citty'
+import type { Schemas } from '../../../client/src/index.ts'
+import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../../client.ts'
+import { command, flag, option, positional } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { print, printList, record } from '../../output.ts'
+import { readProfiles, requireSafeAddress, writeProfiles } from '../../profiles.ts'
+
+export const me = command({
+  examples: ['partnerctl me', 'partnerctl me --sandbox --json'],
+  args: clientArgs,
+  async run({ args }) {
+    const { host } = await openClient(args)
+    print(args, await host.get(), record)
+  },
+})
+
+export const key = command({
+  examples: ['partnerctl key', 'partnerctl key --profile production --json'],
+  args: clientArgs,
+  async run({ args }) {
+    const client = await openClient(args)
+    print(args, await client.key.get(), describeKey)
+  },
+})
+
+/** Describes a key for a person. */
+function describeKey({ host, permissions, rate_limit, usage, ...key }: Schemas['Key']): string {
+  const { limit, remaining, window_seconds } = rate_limit
+  return record({
+    ...key,
+    host: `${host.name} <${host.email}>`,
+    permissions: permissions.join(', '),
+    rate_limit: `${remaining} of ${limit} requests left in ${window_seconds} s`,
+    used: `${usage.count} times, last ${usage.last_used_at ?? 'never'}`,
+  })
+}
+
+export const login = command({
+  examples: [
+    'partnerctl login --sandbox',
+    'partnerctl login --profile production --base-url https://partners.example.com < key.txt',
+  ],
+  args: {
+    profile: { type: 'string', default: 'default', description: 'Name of the profile' },
+    'base-url': option('Address of the service (PARTNER_BASE_URL)', 'url'),
+    sandbox: flag('Use the sandbox with this profile'),
+  },
+  async run({ args }) {
+    const base_url = args['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
+    requireSafeAddress(base_url)
+    const sandbox = args.sandbox ?? false
+    const key = await askForKey()
+    const host = await clientFor(base_url, sandbox, key).host.get()
+    const { profiles } = await readProfiles()
+    await writeProfiles({
+      current: args.profile,
+      profiles: { ...profiles, [args.profile]: { base_url, key, sandbox } },
+    })
+    print(
+      args,
+      { profile: args.profile, base_url, sandbox, host: host.name },
+      ({ sandbox: isSandbox, ...rest }) => record({ ...rest, sandbox: isSandbox ? 'yes' : 'no' }),
+    )
+  },
+})
+
+async function askForKey(): Promise<string> {
+  const answer = process.stdin.isTTY ? await password({ message: 'API key' }) : await Bun.stdin.text()
+  if (isCancel(answer) || !answer.trim()) throw new UsageError('No API key was given')
+  return answer.trim()
+}
+
+async function showProfiles(args: { json?: boolean | undefined }): Promise<void> {
+  const { current, profiles } = await readProfiles()
+  const rows = Object.entries(profiles).map(([name, { base_url, sandbox }]) => ({
+    name,
+    base_url,
+    sandbox,
+    current: name === current,
+  }))
+  printList(args, rows, {
+    NAME: 'name',
+    ADDRESS: 'base_url',
+    SANDBOX: (row) => (row.sandbox ? 'yes' : 'no'),
+    CURRENT: (row) => (row.current ? '*' : ''),
+  })
+}
+
+const name = positional('Name of the profile')
+
+/** Defines a command that changes an existing profile, and shows the profiles afterwards. */
+function changing(
+  verb: string,
+  description: string,
+  example: string,
+  change: (profiles: Awaited<ReturnType<typeof readProfiles>>, name: string) => void,
+) {
+  return command({
+    meta: { name: verb, description },
+    examples: [example],
+    args: { name },
+    async run({ args }) {
+      const profiles = await readProfiles()
+      if (!profiles.profiles[args.name]) throw new UsageError(`There is no profile "${args.name}"`)
+      change(profiles, args.name)
+      await writeProfiles(profiles)
+      await showProfiles(args)
+    },
+  })
+}
+
+const list = command({
+  meta: { name: 'list', description: 'List the profiles; keys are not shown' },
+  examples: ['partnerctl profiles list'],
+  run: ({ args }) => showProfiles(args),
+})
+
+const use = changing(
+  'use',
+  'Make a profile the current one',
+  'partnerctl profiles use production',
+  (profiles, wanted) => {
+    profiles.current = wanted
+  },
+)
+
+const remove = changing(
+  'remove',
+  'Delete a profile and its key',
+  'partnerctl profiles remove default',
+  (profiles, unwanted) => {
+    delete profiles.profiles[unwanted]
+    if (profiles.current === unwanted) profiles.current = null
+  },
+)
+
+export const profiles = defineCommand({
+  subCommands: { list, use, remove },
+})

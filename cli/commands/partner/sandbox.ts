@@ -1,0 +1,127 @@
+import { defineCommand } from 'citty'
+import type { Schemas } from '../../../client/src/index.ts'
+import { openSandboxClient, sandboxArgs } from '../../client.ts'
+import { command, option, positional } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { print, printList, record, table } from '../../output.ts'
+import { parseDuration, parseId, readText } from '../../values.ts'
+
+export const trigger = command({
+  examples: [
+    'partnerctl trigger',
+    'partnerctl trigger guest-books --count 3',
+    'partnerctl trigger guest-cancels --booking 10017',
+  ],
+  args: {
+    scenario: {
+      type: 'positional',
+      required: false,
+      description: 'The scenario to play; without it, the scenarios are listed',
+    },
+    listing: option('Where it plays', 'id'),
+    booking: option('The booking that it is about', 'id'),
+    count: option('How many', 'n'),
+    checkin: option('First night of its stays', 'date'),
+    ...sandboxArgs,
+  },
+  async run({ args }) {
+    const { scenario, listing, booking, count, checkin } = args
+    const parameters = {
+      ...(listing === undefined ? {} : { listing_id: parseId(listing) }),
+      ...(booking === undefined ? {} : { booking_id: parseId(booking) }),
+      // Other values are sent unchecked, because the service explains what is wrong with them.
+      ...(count === undefined ? {} : { count: (/^\d+$/.test(count) ? Number(count) : count) as number }),
+      ...(checkin === undefined ? {} : { checkin_at: checkin }),
+    }
+    const { sandbox } = await openSandboxClient(args)
+    if (scenario === undefined)
+      return printList(args, await sandbox.scenarios(), {
+        SCENARIO: 'name',
+        TAKES: (row) => row.parameters.join(', '),
+        'WHAT HAPPENS': 'summary',
+      })
+    print(args, await sandbox.play(scenario, parameters), describePlayed)
+  },
+})
+
+function describePlayed({ scenario, bookings, messages, nights }: Schemas['SandboxScenarioPlayed']): string {
+  const range = nights.length > 0 ? { nights: `${nights[0]} to ${nights.at(-1)}` } : {}
+  return record({
+    scenario,
+    bookings: bookings.map(({ booking_id, status }) => `${booking_id} ${status}`).join(', '),
+    messages: messages.map(({ id, booking_id }) => `${id} of ${booking_id}`).join(', ') || null,
+    ...range,
+  })
+}
+
+export const clock = command({
+  examples: ['partnerctl clock', 'partnerctl clock advance 25h'],
+  args: {
+    action: { type: 'positional', required: false, description: '"advance", to move the clock forward' },
+    by: { type: 'positional', required: false, description: 'How far, such as 90m, 25h or 5d' },
+    ...sandboxArgs,
+  },
+  async run({ args }) {
+    const { action, by } = args
+    if (action !== undefined && action !== 'advance')
+      throw new UsageError(`"${action}" is not "advance": the clock only moves forward`)
+    if (action === 'advance' && by === undefined)
+      throw new UsageError('How far? For example: partnerctl clock advance 25h')
+    const seconds = by === undefined ? undefined : parseDuration(by)
+    const { sandbox } = await openSandboxClient(args)
+    const now = seconds === undefined ? sandbox.clock() : sandbox.advanceClock(seconds)
+    print(args, await now, record)
+  },
+})
+
+type Faults = Schemas['SandboxFaults']
+
+function describeFaults({ rules }: Faults): string {
+  if (rules.length === 0) return 'No faults'
+  return table(rules, {
+    FAULT: 'fault',
+    OF: ({ operation, event }) => operation ?? event ?? 'each',
+    'PASS FIRST': ({ left }) => left.after,
+    LEFT: ({ left }) => left.times,
+  })
+}
+
+const listFaults = command({
+  meta: { name: 'list', description: 'List the faults that the sandbox plays, and what is left of each' },
+  examples: ['partnerctl faults list'],
+  args: sandboxArgs,
+  async run({ args }) {
+    const { sandbox } = await openSandboxClient(args)
+    print(args, await sandbox.faults(), describeFaults)
+  },
+})
+
+const setFaults = command({
+  meta: { name: 'set', description: 'Have the sandbox play faults, in place of others' },
+  examples: [
+    'partnerctl faults set rules.json',
+    `echo '{"rules": [{"fault": "lost_response", "operation": "createBooking"}]}' | partnerctl faults set -`,
+  ],
+  args: {
+    file: positional('File with the rules, or - for standard input'),
+    ...sandboxArgs,
+  },
+  async run({ args }) {
+    const body = await readText(args.file)
+    const client = await openSandboxClient(args)
+    // The text is sent as it is, because the service explains what is wrong with it.
+    print(args, await client.request<Faults>('PUT', '/faults', { body }), describeFaults)
+  },
+})
+
+const clearFaults = command({
+  meta: { name: 'clear', description: 'End the faults' },
+  examples: ['partnerctl faults clear'],
+  args: sandboxArgs,
+  async run({ args }) {
+    const { sandbox } = await openSandboxClient(args)
+    print(args, await sandbox.clearFaults(), describeFaults)
+  },
+})
+
+export const faults = defineCommand({ subCommands: { list: listFaults, set: setFaults, clear: clearFaults } })
