@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { defects, filesOf } from './soak/defects/defects.ts'
 import { root } from './support/processes.ts'
 
-/** The defects are made only now and then, so nothing they need may disappear in the meantime. */
-test('the line of each made defect stands once in the sources, and there are tests to notice it', async () => {
+/** The defect run is rare, so this test notices when a line or test that it needs disappears. */
+test('the line of each seeded defect occurs exactly once in the sources, and tests exist to catch it', async () => {
   const paths = await Array.fromAsync(new Bun.Glob('test/**/*.test.ts').scan(root))
   const deterministic = paths.filter((path) => !path.startsWith('test/soak/'))
   const gone = defects.filter(

@@ -725,15 +725,15 @@ export interface paths {
         put?: never;
         /**
          * Play a scenario in the sandbox (sandbox)
-         * @description - `guest-books`: New guests book, each with a message. Finds an integration that knows only the bookings that it made itself.
-         *     - `host-confirms`: The host confirms a pending booking. Finds an integration that reads each booking once.
-         *     - `guest-cancels`: A guest cancels, with a reason. Finds an integration that keeps the nights of a cancelled booking blocked.
-         *     - `cancelled-before-seen`: A guest books and cancels before anybody could look. Finds an integration that cannot take the cancellation of a booking that it never saw.
-         *     - `changed-within-a-second`: A booking is made, confirmed and cancelled at once. Finds an integration that waits for a state in between, and leaves the version ahead of the clock for one that goes on by its own.
-         *     - `last-unit`: Of the nights that it names one unit is left, and a guest takes it. Finds an integration that books by what it remembers, or repeats a booking that was refused.
-         *     - `guest-writes`: A guest writes messages. Finds an integration that misses those between two polls, or stores one twice.
-         *     - `conversation-closes`: A conversation is closed: the next message to it is refused. Finds an integration that repeats for ever what cannot be delivered.
-         *     - `history`: Stays that are over, as many of each status. Finds an integration whose first sync reads one page, or drops what is past.
+         * @description - `guest-books`: New guests book, each with a message. Finds an integration that knows only the bookings it made itself.
+         *     - `host-confirms`: The host confirms a pending booking. Finds an integration that reads each booking only once.
+         *     - `guest-cancels`: A guest cancels and gives a reason. Finds an integration that keeps the nights of a cancelled booking blocked.
+         *     - `cancelled-before-seen`: A guest books and cancels before any poll can see the booking. Finds an integration that cannot handle the cancellation of a booking it never saw.
+         *     - `changed-within-a-second`: A booking is created, confirmed and cancelled within a second. Finds an integration that waits for an intermediate status, or that polls from its own clock, which is now behind the version.
+         *     - `last-unit`: A guest takes the last unit of some nights. Finds an integration that books from outdated availability, or repeats a refused booking.
+         *     - `guest-writes`: A guest writes messages. Finds an integration that misses messages sent between two polls, or stores one twice.
+         *     - `conversation-closes`: A conversation is closed, so the next message to it is refused. Finds an integration that retries a refused message forever.
+         *     - `history`: Past stays are created, the same number in each status. Finds an integration whose first sync reads only one page or drops past stays.
          *
          *     Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
@@ -868,18 +868,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the faults that the sandbox plays (sandbox)
+         * List the fault rules of the sandbox (sandbox)
          * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         get: operations["listSandboxFaults"];
         /**
-         * Have the sandbox play faults, in place of others (sandbox)
+         * Replace all fault rules of the sandbox (sandbox)
          * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         put: operations["setSandboxFaults"];
         post?: never;
         /**
-         * Remove the faults of the sandbox (sandbox)
+         * Remove all fault rules of the sandbox (sandbox)
          * @description Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
          */
         delete: operations["clearSandboxFaults"];
@@ -1226,7 +1226,7 @@ export interface components {
         BookingDigest: {
             /** @description Newest version among all bookings of the host, regardless of the query; null if there are none */
             version: string | null;
-            /** @description How many bookings */
+            /** @description Number of bookings */
             count: number;
             /** @description SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed */
             sha256: string;
@@ -1240,7 +1240,7 @@ export interface components {
         BookingDigestPart: {
             /** @description Month or day of `checkin_at` */
             key: string;
-            /** @description How many bookings */
+            /** @description Number of bookings */
             count: number;
             /** @description SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed */
             sha256: string;
@@ -3853,7 +3853,7 @@ export interface operations {
                 wait?: number;
                 /** @description Only messages of this booking */
                 booking_id?: string;
-                /** @description Only messages of this side */
+                /** @description Only messages from this sender */
                 sender?: "guest" | "host";
             };
             header?: {

@@ -25,7 +25,11 @@ async function inspectSchema(db: Db, release: Release): Promise<Finding> {
   const known = latestVersion(release.migrations)
   const range = `version ${version}; releases from version ${oldest} on can serve it, this one is ${known}`
   if (version < known)
-    return { check: 'schema', state: 'warning', detail: `${range}; "db migrate" or a start brings it up` }
+    return {
+      check: 'schema',
+      state: 'warning',
+      detail: `${range}; "db migrate" or a service start upgrades it`,
+    }
   if (oldest < known)
     return { check: 'schema', state: 'warning', detail: `${range}; "db migrate --finish" ends the upgrade` }
   return { check: 'schema', state: 'ok', detail: range }
@@ -39,7 +43,7 @@ async function inspectIndexes(db: Db, { models }: Release): Promise<Finding> {
     ...names('missing').map((name) => `${name} is missing`),
     ...names('changed').map((name) => `${name} differs from its definition`),
   ]
-  const detail = found.length === 0 ? 'as defined' : `${found.join(', ')}; "db migrate" puts that right`
+  const detail = found.length === 0 ? 'as defined' : `${found.join(', ')}; "db migrate" repairs this`
   return { check: 'indexes', state: found.length === 0 ? 'ok' : 'failed', detail }
 }
 
@@ -56,7 +60,7 @@ async function inspectMembers(db: Db): Promise<Finding> {
   const hello = (await admin(db, { isMaster: 1 })) as Hello
   if (hello.msg === 'isdbgrid') return shardFinding((await admin(db, { listShards: 1 })) as Shards)
   if (!hello.setName)
-    return { check: 'replica set', state: 'failed', detail: 'not a replica set: transactions need one' }
+    return { check: 'replica set', state: 'failed', detail: 'not a replica set, which transactions require' }
   return memberFinding((await admin(db, { replSetGetStatus: 1 })) as Members)
 }
 

@@ -36,7 +36,7 @@ export class Metrics implements RequestMetrics {
 
   private readonly hints = new Counter({
     name: 'webhook_tries_total',
-    help: 'Tries to deliver a hint, by result',
+    help: 'Attempts to deliver a hint, by result',
     labelNames: ['result'],
     registers: [this.registry],
   })
@@ -49,7 +49,7 @@ export class Metrics implements RequestMetrics {
     collectDefaultMetrics({ register: this.registry })
     new Gauge({
       name: 'held_requests',
-      help: 'Polls that wait for something to show',
+      help: 'Held polls that wait for a change',
       registers: [this.registry],
       collect() {
         this.set(held())
@@ -139,7 +139,7 @@ function scraper({ db, rateLimiter, clock }: AppContext): () => Promise<Registry
     help: 'Age of the hint that has waited longest to be delivered',
     registers,
   })
-  const off = new Gauge({ name: 'webhook_endpoints_off', help: 'Webhooks that are off', registers })
+  const off = new Gauge({ name: 'webhook_endpoints_off', help: 'Disabled webhooks', registers })
   return async () => {
     const now = clock()
     const [state, latest, lags, hooks, database, throttle] = await Promise.all([

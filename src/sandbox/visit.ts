@@ -95,7 +95,7 @@ class SandboxVisit implements Visit {
     this.at = this.sandboxes.clockWatch.databaseNow()
     if (access.environment === 'steers') {
       if (!this.isObserved) return
-      throw new DomainError('conflict', 'A certification is running: it plays the sandbox by itself')
+      throw new DomainError('conflict', 'A certification is running and controls this sandbox until it ends')
     }
     const fault = await this.takeFault()
     if (!fault) return

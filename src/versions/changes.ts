@@ -83,7 +83,7 @@ export class HostChanges implements Changes {
       } catch (error) {
         if (this.closed) return
         if (this.isLive || failures === 0)
-          this.log.warn({ error: String(error) }, 'The stream of changes broke: looking every few seconds')
+          this.log.warn({ error: String(error) }, 'The change stream broke: polling every few seconds')
         this.isLive = false
         await this.stream?.close().catch(() => {})
         await this.look().catch(() => {})

@@ -7,7 +7,7 @@ import { medianMilliseconds } from './measure.ts'
 import type { BenchServers } from './servers.ts'
 import { atMost, type Row } from './table.ts'
 
-/** What the service spends on itself: checking its own responses, and memory. */
+/** The service's own overhead: checking its responses, and memory. */
 export async function costs(servers: BenchServers): Promise<Row[]> {
   return [
     await idleMemory(servers),
@@ -35,7 +35,7 @@ async function responseValidation({ service }: BenchServers): Promise<Row> {
   return atMost('checking the response', microseconds / request.cpu, 0.1, 'the CPU of a feed page')
 }
 
-/** Requests a second without the log of the key's requests, against those with it. */
+/** Requests a second without and with the log of the key's requests. */
 async function requestLog({ logged, unlogged }: BenchServers, name: string, path: string): Promise<Row> {
   const targets = { logged: logged(path), unlogged: unlogged(path) }
   const loads = await compare(targets, 20)
@@ -58,7 +58,7 @@ async function idleMemory({ service, references }: BenchServers): Promise<Row> {
 const slopeRounds = 5
 const slopeRequests = 100_000
 
-/** The growth of the memory once all caches are full. */
+/** The growth of memory once all caches are full. */
 async function memorySlope({ service }: BenchServers): Promise<Row> {
   const me = service('/v1/me')
   const after: number[] = []

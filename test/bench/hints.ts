@@ -12,7 +12,7 @@ import { median, withDataDir } from './measure.ts'
 import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
-/** One host's endpoints: some are well, some respond 500 to 30 % of hints, some hang. */
+/** One host's endpoints: healthy ones, some that respond 500 to 30 % of hints, and some that hang. */
 const sickBesideWell = ['well', 'well', 'well', 'failing', 'hanging']
 const allWell = Array<string>(5).fill('well')
 const changesPerSecond = Number(process.env.RATE ?? 60)
@@ -21,15 +21,15 @@ const patienceMilliseconds = 120_000
 interface Round {
   kinds: string[]
   changes: number
-  /** A sender is killed and replaced this often; 0 for never. */
+  /** The interval at which a sender is killed and replaced, in seconds; 0 for never. */
   killEverySeconds: number
 }
 
-/** What came to the endpoints, each of which is named by its path. */
+/** The hints that reached the endpoints, each of which is named by its path. */
 function startReceiver() {
-  /** When each version of a booking first came to each endpoint, and how often. */
+  /** When each version of a booking first reached each endpoint, and how often. */
   const came = new Map<string, { at: number; times: number }>()
-  /** The latest version that each endpoint has taken of each booking. */
+  /** The latest version of each booking that each endpoint has accepted. */
   const taken = new Map<string, string>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -74,14 +74,14 @@ function withReceiver<T>(work: (surroundings: Surroundings) => Promise<T>): Prom
   })
 }
 
-/** Two processes that serve and send. */
+/** Two processes that serve requests and send hints. */
 async function startSenders(settings: Record<string, string>) {
   const running: ServiceProcess[] = await Promise.all([1, 2].map(() => startService(settings)))
   const url = () => (running.at(-1) as ServiceProcess).url
   return {
-    /** Of the younger one. */
+    /** The URL of the younger process. */
     url,
-    /** Sends until it is answered. */
+    /** Repeats a request until it gets a response. */
     async post(key: string, path: string, body?: object) {
       const sending = { key, headers: { 'idempotency-key': crypto.randomUUID() }, ...(body ? { body } : {}) }
       for (;;) {
@@ -90,7 +90,7 @@ async function startSenders(settings: Record<string, string>) {
         await Bun.sleep(50)
       }
     },
-    /** Kills and replaces the older one again and again, until the function that it returns is called. */
+    /** Kills and replaces the older process again and again, until the returned function is called. */
     kill(everySeconds: number) {
       let isOver = everySeconds === 0
       const killing = (async () => {
@@ -111,7 +111,7 @@ async function startSenders(settings: Record<string, string>) {
 
 type Senders = Awaited<ReturnType<typeof startSenders>>
 
-/** A host with an endpoint of each kind, and what it books. */
+/** A host with endpoints of each kind, and a stay that it can book. */
 async function makePartner(db: Db, serviceUrl: string, host: number, kinds: string[], receiverUrl: string) {
   const { key, send } = await makeActor({ db, clock: systemClock }, sender(fetch, serviceUrl), {
     rateLimit: 1_000_000_000,
@@ -129,7 +129,7 @@ async function makePartner(db: Db, serviceUrl: string, host: number, kinds: stri
 
 type Partner = Awaited<ReturnType<typeof makePartner>>
 
-/** The last version of a booking: when it was acknowledged, and to which endpoints it is hinted. */
+/** The last version of a booking: when it was acknowledged, and the endpoints to be hinted. */
 interface Final {
   booking: number
   version: string
@@ -137,7 +137,7 @@ interface Final {
   names: string[]
 }
 
-/** Creates bookings and confirms each, all hosts side by side, no faster than the rate. */
+/** Creates and confirms bookings of all hosts concurrently, no faster than the rate. */
 async function write(senders: Senders, partners: Partner[], changes: number): Promise<Final[]> {
   const finals: Final[] = []
   const begin = Date.now()
@@ -155,7 +155,7 @@ async function write(senders: Senders, partners: Partner[], changes: number): Pr
   return finals
 }
 
-/** The endpoints and bookings of which a hint waits. */
+/** The endpoints and bookings with a waiting hint. */
 async function waitingPlaces(db: Db): Promise<Set<string>> {
   const webhooks = await webhookModel(db).find({}, { id: 1, url: 1 }).lean()
   const names = new Map(webhooks.map(({ id, url }) => [id, new URL(url).pathname.slice(1)]))
@@ -165,7 +165,7 @@ async function waitingPlaces(db: Db): Promise<Set<string>> {
   return new Set(deliveries.map(({ webhook_id, booking_id }) => `${names.get(webhook_id)}/${booking_id}`))
 }
 
-/** What became of the hints of one round. */
+/** The results of one round. */
 async function measure({ kinds, changes, killEverySeconds }: Round) {
   return withReceiver(async ({ settings, db, receiver }) => {
     const senders = await startSenders(settings)
@@ -230,7 +230,7 @@ function rowsOf(name: string, { well, missing, sick, lost, doubled, came, lag }:
 const hookedHosts = 8
 const burstMilliseconds = 4000
 
-/** Bookings of hosts with five endpoints each, against those of hosts without any. */
+/** Compares bookings of hosts with five endpoints each and of hosts without any. */
 async function besideEndpoints(): Promise<Row> {
   return withReceiver(async ({ settings, db, receiver }) => {
     const service = await startService(settings)
@@ -256,7 +256,7 @@ async function besideEndpoints(): Promise<Row> {
     ]
     const perSecond = { without: [] as number[], beside: [] as number[] }
     for (let round = 0; round < 4; round += 1) {
-      // What was to be hinted has been, before others are measured.
+      // All hints must be sent before other hosts are measured.
       await Bun.sleep(burstMilliseconds)
       perSecond.without.push((await burst(without, until(burstMilliseconds))).perSecond)
       perSecond.beside.push((await burst(beside, until(burstMilliseconds))).perSecond)
@@ -267,7 +267,7 @@ async function besideEndpoints(): Promise<Row> {
   })
 }
 
-/** Changes to 50 endpoints: all well; some sick beside them; and the senders killed every few seconds. */
+/** Changes to 50 endpoints: all healthy, some failing, and with the senders killed every few seconds. */
 export async function hints(): Promise<Row[]> {
   const changes = Number(process.env.CHANGES ?? 10_000)
   const killEverySeconds = Number(process.env.KILL_EVERY ?? 4)

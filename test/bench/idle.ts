@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const settleMilliseconds = 10_000
 const measuredSeconds = 30
 
-/** What a service costs of which nobody asks anything, what it costs its database, and a command beside it. */
+/** The cost of an idle service for itself and for its database, and of a command beside it. */
 export function idle(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -36,7 +36,7 @@ export function idle(): Promise<Row[]> {
   })
 }
 
-/** Milliseconds of an administrator's command, and of a program that only asks the database whether it is there. */
+/** The milliseconds of an administrator's command, and of a program that only pings the database. */
 function commandTimes(MONGODB_URL: string) {
   const run = (...command: string[]) =>
     Bun.$`${command}`

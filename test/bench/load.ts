@@ -1,23 +1,23 @@
 import { median } from './measure.ts'
 
-/** Something that responds to requests, and the processes whose CPU time it takes. */
+/** A server under load, and the processes whose CPU time it uses. */
 export interface Target {
   url: string
-  /** The next request: a write may need a body or a header of its own. */
+  /** The next request; a write may need its own body or header. */
   init(count: number): RequestInit
   /** The processes of the server itself. */
   pids: number[]
-  /** Database and Redis, which work for this target only while it is measured. */
+  /** Database and Redis, which work only for this target while it is measured. */
   stores: number[]
 }
 
-/** How a target did. */
+/** The measurements of a target. */
 export interface Load {
   perSecond: number
   /** Milliseconds from the request to the last byte of its response. */
   p50: number
   p99: number
-  /** Microseconds of CPU for each request, of the server and of server, database and Redis together. */
+  /** Microseconds of CPU per request, of the server alone and with database and Redis. */
   cpu: number
   cpuOfAll: number
 }
@@ -50,13 +50,13 @@ export async function residentMebibytes(pids: number[]): Promise<number> {
   return kibibytes / 1024
 }
 
-/** Enough to keep one process busy. */
+/** Enough connections to keep one process busy. */
 export const manyConnections = 16
 
 /**
- * Sends requests over some connections while `goesOn` says so.
+ * Sends requests over some connections until `goesOn` returns false.
  *
- * @throws Error for a response other than 2xx: it is not the work that was to be measured
+ * @throws Error for a response other than 2xx, because it would not be the work to be measured
  */
 export async function burst(
   { url, init, pids, stores }: Target,
@@ -86,7 +86,7 @@ export async function burst(
   return { perSecond: sent / seconds, cpu: (own / sent) * 1e6, cpuOfAll: (all / sent) * 1e6, times }
 }
 
-/** A server that has just started has not compiled its code yet. */
+/** The warm-up of a server that has just started and has not compiled its code yet. */
 const warmUpMilliseconds = 3000
 const warm = new Set<string>()
 
@@ -101,7 +101,7 @@ export function until(milliseconds: number): () => boolean {
   return () => performance.now() < end
 }
 
-/** Several one-second bursts at each target, in turns, so that a drifting machine drifts for all of them. */
+/** Runs one-second bursts at the targets in turns, so that a drifting machine affects all of them equally. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   rounds: number,

@@ -20,18 +20,18 @@ const connections = 64
 const milliseconds = 6000
 const warmUpMilliseconds = 8000
 
-/** How many bookings a second several processes create for several hosts, and what each costs. */
+/** The number of bookings a second that several processes create for several hosts, and their cost. */
 interface Outcome {
   perSecond: number
-  /** Transactions for each booking: one, and those that met a write of another process and began again. */
+  /** Transactions per booking, including those restarted after a conflict with another process. */
   attempts: number
   p99: number
-  /** Microseconds of CPU for each booking: of the services, and of the database. */
+  /** Microseconds of CPU per booking, of the services and of the database. */
   service: number
   database: number
 }
 
-/** Keyed bookings by 1 to 8 processes, each a machine of its own, for 1 to 64 hosts over 64 connections. */
+/** Keyed bookings by 1 to 8 processes, which stand for machines, for 1 to 64 hosts over 64 connections. */
 export function machines(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -62,7 +62,7 @@ export function machines(): Promise<Row[]> {
           return { ...actor, stay }
         }),
       )
-      // Each by itself: code that is not compiled yet costs several times as much.
+      // Each process is warmed up alone, because uncompiled code costs several times as much.
       for (const service of fresh) await create(db, [service], creators, pid, warmUpMilliseconds)
       for (const hosts of hostCounts) {
         const of = creators.slice(0, hosts)
@@ -93,16 +93,16 @@ function rowOf(what: string, outcome: Outcome, one: number): Row {
   }
 }
 
-/** How many transactions the server has begun so far. */
+/** The number of transactions that the server has started so far. */
 async function transactions(db: Db): Promise<number> {
   const status = await db.getClient().db('admin').command({ serverStatus: 1 })
   return Number(status.transactions.totalStarted)
 }
 
 /**
- * Creates bookings for a while; a conflict is tried again with the same key, as partners do.
+ * Creates bookings for a while; a conflict is retried with the same key, as partners do.
  *
- * @param isPinned all requests of a host go to the same process, as a proxy can arrange
+ * @param isPinned sends all requests of a host to the same process, as a proxy can be configured to do
  */
 async function create(
   db: Db,

@@ -11,7 +11,7 @@ import { waiting } from './waiting.ts'
 import { help, walks } from './walks.ts'
 import { writes } from './writes.ts'
 
-/** The comparison is what runs unless parts are named. */
+/** The parts that run unless others are named. */
 const comparison = ['reads', 'writes', 'walks', 'help']
 const parts: Record<string, () => Promise<Row[]>> = {
   reads: () => withServers(reads),
@@ -28,7 +28,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
 }
 const resultFile = 'bench.json'
 
-/** Runs the parts named; prints one table and writes it as JSON. */
+/** Runs the named parts, prints one table and writes it as JSON. */
 const named = process.argv.slice(2)
 const rows: Row[] = []
 for (const name of named.length > 0 ? named : comparison) {

@@ -6,7 +6,7 @@ import { atLeast, atMost, type Row } from './table.ts'
 const rounds = 3
 const feedPath = '/v1/integrations/provider_one/bookings'
 
-/** Requests that only read, beside a server that does the least, and beside two frameworks. */
+/** Compares read requests of the service, a minimal server and two frameworks. */
 export async function reads(servers: BenchServers): Promise<Row[]> {
   const { service, references, large } = servers
   const since = (seconds: number) =>
@@ -51,7 +51,7 @@ async function beside(
   return [...lines(work, alone, 1), ...lines(work, many, manyConnections, aim)]
 }
 
-/** A line for each server; that of the service has its result. */
+/** One line per server; the service's line has its result. */
 function lines(work: string, loads: Record<string, Load>, connections: number, aim?: number): Row[] {
   const bare = loads.bare as Load
   return Object.entries(loads).map(([server, load]) => {
@@ -63,7 +63,7 @@ function lines(work: string, loads: Record<string, Load>, connections: number, a
   })
 }
 
-/** A poll of a host with many bookings, and of one with few. */
+/** A poll of a host with many bookings, and of a host with few. */
 async function growth({ service, large, small }: BenchServers): Promise<Row> {
   const poll = ({ key, lastVersion }: BenchServers['large']) => {
     const since = toVersion(new Date(lastVersion.getTime() - 50_000))
@@ -77,20 +77,20 @@ async function growth({ service, large, small }: BenchServers): Promise<Row> {
 }
 
 /**
- * One connection for each worker: more would saturate the machine, and the result would say how two busy
- * processes share its cores with the database.
+ * One connection per worker. More would saturate the machine, and the result would show how two busy processes share
+ * its cores with the database.
  */
 async function workers({ service, pair, large }: BenchServers): Promise<Row> {
   const since = toVersion(new Date(large.lastVersion.getTime() - 50_000))
   const path = `${feedPath}?updated_after=${encodeURIComponent(since)}`
-  // The single worker has served all measurements so far: its code is fully optimized already.
+  // The single worker has served all measurements so far, so its code is already fully optimized.
   await burst(pair(path), (sent) => sent < 20_000)
   const { one, two } = await compare({ one: service(path), two: pair(path) }, rounds, 2)
   const line = { server: 'partner', connections: 2, load: two }
   return atMost('feed page with WORKERS=2', two.cpu / one.cpu, 1.15, 'the CPU with one', line)
 }
 
-/** A reference that sends different bytes would not be one. */
+/** Throws if a reference sends different bytes, because the comparison would be invalid. */
 async function expectSameBytes(one: Target, other: Target): Promise<void> {
   const read = async ({ url, init }: Target) =>
     (await (await fetch(url, init(0))).text()).replace(/"request_id":"[^"]*"/, '')

@@ -14,7 +14,7 @@ import { startRedis } from '../support/redis.ts'
 import { median, medianMilliseconds, timed, withDataDir } from './measure.ts'
 import { atMost, type Row } from './table.ts'
 
-/** What one host has, and the keys that all hosts have together. */
+/** The size of one host, and the number of keys of all hosts. */
 interface Size {
   bookings: number
   listings: number

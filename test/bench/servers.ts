@@ -18,7 +18,7 @@ export interface Creator extends Actor {
   listing_id: number
 }
 
-/** A server beside the service, by the name it has in the table. */
+/** A server beside the service, by its name in the table. */
 export type ReferenceName = 'bare' | 'Fastify, Node' | 'Fastify, Bun' | 'Express, Node' | 'Express, Bun'
 
 /** A request to a server, by default without a body. */
@@ -29,14 +29,14 @@ export interface BenchServers {
   db: Db
   redis: { url: string }
   url: string
-  /** With 100,000 bookings and 1,000 listings, and with 2,000 bookings. */
+  /** A host with 100,000 bookings and 1,000 listings, and one with 2,000 bookings. */
   large: Actor & { lastVersion: Date }
   small: Actor & { lastVersion: Date }
   creators: Creator[]
   /** The service with one process, and with two. */
   service: Ask
   pair: Ask
-  /** The service with the log of a key's requests, and without it. */
+  /** The service with and without the log of a key's requests. */
   logged: Ask
   unlogged: Ask
   references: Record<ReferenceName, Ask>
@@ -112,7 +112,7 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
 
 async function startReferences(environment: Record<string, string>) {
   const folder = new URL('reference/', import.meta.url).pathname
-  // Next to the packages, so that Node finds them; it cannot read TypeScript.
+  // Node must find the packages next to this file, and it cannot read TypeScript.
   const outdir = new URL('../../node_modules/.cache/bench/', import.meta.url).pathname
   const entrypoints = ['fastify', 'express'].map((name) => join(folder, `${name}.ts`))
   await Bun.build({ entrypoints, outdir, target: 'node', packages: 'external', naming: '[name].mjs' })

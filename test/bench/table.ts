@@ -7,19 +7,19 @@ export interface Row {
   server?: string
   connections?: number
   load?: Load
-  /** The figure that counts, with what it is compared with. */
+  /** The ratio to judge, with the values it compares. */
   result?: string
   aim?: string
-  /** Absent without an aim. */
+  /** Absent if there is no aim. */
   holds?: boolean
 }
 
-/** A line whose ratio should not be greater than `limit`. */
+/** A line whose ratio should be at most `limit`. */
 export function atMost(work: string, ratio: number, limit: number, of: string, more: Partial<Row> = {}): Row {
   return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≤ ${limit}`, holds: ratio <= limit, ...more }
 }
 
-/** A line whose ratio should not be less than `limit`. */
+/** A line whose ratio should be at least `limit`. */
 export function atLeast(
   work: string,
   ratio: number,
@@ -30,7 +30,7 @@ export function atLeast(
   return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≥ ${limit}`, holds: ratio >= limit, ...more }
 }
 
-/** The lines as a table for people. */
+/** The lines as a readable table. */
 export function draw(rows: Row[]): string {
   const table = new Table({
     head: ['Work', 'Server', 'Conn.', 'Per s', 'p50 ms', 'p99 ms', 'CPU µs', 'of all', 'Result', 'Aim', ''],

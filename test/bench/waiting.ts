@@ -22,7 +22,7 @@ interface Host extends Actor {
   booking_id: number
 }
 
-/** A partner that waits; it knows when it read each version. */
+/** A waiting partner, which records when it read each version. */
 class Client {
   readonly readAt = new Map<string, number>()
   failures = 0
@@ -91,7 +91,7 @@ export function waiting(): Promise<Row[]> {
       all.push({ ...actor, stay, booking_id })
     }
     const pids = waited.map(({ pid }) => pid)
-    // A process that has not served anything yet grows with its first requests, held or not.
+    // A fresh process grows with its first requests, whether or not they are held.
     for (const { url } of waited)
       for (let round = 0; round < 20; round += 1)
         await Promise.all(all.map(({ key }) => sender(fetch, url)('GET', `${provider}/bookings`, { key })))
@@ -118,7 +118,7 @@ export function waiting(): Promise<Row[]> {
           await service.end('SIGTERM')
           waited[index] = await startService({ ...settings, PORT: new URL(service.url).port })
         }
-        // Without a proxy, a client finds out by itself that a process is away.
+        // Without a proxy, a client itself must notice that a process is gone.
       },
       5000,
     )
@@ -142,7 +142,7 @@ export function waiting(): Promise<Row[]> {
   })
 }
 
-/** One key that opens 1,000 requests at a process, and opens each again when it is answered. */
+/** Opens 1,000 requests at a process with one key, and opens each again when it is answered. */
 async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortController> {
   const controller = new AbortController()
   const path = `${url}${provider}/bookings?updated_after=2099-01-01&wait=30`
@@ -160,7 +160,7 @@ async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortContr
   return controller
 }
 
-/** Percent of a core. */
+/** The CPU use in percent of a core. */
 async function cpuShare(pids: number[]): Promise<number> {
   const before = await cpuSeconds(pids)
   await Bun.sleep(quietSeconds * 1000)
@@ -168,9 +168,9 @@ async function cpuShare(pids: number[]): Promise<number> {
 }
 
 /**
- * Changes over routes and commands; how long until each client of the host has read them.
+ * Makes changes through routes and commands; returns the time until each client of the host has read them.
  *
- * @param meanwhile something that goes wrong at the same time
+ * @param meanwhile a disturbance at the same time
  */
 async function spread(
   when: string,
@@ -199,7 +199,7 @@ async function spread(
     for (const client of clients.slice(hostIndex * clientsPerHost, (hostIndex + 1) * clientsPerHost)) {
       const readAt = client.readAt.get(version)
       if (readAt === undefined) lost += 1
-      // What was read before its writer knew of it took no time.
+      // A version that was read before its writer received the response took no time.
       else delays.push(Math.max(0, readAt - at))
     }
   delays.sort((a, b) => a - b)
@@ -225,7 +225,7 @@ async function book({ send, stay }: Host): Promise<string> {
   return body.data.updated_at.slice(0, 19).replace('T', ' ')
 }
 
-/** By an administrator's command, in a process of its own. */
+/** Confirms by an administrator's command, in a separate process. */
 async function confirm({ booking_id }: Host, settings: Record<string, string>): Promise<string> {
   const { stdout, stderr } = await partnerctl(['bookings', 'confirm', String(booking_id), '--json'], settings)
   if (!stdout) throw new Error(stderr)

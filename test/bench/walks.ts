@@ -12,7 +12,7 @@ interface Page {
   meta: { pagination: { last_page: number; next_cursor: string | null } }
 }
 
-/** The whole feed of a host with 100,000 bookings: by page, by cursor, and by the command. */
+/** The whole feed of a host with 100,000 bookings, by page, by cursor and by the command. */
 export async function walks(servers: BenchServers): Promise<Row[]> {
   const { large, url } = servers
   const read = async (query: string): Promise<Page> => {
@@ -24,14 +24,14 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   const times = { byPage: [] as number[], byCursor: [] as number[], command: [] as number[] }
   for (let round = 0; round < rounds; round += 1) {
     times.byCursor.push(await timed(() => walkByCursor(read)))
-    // Page ends are kept for each query: another query each time makes each walk a first one.
+    // Page ends are kept for each query, so a new query makes each walk a first one.
     times.byPage.push(
       await timed(() => walkByPage((query) => read(`updated_after=200${round}-01-01 00:00:00&${query}`))),
     )
     times.command.push(await timed(() => pollOnce(servers)))
   }
   const { last_page } = (await read('page=1')).meta.pagination
-  // Nobody has read the page before the last one, so where the last one begins is not stored.
+  // The page before the last one was never read, so the start of the last one is not stored.
   const query = 'updated_after=2003-01-01'
   const { jump, first } = await medianMilliseconds(
     { jump: () => read(`page=${last_page}&${query}`), first: () => read(`page=1&${query}`) },
@@ -71,7 +71,7 @@ function pollOnce({ large, url }: BenchServers): Promise<void> {
   })
 }
 
-/** How long the command line takes to say what it can do. */
+/** How long the command line takes to print its help. */
 export async function help(): Promise<Row[]> {
   const { empty, full } = await medianMilliseconds(
     { empty: () => Bun.$`${process.execPath} -e ''`.quiet(), full: () => partnerctl(['--help'], {}) },

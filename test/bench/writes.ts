@@ -7,7 +7,7 @@ import { atLeast, atMost, type Row } from './table.ts'
 const rounds = 4
 const provider = '/v1/integrations/provider_one'
 
-/** Requests that write, beside a server that writes the least with the same durability. */
+/** Compares write requests with a minimal server of the same durability. */
 export async function writes(servers: BenchServers): Promise<Row[]> {
   return [
     ...(await creates(servers)),
@@ -58,7 +58,7 @@ async function creates({ service, references, creators, large }: BenchServers): 
   ]
 }
 
-/** The same keyed booking again and again, against new ones. */
+/** A replayed keyed booking against new ones. */
 async function replays({ service, creators }: BenchServers): Promise<Row> {
   const fresh = booking(creators)
   const [of] = creators as [Creator]
@@ -69,7 +69,7 @@ async function replays({ service, creators }: BenchServers): Promise<Row> {
   return atMost('replay of a keyed booking', replay.p50 / first.p50, 0.25, 'the p50 of the first', line)
 }
 
-/** A booking of each host in turn, each with an `Idempotency-Key` of its own. */
+/** A booking of each host in turn, each with its own `Idempotency-Key`. */
 function booking(of: Creator[], sharedKey?: string) {
   return (count: number): RequestInit => {
     const { key, stay } = of[count % of.length] as Creator
@@ -86,7 +86,7 @@ function booking(of: Creator[], sharedKey?: string) {
 /** The name of one listing, changed again and again. */
 async function rename({ db, service, references, creators }: BenchServers): Promise<Row[]> {
   const [{ key, listing_id }] = creators as [Creator]
-  // The document that the bare server changes is as large as the service's.
+  // The bare server changes a document of the same size as the service's.
   const { _id, ...listing } = (await listingModel(db).collection.findOne({ id: listing_id })) ?? {}
   await db
     .getClient()
@@ -104,7 +104,7 @@ async function rename({ db, service, references, creators }: BenchServers): Prom
   return oneByOne(work, load, (of) => of.p50, 4, 'the p50 of bare')
 }
 
-/** 1,000 nights of the listings of a large host. */
+/** 1,000 nights of a large host's listings. */
 async function availability({ service, references, large }: BenchServers): Promise<Row[]> {
   const { body } = await large.send('GET', '/v1/listings?per_page=50')
   const listings: { id: number; room_types: { id: number }[] }[] = body.data
@@ -149,7 +149,7 @@ async function rates({ service, references, large }: BenchServers): Promise<Row[
   return oneByOne(work, load as Record<'bare' | 'partner', Load>, (of) => of.cpu, 2.5, 'the CPU of bare')
 }
 
-/** Two lines for one connection, the second one with its result. */
+/** Two lines for one connection, the second with its result. */
 function oneByOne(
   work: string,
   { bare, partner }: Record<'bare' | 'partner', Load>,

@@ -6,7 +6,7 @@ import { type ConfigError, readConfig } from '../../src/core/config.ts'
 
 const root = new URL('../..', import.meta.url)
 
-test('the settings table of the README names every setting and no other', async () => {
+test('the settings table of the README names exactly the existing settings', async () => {
   const read = new Set<string>()
   const environment = new Proxy({} as Record<string, string>, {
     get: (_, name: string) => {
@@ -25,7 +25,7 @@ test('the settings table of the README names every setting and no other', async 
   expect(named.sort()).toEqual([...read].sort())
 })
 
-test('readConfig() names every wrong setting and shows none of the values', () => {
+test('readConfig() names every invalid setting and shows none of the values', () => {
   const wrong = {
     PORT: 'x',
     WORKERS: '0',
@@ -44,14 +44,14 @@ test('readConfig() names every wrong setting and shows none of the values', () =
   expect(problems.join()).not.toContain('short')
 })
 
-test('readConfig() reads several other secrets, and refuses a secret that could not stand among them', () => {
+test('readConfig() reads several previous secrets and refuses a secret that could not be listed among them', () => {
   const [one, two] = ['1'.repeat(32), '2'.repeat(32)]
   expect(readConfig({ OTHER_SECRET_KEYS: `${one}, ${two}` }).otherSecretKeys).toEqual([one, two])
   expect(readConfig({}).otherSecretKeys).toEqual([])
   expect(() => readConfig({ SECRET_KEY: `${one},${two}` })).toThrow('SECRET_KEY must not contain a comma')
 })
 
-test('the default data folder is the project’s own, whatever folder a command is started in', async () => {
+test("the default data folder is the project's own, whatever folder a command is started in", async () => {
   const script = `import { readConfig } from '${root.pathname}src/core/config.ts'; console.log(readConfig({}).dataDir)`
   const child = Bun.spawn([process.execPath, '-e', script], { cwd: tmpdir(), stdout: 'pipe' })
   expect((await new Response(child.stdout).text()).trim()).toBe(join(root.pathname, 'data'))

@@ -36,7 +36,7 @@ test.each([
   'redis://:SeCret@a,b/2',
   'redis+sentinel://:SeCret@a',
   'rediss://:SeCret@a?tlsCAFile=/does/not/exist',
-])('a setting of %s is refused in one line that shows nothing of it', (REDIS_URL) => {
+])('a setting of %s is refused in one line that shows nothing of its value', (REDIS_URL) => {
   let problems: string[] = []
   try {
     readConfig({ REDIS_URL })
@@ -47,7 +47,7 @@ test.each([
   expect(problems.join()).not.toContain('SeCret')
 })
 
-test('what is blank is not set, in production too, and a password needs an address', () => {
+test('a blank setting counts as unset, in production as well, and a password requires an address', () => {
   const blank = {
     NODE_ENV: 'production',
     MONGODB_URL: ' ',
@@ -68,7 +68,7 @@ test('what is blank is not set, in production too, and a password needs an addre
   }
 })
 
-test('a service whose sentinels are all away starts without them', async () => {
+test('a service starts even if all of its sentinels are down', async () => {
   const limiter = await new RedisRateLimiter('redis+sentinel://127.0.0.1:1/main', 'away').open()
   expect(await limiter.ready()).toBe(false)
   expect((await limiter.hit('key:1', 1, 1000)).allowed).toBe(true)

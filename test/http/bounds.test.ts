@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024
 let keyId = 9_000_000_000
 const never = new AbortController().signal
 
-test('a body of more than 100,000 values is 422 before they are made, and commas in strings are none', async () => {
+test('a body of more than 100,000 values gets 422 before it is parsed, and commas in strings do not count', async () => {
   const actor = await service.actor()
   const listing = (x: string) =>
     actor.send('POST', '/v1/listings', { body: `{"name":"L","x":${x},"original_id":"values"}` })
@@ -22,7 +22,7 @@ test('a body of more than 100,000 values is 422 before they are made, and commas
   expect((await listing(`[${'0,'.repeat(99_000)}0]`)).status).toBe(200)
 })
 
-test('large bodies of a key take turns, and no more than four of it wait', async () => {
+test('large bodies of one key are read in turn, and at most four of them wait', async () => {
   keyId += 1
   const giveBack = await takeBodyRoom(keyId, 10 * mebibyte, never)
   let begun = 0
@@ -33,7 +33,7 @@ test('large bodies of a key take turns, and no more than four of it wait', async
     }),
   )
   await expect(takeBodyRoom(keyId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
-  // A small one and one of another key wait for nobody.
+  // Small bodies and bodies of other keys do not wait.
   ;(await takeBodyRoom(keyId, 1000, never))()
   ;(await takeBodyRoom(keyId + 1_000_000, 10 * mebibyte, never))()
   expect(begun).toBe(0)
@@ -43,7 +43,7 @@ test('large bodies of a key take turns, and no more than four of it wait', async
   expect(begun).toBe(4)
 })
 
-test('a body whose sender has gone waits no longer', async () => {
+test('a body stops waiting once its sender has gone', async () => {
   keyId += 1
   const giveBack = await takeBodyRoom(keyId, 16 * mebibyte, never)
   const gone = new AbortController()
@@ -54,7 +54,7 @@ test('a body whose sender has gone waits no longer', async () => {
   ;(await takeBodyRoom(keyId, 16 * mebibyte, never))()
 })
 
-test('responses that nobody reads are bounded for each key', () => {
+test('each key has a limit for response bytes that its clients have not read yet', () => {
   keyId += 1
   const [first, second] = [takeUnsent(keyId, 5 * mebibyte), takeUnsent(keyId, 3 * mebibyte)]
   expect(() => takeUnsent(keyId, mebibyte)).toThrow('still being read')
@@ -65,7 +65,7 @@ test('responses that nobody reads are bounded for each key', () => {
   second()
 })
 
-test('a stream that nobody reads ends with an error, and one that is left gives back what it took', async () => {
+test('a stream that nobody reads ends with an error, and a cancelled stream releases its capacity', async () => {
   const piece = new Uint8Array(65_536)
   const ends: unknown[] = []
   const slow = pacedStream(
@@ -92,7 +92,7 @@ test('a stream that nobody reads ends with an error, and one that is left gives 
   expect(ends.at(-1)).toBe('whole')
 })
 
-test('a listing is at most 1 MiB as JSON, after the merge too', async () => {
+test('a listing is limited to 1 MiB as JSON, including after a merge', async () => {
   const actor = await service.actor()
   const answers = (count: number) =>
     Array.from({ length: count }, () => ({ question: 'q', answer: 'ä'.repeat(9900) }))

@@ -76,7 +76,7 @@ test('the route table has exactly the endpoints of the contract', () => {
   ])
 })
 
-/** Decisions §3; a sandbox twin asks for the same permission. */
+/** Decisions §3. A sandbox twin requires the same permission. */
 const needed: [permission: string, routes: RegExp][] = [
   ['users.write', /^POST \/users$/],
   [
@@ -98,26 +98,29 @@ const needed: [permission: string, routes: RegExp][] = [
   ],
 ]
 
-test.each(routes)('$method $path needs the permission of the decisions', ({ method, path, permission }) => {
-  const name = `${method} ${path.replace(/^\/(v1|sandbox)/, '')}`
-  expect([permission]).toEqual(needed.filter(([, of]) => of.test(name)).map(([one]) => one))
-})
+test.each(routes)(
+  '$method $path requires the permission that the decisions specify',
+  ({ method, path, permission }) => {
+    const name = `${method} ${path.replace(/^\/(v1|sandbox)/, '')}`
+    expect([permission]).toEqual(needed.filter(([, of]) => of.test(name)).map(([one]) => one))
+  },
+)
 
-/** A route of the sandbox has the guard and the handler of the live one: its twins are asked again in the soak. */
+/** Sandbox routes share the guard and handler of their live twins, so only the soak tests them again. */
 const guarded = isSoak ? routes : guardedRoutes(service, '/v1')
 
 describe.each(guarded)('$method $path', (route) => {
   const { method, path } = route
   const target = fill(path)
 
-  test('responds 401 without a key, even when the body is broken JSON', async () => {
+  test('responds 401 without a key, even if the body is malformed JSON', async () => {
     const broken = method === 'GET' ? {} : { body: '{"broken' }
     const response = await service.send(method, target, broken)
     expectError(response, 401, 'auth_error')
     expect(response.body.error.message).toBe('API key is required')
   })
 
-  test('responds 401 to an unknown key, a mistyped one, and two different ones', async () => {
+  test('responds 401 to an unknown key, a mistyped key and two different keys', async () => {
     for (const key of [createApiKey(), `${actor.key.slice(0, -1)}#`, 'x']) {
       const response = await service.send(method, target, { ...anyBody(route), key })
       expectError(response, 401, 'auth_error')
@@ -127,7 +130,7 @@ describe.each(guarded)('$method $path', (route) => {
     expectError(await actor.send(method, target, { ...anyBody(route), headers }), 401, 'auth_error')
   })
 
-  test('responds 401 to an inactive key and to an expired one', async () => {
+  test('responds 401 to an inactive key and to an expired key', async () => {
     const responses = await Promise.all(
       [inactive.key, expired.key].map((key) => service.send(method, target, { ...anyBody(route), key })),
     )
@@ -139,7 +142,7 @@ describe.each(guarded)('$method $path', (route) => {
   })
 
   test('accepts the key as a bearer token, whatever the case of the scheme', async () => {
-    // Some routes have a window of their own, which no rate limit of a key widens.
+    // Some routes have their own rate limit, which a key's higher limit does not raise.
     const caller = await service.actor()
     const headers = { authorization: `bEARER ${caller.key}` }
     const response = await service.send(method, target, { ...anyBody(route), headers })
@@ -148,7 +151,7 @@ describe.each(guarded)('$method $path', (route) => {
     expect([200, 404, 422]).toContain(response.status)
   })
 
-  test('carries the request id and the rate limit headers', async () => {
+  test('sends the request id and the rate limit headers', async () => {
     const response = await actor.send(method, target, {
       ...anyBody(route),
       headers: { 'x-request-id': 'my-id.1_2' },
@@ -180,15 +183,15 @@ const isOpen = ({ permission }: GuardedRoute) => permission === 'any'
 const open = routes.filter(isOpen)
 const restricted = routes.filter((route) => !isOpen(route))
 
-test.each(open)('$method $path needs no permission', async ({ method, path, takesBody }) => {
+test.each(open)('$method $path requires no permission', async ({ method, path, takesBody }) => {
   const broken = method === 'GET' ? {} : { body: '{"broken' }
-  // Nobody has a certification with the id that is filled in.
+  // The id in the path belongs to no certification.
   const found = path.includes('/:id') ? 404 : 200
   expect((await noPermissions.send(method, fill(path), broken)).status).toBe(takesBody ? 422 : found)
 })
 
 test.each(restricted)(
-  '$method $path responds 403 with the missing permission, before it reads the body',
+  '$method $path names the missing permission in a 403 before it reads the body',
   async ({ method, path, permission }) => {
     const broken = method === 'GET' ? {} : { body: '{"broken' }
     const response = await noPermissions.send(method, fill(path), broken)
@@ -203,17 +206,17 @@ const reading = routes.filter(({ takesBody }) => !takesBody)
 const writing = routes.filter(({ takesBody }) => takesBody)
 const mayOmitBody = (path: string) => /\/(confirm|cancel|scenarios\/:name)$/.test(path)
 
-test.each(reading)('$method $path is of a kind that takes no body', ({ method, path }) => {
+test.each(reading)('$method $path takes no body, as its kind suggests', ({ method, path }) => {
   expect(`${method} ${path}`).toMatch(/^(GET|DELETE) |^POST .*\/(secret\/rotate|test|resend)$/)
 })
 
 test.each(writing)(
-  '$method $path responds 422 at "body" to broken JSON and to JSON that is not an object',
+  '$method $path responds 422 at "body" to malformed JSON and to JSON that is not an object',
   async ({ method, path }) => {
-    // Some routes have a window of their own, which no rate limit of a key widens.
+    // Some routes have their own rate limit, which a key's higher limit does not raise.
     const writer = await service.actor()
     const bodies = ['{"broken', '[]', '"text"', 'null', '', '{"a":1}x', '\u0000']
-    // No body is one without fields where none is required.
+    // An empty body counts as an object without fields if the route does not require a body.
     for (const body of bodies.filter((text) => text !== '' || !mayOmitBody(path))) {
       const response = await writer.send(method, fill(path), { body })
       expectError(response, 422, 'validation_error')
@@ -225,7 +228,7 @@ test.each(writing)(
 const withProvider = routes.filter(({ path }) => path.includes(':provider'))
 
 test.each(withProvider)(
-  '$method $path responds 404 unsupported_provider to another provider',
+  '$method $path responds 404 unsupported_provider to an unknown provider',
   async ({ method, path }) => {
     const { send } = await service.actor()
     const response = await send(method, fill(path, { provider: 'provider_two' }), { body: undefined })
@@ -235,10 +238,10 @@ test.each(withProvider)(
 
 const idIn = ({ path }: Pick<GuardedRoute, 'path'>) => /:(?!provider)(\w+)/.exec(path)?.[1]
 
-/** A consumer is put under a name that it need not have had before. */
+/** PUT creates a consumer under any name, so an unknown name is not a 404. */
 const createsByName = ({ method }: GuardedRoute) => method === 'PUT'
 
-/** A scenario is nobody's: an unknown one is 404 as well, see `test/sandbox/scenarios.test.ts`. */
+/** Scenarios belong to no host; `test/sandbox/scenarios.test.ts` covers the 404 of an unknown one. */
 const isScenario = ({ path }: GuardedRoute) => path.endsWith('/scenarios/:name')
 
 const withId = routes.flatMap((route) => {
@@ -247,7 +250,7 @@ const withId = routes.flatMap((route) => {
 })
 
 test.each(withId)(
-  '$method $path responds 404 to malformed ids, and the same to unknown ids and ids of another host',
+  "$method $path responds with the same 404 to malformed ids, unknown ids and another host's ids",
   async ({ parameter, ...route }) => {
     const { method, path } = route
     const valid = /\/messages(\/guest)?$/.test(path)
@@ -265,7 +268,7 @@ test.each(withId)(
   },
 )
 
-test('an unknown route or method is an enveloped 404, with and without a key', async () => {
+test('an unknown route or method gets 404 in the envelope, with and without a key', async () => {
   for (const [method, path] of [
     ['POST', '/'],
     ['GET', '/v1'],
@@ -278,7 +281,7 @@ test('an unknown route or method is an enveloped 404, with and without a key', a
   }
 })
 
-test('an invalid X-Request-Id is replaced, and one that is an API key', async () => {
+test('an invalid X-Request-Id is replaced, as is one that looks like an API key', async () => {
   for (const sent of ['', 'with space', 'x'.repeat(129), 'a/b', createApiKey(), `id-${createApiKey()}`]) {
     const response = await actor.send('GET', '/v1/me', { headers: { 'x-request-id': sent } })
     expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
@@ -293,7 +296,7 @@ test('REQUEST_IDS=off removes the request ids from responses', async () => {
   expect((await silent.send('GET', '/v1/me')).body.error).not.toHaveProperty('request_id')
 })
 
-test('a body over the limit is an enveloped 413, with or without Content-Length', async () => {
+test('a body over the limit gets 413 in the envelope, with or without Content-Length', async () => {
   const body = JSON.stringify({ name: 'x'.repeat(1024 * 1024) })
   expectError(await actor.send('POST', '/v1/listings', { body }), 413, 'validation_error')
   const stream = new ReadableStream({
@@ -312,7 +315,7 @@ test('a body over the limit is an enveloped 413, with or without Content-Length'
   expect(await response.json()).toMatchObject({ error: { errors: [{ path: 'body', code: 'max' }] } })
 })
 
-test('a body that nests too deep or is not UTF-8 is 422', async () => {
+test('a body that nests too deeply or is not UTF-8 gets 422', async () => {
   const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
   expectError(await actor.send('POST', '/v1/users', { body: deep }), 422, 'validation_error')
   const request = new Request('http://localhost/v1/users', {
@@ -323,7 +326,7 @@ test('a body that nests too deep or is not UTF-8 is 422', async () => {
   expect((await service.app.handle(request)).status).toBe(422)
 })
 
-test('/healthz, /readyz, /openapi.json and /docs need no key', async () => {
+test('/healthz, /readyz, /openapi.json and /docs require no key', async () => {
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/docs/changelog']) {
     expect((await service.send('GET', path)).status).toBe(200)
   }
@@ -338,7 +341,7 @@ test.each(['a', 'api', 'api:80', 'host.example.com'])(
   },
 )
 
-test('a query number of any length gets the code of its size', async () => {
+test('a query number of any length gets the code that matches its size', async () => {
   const codes = async (query: string) =>
     (await actor.send('GET', `/v1/listings?${query}`)).body.error.errors[0].code
   expect(await codes('per_page=9999999999999999999')).toBe('max')

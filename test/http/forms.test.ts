@@ -4,7 +4,7 @@ import { type Actor, seedBooking, testApp } from '../support/app.ts'
 const service = await testApp()
 const feed = '/v1/integrations/provider_one'
 
-/** Status, and path and code of each problem. */
+/** The status, then the path and code of each problem. */
 async function problemsOf(actor: Actor, method: string, path: string, body?: object) {
   const response = await actor.send(method, path, body ? { body } : {})
   const problems: { path: string; code: string }[] = response.body.error?.errors ?? []
@@ -22,14 +22,14 @@ test.each([
     'start_date=2027-02-02&end_date=2027-02-01&per_page=9999',
     ['per_page max', 'end_date invalid'],
   ],
-])('GET %s?%s names every problem of form, before it looks for anything', async (path, query, problems) => {
+])('GET %s?%s reports every malformed value before any look-up', async (path, query, problems) => {
   expect(await problemsOf(await service.actor(), 'GET', `${feed}/${path}?${query}`)).toEqual([
     422,
     ...problems,
   ])
 })
 
-test('problems of a path are reported with those of its body', async () => {
+test('path problems are reported together with body problems', async () => {
   const actor = await service.actor()
   const put = (name: string, body: object) =>
     problemsOf(actor, 'PUT', `${feed}/bookings/consumers/${name}`, body)
@@ -42,7 +42,7 @@ test('problems of a path are reported with those of its body', async () => {
   expect(await put('a'.repeat(64), { acknowledged: null })).toEqual([200])
 })
 
-test('problems of an address are reported with those of the events', async () => {
+test('URL problems are reported together with event problems', async () => {
   const actor = await service.actor()
   const body = { url: 'http://127.0.0.1/', events: ['nothing'] }
   expect(await problemsOf(actor, 'POST', '/v1/webhooks', body)).toEqual([
@@ -65,7 +65,7 @@ test('problems of an address are reported with those of the events', async () =>
   expect(status).toBe(404)
 })
 
-test('a held request looks for its consumer anew: moved back it is answered, deleted it is 404', async () => {
+test('a held request responds when its consumer moves back, and with 404 when its consumer is deleted', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const [{ version }] = (await actor.send('GET', `${feed}/bookings`)).body.data.Bookings

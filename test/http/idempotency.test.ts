@@ -40,7 +40,7 @@ test('a retry gets the first response byte for byte, under its own request id, a
   ).toBe(1)
 })
 
-test('an Idempotency-Key reused with another body is 409, even if only an unknown field differs', async () => {
+test('an Idempotency-Key reused with another body gets 409, even if only an unknown field differs', async () => {
   await keyed('k2', '/v1/users', user('k2@example.com'))
   for (const body of [user('other@example.com'), user('k2@example.com', { unknown: 1 })]) {
     const response = await keyed('k2', '/v1/users', body)
@@ -48,13 +48,13 @@ test('an Idempotency-Key reused with another body is 409, even if only an unknow
   }
 })
 
-test('an invalid body is 422 whether or not its Idempotency-Key was used, and does not use it up', async () => {
+test('an invalid body gets 422 whether or not its Idempotency-Key was used, and does not use the key up', async () => {
   expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
   expect((await keyed('k3', '/v1/users', user('k3@example.com'))).status).toBe(201)
   expect((await keyed('k3', '/v1/users', {})).status).toBe(422)
 })
 
-test('wrong dates and lengths are 422 even under a used Idempotency-Key, before any look-up', async () => {
+test('wrong dates and lengths get 422 before any look-up, even under a used Idempotency-Key', async () => {
   const { user_id, listing_id, room_type_id } = seeded
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   expect((await keyed('k3b', '/v1/bookings', stay)).status).toBe(201)
@@ -70,14 +70,14 @@ test('wrong dates and lengths are 422 even under a used Idempotency-Key, before 
   expect([unborn.status, unborn.body.error.errors[0].path]).toEqual([422, 'date_of_birth'])
 })
 
-test('an Idempotency-Key whose request failed can be used again', async () => {
+test('an Idempotency-Key can be used again if its request failed', async () => {
   await keyed('first', '/v1/users', user('k4@example.com'))
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(422)
   await userModel(service.live.db).deleteOne({ host_id: actor.hostId, email: 'k4@example.com' })
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(201)
 })
 
-test('the same Idempotency-Key is independent at each endpoint and for each API key', async () => {
+test('the same Idempotency-Key is independent for each endpoint and each API key', async () => {
   const other = await service.actor()
   const body = { ...user('k5@example.com'), name: 'Listing of the same key' }
   const responses = [
@@ -101,14 +101,14 @@ test('an expired response is not replayed, even before it is deleted', async () 
   ])
   expect((await keyed('k6', '/v1/listings', body)).headers.get('idempotent-replayed')).toBe('true')
   offset = 0
-  // A key may name a person: it is stored as a hash.
+  // A key may contain a person's name, so only its hash is stored.
   const idempotency_key = createHmac('sha256', service.live.claimSecret).update('k6').digest('base64url')
   const count = (stored: object) =>
     storedResponseModel(service.live.db).countDocuments({ key_id: actor.keyId, ...stored })
   expect([await count({ idempotency_key }), await count({ idempotency_key: 'k6' })]).toEqual([1, 0])
 })
 
-test('a booking is replayed even after its listing became inactive', async () => {
+test('a booking is replayed even if its listing has become inactive', async () => {
   const { user_id, listing_id, room_type_id } = seeded
   const body = { user_id, listing_id, room_type_id, checkin_at: '2028-01-01', checkout_at: '2028-02-01' }
   const first = await keyed('k7', '/v1/bookings', body)
@@ -118,7 +118,7 @@ test('a booking is replayed even after its listing became inactive', async () =>
   expect([again.status, again.text]).toEqual([201, first.text])
 })
 
-test('fifty concurrent equal requests over two processes have one effect and one response at each endpoint', async () => {
+test('fifty concurrent equal requests over two processes have one effect and one response for each endpoint', async () => {
   const processes = sharedServices()
   const { user_id, listing_id, room_type_id } = seeded
   const pair = { listing_id, room_type_id }
@@ -149,7 +149,7 @@ test('fifty concurrent equal requests over two processes have one effect and one
   ).toBe(1)
 })
 
-test('an availability push that is repeated under its Idempotency-Key gives back no unit booked since', async () => {
+test('an availability push repeated under its Idempotency-Key does not restore units booked since', async () => {
   const owner = await service.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(owner)
   const night = { start_date: '2033-05-01', end_date: '2033-05-31' }
@@ -164,7 +164,7 @@ test('an availability push that is repeated under its Idempotency-Key gives back
   expect((await book()).body.error.errors[0].code).toBe('unavailable')
 })
 
-test('a rates write that is repeated under its Idempotency-Key is one job', async () => {
+test('a rates write repeated under its Idempotency-Key creates only one job', async () => {
   const { listing_id, room_type_id } = seeded
   const data = [{ listing_id, room_type_id, base_price: 1234 }]
   const [first, second] = [
@@ -174,7 +174,7 @@ test('a rates write that is repeated under its Idempotency-Key is one job', asyn
   expect(second.body.meta.job_id).toBe(first.body.meta.job_id)
 })
 
-test('a message takes no Idempotency-Key, whatever its form: the window alone suppresses duplicates', async () => {
+test('messages ignore every Idempotency-Key, and only the duplicate window suppresses duplicates', async () => {
   const messages = `/v1/bookings/${seeded.booking_id}/messages`
   const send = async (key: string, text: string) => {
     const { status, body, headers } = await keyed(key, messages, { message: { text } })
@@ -189,7 +189,7 @@ test('a message takes no Idempotency-Key, whatever its form: the window alone su
   offset = 0
 })
 
-test('an Idempotency-Key has up to 255 characters, and names itself where it has more or none', async () => {
+test('an Idempotency-Key has up to 255 ASCII characters, and an invalid one is reported by name', async () => {
   const actor = await service.actor()
   const create = (key: string) =>
     actor.send('POST', '/v1/users', {

@@ -3,7 +3,7 @@ import { sender, sharedServices, testApp } from '../support/app.ts'
 
 const service = await testApp()
 
-test('the 61st request of a key within a minute is 429 with Retry-After', async () => {
+test("a key's 61st request within a minute gets 429 with Retry-After", async () => {
   const actor = await service.actor({ rateLimit: null })
   for (let count = 1; count <= 60; count += 1) expect((await actor.send('GET', '/v1/me')).status).toBe(200)
   const refused = await actor.send('GET', '/v1/me')
@@ -23,7 +23,7 @@ test('two processes on one Redis share the rate limit exactly', async () => {
     )
     return [200, 429].map((status) => responses.filter((one) => one === status).length)
   }
-  // A process that waits longer than 50 ms for Redis decides alone: on a busy machine another key has to show it.
+  // A process that waits longer than 50 ms for Redis decides alone. On a busy machine, another key is tried.
   await expect.poll(admitted).toEqual([60, 20])
 })
 

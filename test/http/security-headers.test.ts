@@ -13,7 +13,7 @@ test.each([
   ['GET', '/docs'],
   ['GET', '/docs/assets/page.js'],
 ])(
-  '%s %s forbids frames, sniffing and referrers, and has a content security policy',
+  '%s %s forbids frames, sniffing and referrers, and sends a content security policy',
   async (method, path) => {
     const { headers } = await actor.send(method, path, method === 'POST' ? { body: {} } : {})
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -26,7 +26,7 @@ test.each([
   },
 )
 
-test('the console loads scripts and styles of its own only, and none that stand in the page', async () => {
+test('the console loads only its own scripts and styles, and none of them are inline', async () => {
   const { headers } = await service.send('GET', '/console')
   const policy = headers.get('content-security-policy')?.split('; ')
   expect(policy).toEqual(

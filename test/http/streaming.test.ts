@@ -34,7 +34,7 @@ async function overSocket(pieces: AsyncGenerator<string>): Promise<Response> {
 }
 
 test.each([100_000, 5_000_000])(
-  'streamJson() sends %i characters whole, with the headers of the response',
+  'streamJson() sends %i characters completely, with the headers of the response',
   async (length) => {
     const response = await overSocket(text(length))
     expect([
@@ -46,11 +46,11 @@ test.each([100_000, 5_000_000])(
   },
 )
 
-test('streamJson() responds 500 to a failure before 1 MiB', async () => {
+test('streamJson() responds 500 to a failure within the first 1 MiB', async () => {
   expect((await overSocket(text(5_000_000, 500_000))).status).toBe(500)
 })
 
-test('streamJson() never ends in a valid document after a later failure', async () => {
+test('streamJson() never produces a valid document after a later failure', async () => {
   const body = await (await overSocket(text(5_000_000, 3_000_000))).text()
   expect(() => JSON.parse(body)).toThrow()
 })

@@ -6,8 +6,8 @@ import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
 
 /**
- * How many commands each request sends to the database, counted by the driver's own monitor, so that none creeps in
- * unnoticed. With Redis, as in production: without it the key's record is read for every request.
+ * The number of commands that each request sends to the database, counted by the driver's own monitor, so that no extra
+ * command goes unnoticed. Redis runs as in production, because without it every request reads its key's record.
  */
 const url = await ownDatabase()
 const database = databaseNameOf(url)
@@ -36,7 +36,7 @@ const last = (await actor.send('GET', `${provider}/bookings`)).body.data.Booking
 const bookingId = last.booking_id
 await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text: 'Hello' } } })
 
-/** What the service does in the background is not the request's. */
+/** Collections that the service also uses in the background, whose commands are not counted. */
 const background = new Set([
   ...['outbox', 'keys', 'sandboxes', 'requests', 'request_counts'],
   ...['webhooks', 'webhook_deliveries', 'leases'],
@@ -44,7 +44,7 @@ const background = new Set([
 
 function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {
   if (databaseName === 'admin') return commandName === 'commitTransaction'
-  // Of the streams of changes.
+  // Change streams send these commands.
   if (commandName === 'getMore') return false
   return databaseName === database && !background.has(command[commandName])
 }
@@ -79,7 +79,7 @@ const pending = async () => (await actor.send('POST', '/v1/bookings', booking())
 const toConfirm = [await pending(), await pending(), await pending()]
 const nights = `listing_id=${stay.listing_id}&start_date=2031-01-01&end_date=2031-01-31`
 
-/** Name, number of commands, request. */
+/** The name, the number of commands and the request. */
 const requests: [string, number, () => Promise<{ status: number }>][] = [
   ['GET /v1/me', 0, () => actor.send('GET', '/v1/me')],
   ['POST /v1/bookings', 7, () => actor.send('POST', '/v1/bookings', booking())],
@@ -160,14 +160,14 @@ const requests: [string, number, () => Promise<{ status: number }>][] = [
 ]
 
 test.each(requests)('%s sends %i commands to the database', async (_, amount, send) => {
-  // Once before, so that ids are at hand and nothing is done for the first time.
+  // The first request fetches blocks of ids and fills caches.
   await send()
-  // Now and then a request also takes a new block of ids, or reads its key again after 5 s: the other one does not.
+  // A request sometimes also fetches a block of ids or reloads its key after 5 s, but never twice in a row.
   const [one = [], other = []] = [await commandsOf(send), await commandsOf(send)]
   expect(one.length < other.length ? one : other).toHaveLength(amount)
 })
 
-test('moves of one host that come together share transactions, as its bookings do', async () => {
+test('concurrent moves of one host share transactions, as its concurrent bookings do', async () => {
   const moving: number[] = []
   for (let count = 0; count < 8; count += 1) moving.push(await pending())
   const send = async () => {

@@ -4,7 +4,7 @@ import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
 
 const refusal = () => new DomainError('conflict', 'Too many wait', [], 1)
 
-test('work of one name takes turns, and that of another does not wait for it', async () => {
+test('work with the same key runs in turn, and work with another key does not wait for it', async () => {
   const turns = new KeyedMutex(60_000, refusal)
   const gate = Promise.withResolvers<void>()
   const order: string[] = []
@@ -17,7 +17,7 @@ test('work of one name takes turns, and that of another does not wait for it', a
   expect(order).toEqual(['other', 'first', 'second'])
 })
 
-test('whose turn does not come in time is refused, and does nothing later', async () => {
+test('work is refused if its turn does not come in time, and never runs later', async () => {
   const turns = new KeyedMutex(20, refusal)
   const gate = Promise.withResolvers<void>()
   let isDone = false
@@ -32,7 +32,7 @@ test('whose turn does not come in time is refused, and does nothing later', asyn
   expect(isDone).toBe(false)
 })
 
-test('what work fails with is its own', async () => {
+test('an error in one piece of work does not affect the next', async () => {
   const turns = new KeyedMutex(60_000, refusal)
   const failed = turns.run('a', async () => {
     throw new Error('Its own')

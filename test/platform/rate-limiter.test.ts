@@ -5,7 +5,7 @@ import { startRedis } from '../support/redis.ts'
 
 const limit = 10
 
-test('a rate limit keeps its hits when Redis goes away and when it comes back', async () => {
+test('a rate limit keeps its hits when Redis goes away and when it returns', async () => {
   let redis = await startRedis()
   const service = await testApp({ REDIS_URL: redis.url, LOG_LEVEL: 'silent' })
   const statusIs = async (wanted: string) => {
@@ -35,7 +35,7 @@ test('a rate limit keeps its hits when Redis goes away and when it comes back', 
   await redis.stop()
 })
 
-test('MemoryRateLimiter keeps the limit in every sliding window, for at most 100,000 names', async () => {
+test('MemoryRateLimiter enforces the limit in every sliding window, for up to 100,000 names', async () => {
   let now = 0
   const limiter = new MemoryRateLimiter(() => now)
   const allowed = async () => (await limiter.hit('a', 3, 100)).allowed
@@ -52,7 +52,7 @@ test('MemoryRateLimiter keeps the limit in every sliding window, for at most 100
   expect((await limiter.look('a', 3, 100)).remaining).toBe(2)
   for (let name = 0; name < 100_500; name += 1) await limiter.hit(`address-${name}`, 3, 100)
   expect(limiter.size).toBe(100_000)
-  // The names that were hit last stay.
+  // The names that were hit last are kept.
   expect((await limiter.hit('address-100499', 1, 100)).allowed).toBe(false)
   await limiter.close()
 })

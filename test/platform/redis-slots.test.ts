@@ -18,14 +18,14 @@ afterAll(async () => {
 })
 
 const take = (of: RedisRateLimiter, name: string) => of.slots.take(name, 5, 35_000)
-/** How many of eight are given at once, freed again. */
+/** Takes eight slots together and frees them again; returns how many were granted. */
 async function given(of: RedisRateLimiter, name: string): Promise<number> {
   const slots = await Promise.all(Array.from({ length: 8 }, () => take(of, name)))
   for (const slot of slots) slot?.free()
   return slots.filter(Boolean).length
 }
 
-test('slots of a name are limited over two processes, and free at once when they are freed', async () => {
+test('the slots of a name are limited over two processes, and a freed slot is available immediately', async () => {
   const counts = async () => {
     const name = crypto.randomUUID()
     const held = await Promise.all([limiter, limiter, other, other].map((of) => take(of, name)))
@@ -33,11 +33,11 @@ test('slots of a name are limited over two processes, and free at once when they
     for (const slot of held) slot?.free()
     return [left, await given(other, name)]
   }
-  // A process that waits longer than 50 ms for Redis decides alone: on a busy machine another name has to show it.
+  // A process that waits longer than 50 ms for Redis decides alone. On a busy machine, another name is tried.
   await expect.poll(counts).toEqual([1, 5])
 })
 
-test('a slot taken while Redis stood still is not left behind when it goes on', async () => {
+test('a slot taken while Redis was frozen is freed once Redis resumes', async () => {
   process.kill(redis.pid, 'SIGSTOP')
   const slots = await Promise.all(Array.from({ length: 5 }, () => take(limiter, 'b')))
   process.kill(redis.pid, 'SIGCONT')
@@ -45,7 +45,7 @@ test('a slot taken while Redis stood still is not left behind when it goes on', 
   await expect.poll(() => given(other, 'b')).toBe(5)
 })
 
-test('a slot freed while Redis is away is free soon after its return, and a process never holds more than five', async () => {
+test('a slot freed while Redis is frozen is available soon after its return, and a process never holds more than five', async () => {
   const held = await Promise.all(Array.from({ length: 5 }, () => take(limiter, 'c')))
   process.kill(redis.pid, 'SIGSTOP')
   await expect.poll(() => limiter.ready()).toBe(false)

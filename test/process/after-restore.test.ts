@@ -7,7 +7,7 @@ import { partnerctl } from '../support/processes.ts'
 const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL })
 
-test('after a restore no webhook is sent to, and no secret that a rotation was replacing is valid', async () => {
+test('after a restore no webhook is active, and the secrets that a rotation was replacing are invalid', async () => {
   const actor = await service.actor()
   const made = await actor.send('POST', '/v1/webhooks', {
     body: { url: 'https://example.com/', events: ['booking.changed'] },

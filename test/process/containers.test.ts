@@ -7,7 +7,7 @@ import { testEnvironment } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { startService } from '../support/processes.ts'
 
-/** Containers cannot be run here; what they run can. */
+/** Containers cannot run here, so these tests run what the containers would run. */
 const read = (name: string) => readFile(new URL(`../../${name}`, import.meta.url), 'utf8')
 const compose = Bun.YAML.parse(await read('compose.yaml')) as {
   services: Record<
@@ -23,11 +23,11 @@ const settings = [...(await read('README.md')).matchAll(/`([A-Z_]{4,})`/g)].map(
 
 const graceSeconds = shutdownLimitMilliseconds / 1000
 
-test('the Redis of compose.yaml grants its account just what the service needs, whatever the password', async () => {
+test('the Redis of compose.yaml grants its account exactly what the service needs, whatever the password', async () => {
   const password = `p@ss:w/ord,% "quoted" 'twice' \\ $HOME`
   const port = await freePort()
   const [, , script = ''] = redis?.command ?? []
-  // Compose writes a dollar as two.
+  // Compose writes a dollar sign as two.
   const command = script
     .replaceAll('$$', '$')
     .replace(/redis-server -$/, `exec redis-server - --port ${port} --bind 127.0.0.1`)
@@ -57,7 +57,7 @@ test('the Redis of compose.yaml grants its account just what the service needs, 
   expect(stdout.toString()).not.toContain('p@ss:w')
 })
 
-test('the health check of the image responds to how the service is', async () => {
+test('the health check of the image reports whether the service is ready', async () => {
   const [, json = ''] = /HEALTHCHECK[^[]+CMD (\[.+\])/.exec(await read('Dockerfile')) ?? []
   const running = await startService(testEnvironment({ MONGODB_URL: await ownDatabase() }))
   const [, ...rest] = JSON.parse(json) as string[]
@@ -72,7 +72,7 @@ test('the health check of the image responds to how the service is', async () =>
   expect(await run()).not.toBe(0)
 })
 
-test('the examples name settings that exist, belong together, and leave time to stop', () => {
+test('the examples name existing settings and labels that match, and leave enough time to stop', () => {
   const { template, selector } = deployment.spec
   const [container] = template.spec.containers
   const names = container.env.map(({ name }: { name: string }) => name)

@@ -8,7 +8,7 @@ import { root } from '../support/processes.ts'
 
 const service = await testApp()
 
-/** The rows of the table: collection, owner, …, how long it stays. */
+/** The rows of the table, with the collection first, then its owner, and how long documents stay last. */
 async function rowsOfTable(): Promise<string[][]> {
   const text = await readFile(join(root, 'docs/data-model.md'), 'utf8')
   const rows = text.split('\n').filter((line) => line.startsWith('| `'))
@@ -20,14 +20,14 @@ async function rowsOfTable(): Promise<string[][]> {
   )
 }
 
-test('docs/data-model.md has every collection, and folders that exist', async () => {
+test('docs/data-model.md lists every collection, and the folders it names exist', async () => {
   const rows = await rowsOfTable()
   const collections = models.map((model) => model(service.live.db).collection.name)
   expect(rows.map(([name]) => name).sort()).toEqual(collections.sort())
   expect(rows.filter(([, owner]) => !existsSync(join(root, owner as string)))).toEqual([])
 })
 
-test('what docs/data-model.md says expires by itself has an index for it, and nothing else has', async () => {
+test('exactly the collections that docs/data-model.md describes as expiring have an expiry index', async () => {
   const expiring = models
     .map((model) => model(service.live.db))
     .filter(({ schema }) =>
@@ -41,7 +41,7 @@ test('what docs/data-model.md says expires by itself has an index for it, and no
   expect(timed.map(([name]) => name).sort()).toEqual(expiring.map(({ collection }) => collection.name).sort())
 })
 
-test('docs/operations.md says of every field of every collection whether it is of a guest', async () => {
+test('docs/operations.md states for every field of every collection whether it belongs to a guest', async () => {
   const text = await readFile(join(root, 'docs/operations.md'), 'utf8')
   const page = text.split('## A guest asks for their data')[1]?.split('\n## ')[0] ?? ''
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { shardFinding } from '../../src/process/inspection.ts'
 
-/** As a router responds to `listShards`. There is no router to be had here: its words are MongoDB's documentation. */
+/** A response to `listShards` as MongoDB documents it, because no router is available here. */
 const shard = (id: string, more: object = {}) => ({
   _id: id,
   host: `${id}/a:27018,b:27018`,
@@ -9,7 +9,7 @@ const shard = (id: string, more: object = {}) => ({
   ...more,
 })
 
-test('shardFinding() fails for a shard that is being removed or not added yet, and where there is none', () => {
+test('shardFinding() fails if a shard is being removed or not added yet, or if there is none', () => {
   const [first, second] = [shard('rs1'), shard('rs2')]
   expect(shardFinding({ shards: [first, second] })).toEqual({
     check: 'shards',

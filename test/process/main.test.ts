@@ -60,7 +60,7 @@ test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', async
   expect(await ended).toBe(0)
 })
 
-test('the start and the shutdown leave a line each, with the settings and no secret, and a 401 the address it came from', async () => {
+test("start and shutdown log one line each, with the settings but no secret, and a 401 logs the client's address", async () => {
   const secret = 'S3cret'.repeat(8)
   const MONGODB_URL = inject('mongodbUrl')
     .replace('mongodb://', 'mongodb://')

@@ -15,7 +15,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   await seedBooking(actor)
   // The host's latest version, in seconds since 1970.
   await db.collection('host_clocks').updateOne({}, { $inc: { last: 1000 } })
-  // No worker takes a job of a topic that it does not know.
+  // No worker takes jobs of a topic that it does not know.
   await inTransaction(db, 'test', (session) =>
     enqueueJob(db, session, new Date(clock().getTime() - 500_000), {
       topic: 'later',
@@ -45,7 +45,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   expect(text).not.toContain(actor.key)
 })
 
-test('GET /metrics without the token is 404, as it is when no token is set', async () => {
+test('GET /metrics responds 404 without the token or if no token is set', async () => {
   const service = await testApp({ METRICS_TOKEN })
   const closed = await testApp()
   const tries = [service.send('GET', '/metrics'), closed.send('GET', '/metrics', { headers })]

@@ -13,7 +13,7 @@ const settings = {
   MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
-/** Two processes: what one moves, the other goes by. */
+/** Two processes, of which one moves the clock and the other must follow it. */
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
 const hour = 3600
 const day = 24 * hour
@@ -45,7 +45,7 @@ function datesIn(value: unknown, path = ''): [string, Date][] {
   return Object.entries(value).flatMap(([field, one]) => datesIn(one, path ? `${path}.${field}` : field))
 }
 
-test.concurrent('who was born yesterday by the clock of the sandbox is no child of tomorrow', async ({
+test.concurrent("a date of birth in the future is accepted once the sandbox's clock has passed it", async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -61,7 +61,7 @@ test.concurrent('who was born yesterday by the clock of the sandbox is no child 
   expect(await born(inTenDays)).toBe(201)
 })
 
-test.concurrent('the clock of a sandbox moves forward, up to 400 days, and no other one', async ({
+test.concurrent("a sandbox's clock moves forward by up to 400 days, and no other clock moves with it", async ({
   expect,
 }) => {
   const [actor, neighbour] = await Promise.all([service.actor(), service.actor()])
@@ -98,9 +98,7 @@ test.concurrent('the clock of a sandbox moves forward, up to 400 days, and no ot
   expect((await read(actor)).advanced_seconds).toBe(0)
 })
 
-test.concurrent('twenty advances at once are as far as twenty, and never beyond the bound', async ({
-  expect,
-}) => {
+test.concurrent('twenty concurrent advances add up and never exceed the bound', async ({ expect }) => {
   const actor = await service.actor()
   await actor.send('GET', '/sandbox/clock')
   const moves = await Promise.all(Array.from({ length: 20 }, () => advance(actor, 30 * day)))
@@ -116,7 +114,7 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
     ...actor,
     send: (method, path, sending) => other.send(method, path, { key: actor.key, ...sending }),
   }
-  // A certification clears the sandbox, and goes by the database's clock.
+  // A certification clears the sandbox and follows the database's clock.
   const bodies = Object.entries(await validBodies(actor, '/sandbox')).filter(
     ([route]) => !route.includes('/certifications'),
   )
@@ -158,7 +156,7 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
   expect(late).toEqual([])
 })
 
-test.concurrent('a day later a stored response is forgotten and a message is no duplicate; live data know nothing of it', async ({
+test.concurrent('after an advance of a day a stored response is forgotten and a repeated message is no duplicate, but not in live data', async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -184,7 +182,7 @@ test.concurrent('a day later a stored response is forgotten and a message is no 
   }
 })
 
-test.concurrent('a hint that failed is tried once more by each advance, and after five days its webhook is off', async (context) => {
+test.concurrent('each advance retries a failed hint once, and after five days its webhook is disabled', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
   const actor = await service.actor()
@@ -193,14 +191,14 @@ test.concurrent('a hint that failed is tried once more by each advance, and afte
   const path = `/sandbox/webhooks/${made.body.data.id}`
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   await actor.send('POST', '/sandbox/bookings', { body: stay })
-  /** The number of tries, once the last one has failed and the next one is planned for later. */
+  /** The number of attempts once the last one has failed and the next one is scheduled, otherwise 0. */
   const settled = async () => {
     const [delivery] = (await actor.send('GET', `${path}/deliveries`)).body.data
     const { attempts, response_status, next_attempt_at } = delivery ?? {}
     return response_status === 503 && Date.parse(next_attempt_at) > Date.now() ? (attempts as number) : 0
   }
   await expect.poll(settled).toBeGreaterThan(0)
-  // The second try follows the first after five seconds, which may pass before this test goes on.
+  // The second attempt follows the first after five seconds, which may pass before this test continues.
   await advance(actor, 10 * hour)
   await expect.poll(settled).toBeGreaterThan(1)
   let tries = await settled()
@@ -218,7 +216,7 @@ test.concurrent('a hint that failed is tried once more by each advance, and afte
   expect(received).toHaveLength(tries + 1)
 })
 
-test.concurrent('the webhook of another sandbox, and one of live data, notice no advance', async (context) => {
+test.concurrent('an advance affects no live webhook', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
   const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])

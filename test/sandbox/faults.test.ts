@@ -9,7 +9,7 @@ const settings = {
   MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
-/** Two processes, of which one listens: what comes over a socket is no request that `logged()` knows of. */
+/** Two processes, of which one listens, because `logged()` does not wait for requests over a socket. */
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
 const listening = other.app.listen({ hostname: '127.0.0.1', port: 0 })
 const port = listening.server?.port as number
@@ -22,7 +22,7 @@ const leftOf = async (actor: Actor) =>
 const once = (actor: Actor, method: string, path: string, body?: object) =>
   actor.send(method, path, { asIs: true, ...(body ? { body } : {}) })
 
-/** What a client reads from its socket, and how the connection ends. */
+/** The bytes that a client reads from its socket, and how the connection ends. */
 function captured(request: string): Promise<{ bytes: string; end: string }> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -49,7 +49,7 @@ const stayOf = ({ user_id, listing_id, room_type_id }: Awaited<ReturnType<typeof
   ...{ checkin_at: '2031-01-01', checkout_at: '2031-02-01' },
 })
 
-test.concurrent('faults answer as the contract, a proxy or an ended key would, name themselves, and end', async ({
+test.concurrent('each fault responds as the contract, a proxy or an expired key would, names itself, and ends', async ({
   expect,
 }) => {
   const actor = await service.actor({ rateLimit: 100 })
@@ -86,7 +86,7 @@ test.concurrent('faults answer as the contract, a proxy or an ended key would, n
   expect([late.status, late.body.data.length]).toEqual([200, plain.body.data.length])
   const named = [limited, failed, gateway, refused, late].map(({ headers }) => headers.get('sandbox-fault'))
   expect(named).toEqual(['rate_limited', 'internal_error', 'bad_gateway', 'unauthorized', 'slow'])
-  // What a fault met counts like any other request; the key is as good as before.
+  // A request with a fault counts like any other, and its key works as before.
   const after = await once(actor, 'GET', path)
   expect([after.status, after.headers.has('sandbox-fault')]).toEqual([200, false])
   const remaining = ({ headers }: typeof after) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
@@ -109,7 +109,7 @@ test.concurrent('faults answer as the contract, a proxy or an ended key would, n
   ])
 })
 
-test.concurrent('a lost request does nothing, a lost response everything, and half a response is not taken for whole', async ({
+test.concurrent('a lost request does nothing, a lost response follows the whole effect, and a cut response is recognizably incomplete', async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -161,9 +161,7 @@ test.concurrent('a lost request does nothing, a lost response everything, and ha
   expect(unanswered.reduce((sum: number, one: number) => sum + one, 0)).toBe(1)
 })
 
-test.concurrent('errors are lost and cut like other responses, and so are pages and large lists', async ({
-  expect,
-}) => {
+test.concurrent('errors, pages and large lists are lost and cut like other responses', async ({ expect }) => {
   const actor = await service.actor()
   await actor.send('GET', '/sandbox/me')
   await setRules(actor, { fault: 'lost_response', times: 2 }, { fault: 'cut_response', times: 2 })
@@ -184,7 +182,7 @@ test.concurrent('errors are lost and cut like other responses, and so are pages 
   expect((await get('/sandbox/me')).end).toBe('closed')
 })
 
-test.concurrent('of the rules that match, the first that is not used up counts a request', async ({
+test.concurrent('a request counts against the first matching rule that is not used up', async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -212,7 +210,7 @@ test.concurrent('of the rules that match, the first that is not used up counts a
   expect(await look()).toBe(200)
 })
 
-test.concurrent('seven of two hundred requests at once meet the fault, over two processes', async ({
+test.concurrent('exactly seven of two hundred concurrent requests over two processes meet the fault', async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -228,7 +226,9 @@ test.concurrent('seven of two hundred requests at once meet the fault, over two 
   expect(await leftOf(actor)).toEqual([{ after: 0, times: 0 }])
 })
 
-test.concurrent('what steers the sandbox, live data and other keys meet no fault', async ({ expect }) => {
+test.concurrent('routes that control the sandbox, live data and other keys meet no fault', async ({
+  expect,
+}) => {
   const [actor, neighbour] = await Promise.all([service.actor(), service.actor()])
   await setRules(actor, { fault: 'internal_error', times: 1000 })
   const paths = [
@@ -250,7 +250,7 @@ test.concurrent('what steers the sandbox, live data and other keys meet no fault
   expect((await once(actor, 'GET', '/sandbox/me')).status).toBe(200)
 })
 
-test.concurrent('the rules of a response can be written back', async ({ expect }) => {
+test.concurrent('the rules of a response can be sent back unchanged', async ({ expect }) => {
   const actor = await service.actor()
   const rules = [{ fault: 'slow', times: 2 }, { fault: 'hint_lost' }]
   const { body } = await setRules(actor, ...rules)
@@ -258,9 +258,7 @@ test.concurrent('the rules of a response can be written back', async ({ expect }
   expect([again.status, again.body.data]).toEqual([200, body.data])
 })
 
-test.concurrent('rules that are not valid change nothing, and each says what is wrong with it', async ({
-  expect,
-}) => {
+test.concurrent('invalid rules change nothing, and each problem names its rule', async ({ expect }) => {
   const actor = await service.actor()
   await setRules(actor, { fault: 'slow' })
   for (const [rules, path, code] of [
@@ -305,7 +303,9 @@ test.concurrent('rules that are not valid change nothing, and each says what is 
   expect((await setRules(actor, known)).status).toBe(200)
 })
 
-test.concurrent('twenty requests wait, one more is served at once', async ({ expect }) => {
+test.concurrent('up to twenty slow requests are delayed, and one more is served immediately', async ({
+  expect,
+}) => {
   const actor = await service.actor()
   await setRules(actor, { fault: 'slow', times: 21, delay_milliseconds: 25_000 })
   let waiting = 20
@@ -315,13 +315,13 @@ test.concurrent('twenty requests wait, one more is served at once', async ({ exp
     return status
   })
   expect(await Promise.race(all)).toBe(200)
-  // The others wait until the process is to end.
+  // The other requests wait until the process shuts down.
   expect(waiting).toBe(19)
   service.live.heldRequests.end()
   expect(new Set(await Promise.all(all))).toEqual(new Set([200]))
 })
 
-test.concurrent('hints are lost, doubled, late, forged and old, as their rules say', async (context) => {
+test.concurrent('hints are lost, doubled, late, forged and old, as their rules specify', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const actor = await other.actor()
@@ -361,7 +361,7 @@ test.concurrent('hints are lost, doubled, late, forged and old, as their rules s
   expect(age(old[1])).toBeLessThan(600)
 })
 
-test.concurrent('a sandbox without rules is read no more often than before', async ({ expect }) => {
+test.concurrent('a new sandbox has no rules and serves requests', async ({ expect }) => {
   const actor = await service.actor()
   await actor.send('GET', '/sandbox/me')
   const stored = await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId }).lean().orFail()

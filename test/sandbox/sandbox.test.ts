@@ -18,7 +18,7 @@ const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + 
 const feed = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
 
-test('the sandbox has every route of /v1, and some of its own', () => {
+test('the sandbox has every route of /v1 and some of its own', () => {
   const of = (prefix: Prefix) =>
     guardedRoutes(service, prefix).map(
       ({ method, path, permission }) => `${method} ${path.slice(prefix.length)} ${permission}`,
@@ -37,7 +37,7 @@ test('the sandbox has every route of /v1, and some of its own', () => {
   )
 })
 
-test('a new sandbox holds the ids of the contract and bookings in each status', async () => {
+test("a new sandbox holds the contract's ids and bookings in each status", async () => {
   const actor = await service.actor()
   const listings = await actor.send('GET', '/sandbox/listings?sort=id')
   expect(
@@ -93,7 +93,7 @@ test('bookings created, confirmed and cancelled in the sandbox appear in its fee
   expect((await actor.send('POST', '/sandbox/bookings/999/cancel')).status).toBe(404)
 })
 
-test('a sandbox shows no data of other sandboxes or of /v1, and /v1 none of a sandbox', async () => {
+test('a sandbox shows no data of other sandboxes or of /v1, and /v1 shows none of a sandbox', async () => {
   const [one, two] = [await service.actor(), await service.actor()]
   await one.send('POST', '/sandbox/listings', { body: { name: 'Only mine' } })
   expect((await two.send('GET', '/sandbox/listings?q=only')).body.data).toEqual([])
@@ -152,7 +152,7 @@ test('twenty concurrent first requests get the same sandbox', async () => {
 const scopeOf = async (actor: Actor) =>
   (await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId, state: 'open' }).orFail())._id
 
-/** The collections of the sandbox database with a document that names a scope in any of its possible fields. */
+/** The sandbox database's collections with a document that names the scope in any of its possible fields. */
 async function remainsOf(scope: number): Promise<string[]> {
   const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
   const found = await Promise.all(
@@ -205,7 +205,7 @@ test('an hour after its last write a sandbox is replaced by a new one, and the o
   offset = 0
 })
 
-test('a sandbox lives for an hour after its last write, whatever its age, and a read does not prolong it', async () => {
+test('a sandbox lives for an hour after its last write, whatever its age, and reads do not prolong it', async () => {
   const actor = await service.actor()
   const count = async () =>
     (await actor.send('GET', '/sandbox/listings?q=late')).body.meta.pagination.total as number
@@ -232,7 +232,7 @@ test('a write that commits after its sandbox was cleared leaves nothing behind',
   expect(await remainsOf(scope)).toEqual([])
 })
 
-test('sweepSandboxes() deletes what a process left behind that died while it filled a sandbox', async () => {
+test('sweepSandboxes() deletes the remains of a process that died while it was filling a sandbox', async () => {
   const { db, clock, ids } = service.sandbox
   const scope = await ids('host')
   await sandboxModel(db).create([
@@ -253,7 +253,7 @@ test('DELETE /sandbox without a sandbox does not create one', async () => {
   expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(0)
 })
 
-test('every collection is cleared of a sandbox by an index', async () => {
+test('a sandbox is cleared from every collection through an index', async () => {
   const filters = scopeFilters(service.sandbox.db, models, 1)
   const plans = await Promise.all(
     filters.map(async ({ collection, filter }) => {
@@ -285,7 +285,7 @@ test('rates in the sandbox are applied, and partnerctl sandbox clear clears all 
   expect(await price()).toBe(1150)
 })
 
-test('after DELETE /sandbox the versions of the feed go on after those before, so that a poller stays right', async () => {
+test("after DELETE /sandbox the feed's versions continue upwards, so a poller misses nothing", async () => {
   const actor = await service.actor()
   const feed = '/sandbox/integrations/provider_one/bookings'
   const stay = { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
@@ -298,7 +298,7 @@ test('after DELETE /sandbox the versions of the feed go on after those before, s
   expect(all.data.Bookings.length).toBeGreaterThan(2)
 })
 
-test('however many requests meet an empty sandbox, it is filled once', async () => {
+test('a sandbox is filled once, however many requests find it empty', async () => {
   const actor = await service.actor()
   const before = await readSequences(service.sandbox.db)
   const responses = await Promise.all(
@@ -311,7 +311,7 @@ test('however many requests meet an empty sandbox, it is filled once', async () 
   expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: actor.keyId })).toBe(1)
 })
 
-test('a sandbox is filled sixty times in ten minutes, and what clearing leaves is two numbers', async () => {
+test('a sandbox is filled at most sixty times in ten minutes, and clearing it leaves only two numbers', async () => {
   const actor = await service.actor()
   const fillAndClear = async () => {
     expect((await actor.send('GET', '/sandbox/listings')).status).toBe(200)
@@ -351,7 +351,7 @@ test('a sandbox is filled sixty times in ten minutes, and what clearing leaves i
   expect(await sandboxKeyModel(service.sandbox.db).countDocuments({ _id: actor.keyId })).toBe(0)
 })
 
-test('a write that is refused does not lengthen the life of a sandbox, and one that was replayed neither', async () => {
+test('a refused or replayed write does not prolong the life of a sandbox', async () => {
   const actor = await service.actor()
   await actor.send('GET', '/sandbox/listings')
   const endOf = async () =>
@@ -374,7 +374,7 @@ test('a write that is refused does not lengthen the life of a sandbox, and one t
   expect(await endOf()).toEqual(longer)
 })
 
-test('a full sandbox refuses writes, says how to clear it, and is read as before', async () => {
+test('a full sandbox refuses writes, explains how to clear it, and remains readable', async () => {
   const actor = await service.actor()
   await actor.send('GET', '/sandbox/listings')
   const open = { key_id: actor.keyId, state: 'open' }
@@ -384,7 +384,7 @@ test('a full sandbox refuses writes, says how to clear it, and is read as before
   const full = await user('full@example.com')
   expect([full.status, full.body.error.message]).toEqual([409, expect.stringContaining('DELETE /sandbox')])
   expect((await user('not an address')).status).toBe(422)
-  // The estimate is above what is there: it is counted, and taken back.
+  // The estimate exceeds the actual size, so the service counts and corrects it.
   await sandboxModel(service.sandbox.db).updateOne(open, { bytes: 0, documents: 9999 })
   expect((await user('counted@example.com')).status).toBe(201)
   const { _id, documents } = await sandboxModel(service.sandbox.db).findOne(open).lean().orFail()
@@ -398,7 +398,7 @@ test('a full sandbox refuses writes, says how to clear it, and is read as before
   expect((await user('many@example.com')).status).toBe(201)
 })
 
-test('a process with a wrong clock reads a sandbox as it is, and neither fills, nor clears, nor ages one', async () => {
+test('a process with a wrong clock reads a sandbox as usual, but never fills, clears or expires one', async () => {
   const actor = await service.actor()
   const right = await actor.send('GET', '/sandbox/listings')
   const hours = 3 * 3_600_000

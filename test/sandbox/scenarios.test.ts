@@ -35,7 +35,7 @@ const detailOf = async (actor: Actor, id: number) =>
 const messagesOf = async (actor: Actor, id: number) =>
   (await actor.send('GET', `/sandbox/bookings/${id}/messages`)).body.data.messages
 
-test.concurrent('scenarios are listed with what they find and take', async ({ expect }) => {
+test.concurrent('scenarios are listed with their summaries and parameters', async ({ expect }) => {
   const actor = await service.actor({ permissions: [] })
   const { body } = await actor.send('GET', '/sandbox/scenarios')
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
@@ -50,7 +50,7 @@ test.concurrent('scenarios are listed with what they find and take', async ({ ex
   expect((await actor.send('POST', '/v1/scenarios/guest-books')).status).toBe(404)
 })
 
-test.concurrent('guests book, each with a message, and the feeds and hints tell of them', async (context) => {
+test.concurrent('guests book and send a message each, and feeds and hints show both', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const actor = await service.actor()
@@ -76,7 +76,7 @@ test.concurrent('guests book, each with a message, and the feeds and hints tell 
     .toBe(6)
 })
 
-test.concurrent('a host confirms and a guest cancels the newest booking that fits, or the one that is named', async ({
+test.concurrent('a host confirms and a guest cancels the newest suitable booking, or the one that is named', async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -96,11 +96,13 @@ test.concurrent('a host confirms and a guest cancels the newest booking that fit
   const again = await play(actor, 'guest-cancels', { booking_id: newer })
   expect([again.status, again.body.error.message]).toEqual([
     409,
-    'The scenario cannot be played: the booking is not one that is pending or confirmed',
+    'The scenario cannot be played: the booking is not pending or confirmed',
   ])
 })
 
-test.concurrent('nobody sees a booking pending that is cancelled before it is seen', async ({ expect }) => {
+test.concurrent('a booking that is cancelled before it is seen never appears as pending', async ({
+  expect,
+}) => {
   const actor = await service.actor()
   const seen = new Set<string>()
   let [isOver, polls] = [false, 0]
@@ -137,7 +139,9 @@ test.concurrent('a booking changes three times within a second, and each change 
   expect(seconds(detail.meta.version) - seconds(last)).toBeGreaterThanOrEqual(3)
 })
 
-test.concurrent('of the nights that are named no unit is left, and only of these', async ({ expect }) => {
+test.concurrent('last-unit leaves no unit on the named nights, and takes none on other nights', async ({
+  expect,
+}) => {
   const actor = await service.actor()
   const done = await played(actor, 'last-unit', { listing_id: 2002, checkin_at: '2031-05-01' })
   expect([done.nights.length, done.nights[0], done.nights.at(-1)]).toEqual([30, '2031-05-01', '2031-05-30'])
@@ -163,7 +167,7 @@ test.concurrent('of the nights that are named no unit is left, and only of these
   expect((await book('2031-05-31', '2031-06-20')).status).toBe(201)
 })
 
-test.concurrent('a guest writes, until the conversation closes', async ({ expect }) => {
+test.concurrent('a guest writes until the conversation closes', async ({ expect }) => {
   const actor = await service.actor()
   const { bookings } = await played(actor, 'guest-books')
   const [{ booking_id }] = bookings
@@ -185,12 +189,12 @@ test.concurrent('a guest writes, until the conversation closes', async ({ expect
   const refused = await play(actor, 'guest-writes', { booking_id })
   expect([refused.status, refused.body.error.message]).toEqual([
     409,
-    'The scenario cannot be played: the booking is not one with an open conversation',
+    'The scenario cannot be played: the booking has no open conversation',
   ])
   expect((await played(actor, 'guest-writes')).bookings[0].booking_id).not.toBe(booking_id)
 })
 
-test.concurrent('history is over before today, as much of each status', async ({ expect }) => {
+test.concurrent('history creates past stays, the same number in each status', async ({ expect }) => {
   const actor = await service.actor()
   const { bookings } = await played(actor, 'history', { count: 4, checkin_at: '2040-01-01' })
   const statuses = bookings.map(({ status }: Row) => status)
@@ -203,7 +207,9 @@ test.concurrent('history is over before today, as much of each status', async ({
   for (const { checkout_at } of rows) expect(checkout_at < today).toBe(true)
 })
 
-test.concurrent('what is not valid, or does not fit, plays nothing and says why', async ({ expect }) => {
+test.concurrent('an invalid or impossible scenario plays nothing and states the reason', async ({
+  expect,
+}) => {
   const [actor, neighbour] = await Promise.all([service.actor(), service.actor()])
   const foreign = await seedBooking(neighbour, '/sandbox')
   const before = await feedOf(actor)
@@ -241,14 +247,14 @@ test.concurrent('what is not valid, or does not fit, plays nothing and says why'
   const full = await play(actor, 'guest-books', { listing_id, checkin_at: '2032-01-10', count: 2 })
   expect([full.status, full.body.error.message]).toEqual([
     409,
-    'The scenario cannot be played: from 2032-01-10 on the listing has units for 0 of 2 stays of 30 nights',
+    'The scenario cannot be played: the listing has units for 0 of 2 stays of 30 nights from 2032-01-10',
   ])
   expect(room_type_id).toBe(3003)
   expect(await feedOf(actor)).toHaveLength(before.length + 1)
   expect((await play(actor, 'guest-books', { listing_id: '2002', booking_id: null })).status).toBe(201)
 })
 
-test.concurrent('scenarios of a sandbox take turns, over two processes, and one that is cleared meanwhile fails clean', async ({
+test.concurrent('scenarios of one sandbox take turns over two processes, and one whose sandbox is cleared fails cleanly', async ({
   expect,
 }) => {
   const actor = await service.actor()
@@ -263,7 +269,7 @@ test.concurrent('scenarios of a sandbox take turns, over two processes, and one 
         }),
   )
   const answers = await Promise.all([0, 1, 0, 1].map((index) => through[index]?.()))
-  // Each takes the last unit of the same nights: the others find none.
+  // Each run takes the last unit of the same nights, so the later runs find none.
   expect(answers.map((one) => one?.status).sort()).toEqual([201, 409, 409, 409])
   const scope = await sandboxModel(service.sandbox.db).findOne({ state: 'open', key_id: actor.keyId }).lean()
   const clearing = [play(actor, 'guest-books', { count: 30 }), actor.send('DELETE', '/sandbox')]
@@ -273,7 +279,7 @@ test.concurrent('scenarios of a sandbox take turns, over two processes, and one 
   expect((await play(actor, 'guest-books')).status).toBe(201)
 })
 
-test.concurrent('a scenario for which the sandbox has no room is refused before it begins', async ({
+test.concurrent('a scenario that does not fit in the sandbox is refused before it begins', async ({
   expect,
 }) => {
   const actor = await service.actor()

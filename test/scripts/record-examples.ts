@@ -13,9 +13,9 @@ import { storeCertification } from '../support/certification.ts'
 import { readFixture } from '../support/fixtures.ts'
 
 /**
- * Records the example responses of the documentation by sending the requests to a fresh sandbox:
- * `bin/bun test/scripts/record-examples.ts`. The clock stands still, ids are numbered and the use of keys is not counted,
- * so that a run changes only what the service changed.
+ * Records the example responses of the documentation by sending the requests to a fresh sandbox: `bin/bun
+ * test/scripts/record-examples.ts`. The clock stands still, ids are numbered and key usage is not counted, so a run
+ * changes only the responses that the service changed.
  */
 let uuids = 0
 crypto.randomUUID = () => {
@@ -36,7 +36,7 @@ const { key, record: keyRecord } = await mintKey(live.db, live.clock, {
 })
 
 const hooks = { url: 'https://hooks.example.com/partner', events: ['booking.changed', 'message.created'] }
-/** What cannot be had without a server on the internet. */
+/** Examples that would need a server on the internet. */
 const delivered = {
   id: exampleIds.deliveries,
   status: 'delivered',
@@ -132,7 +132,7 @@ function fillPath(path: string): string {
   })
 }
 
-/** Ids that are different in every run. */
+/** Ids that differ in every run. */
 const realIds: Record<string, string> = {}
 
 interface Preparation {
@@ -141,7 +141,7 @@ interface Preparation {
   settle?(item: { id?: unknown }): void
 }
 
-/** What is different in every run. */
+/** Values that differ in every run. */
 function settleCertification(certification: { id?: unknown }): void {
   const started_at = '2027-01-04T09:30:00.000000Z'
   Object.assign(certification, { id: Number(exampleIds.certifications), started_at })
@@ -149,7 +149,7 @@ function settleCertification(certification: { id?: unknown }): void {
 
 const owner = { keyId: keyRecord.id, hostId: host.id }
 
-/** What a request needs so that its example tells something. */
+/** The data that a request needs for a meaningful example. */
 const preparations: Record<string, Preparation> = {
   'POST /certifications': {
     settle(certification) {
@@ -191,11 +191,11 @@ const preparations: Record<string, Preparation> = {
     query: '?status=4xx',
     async prepare() {
       await ask('POST', '/users', 'a-refused-request', { name: 'Ada Lovelace' })
-      // A response is logged after it was sent.
+      // A response is logged after it is sent.
       await Bun.sleep(50)
       await context.live.journal.flush()
     },
-    // What is different in every run.
+    // These values differ in every run.
     settle(entry) {
       Object.assign(entry, { id: '5d0f3a9c1b7e42d8a6c4e19f70b2d35300', duration_ms: 2.4 })
     },
@@ -212,7 +212,7 @@ function ask(method: string, path: string, requestId: string, body: object | und
   )
 }
 
-/** Moves come last, so that the other examples show the booking as it was. */
+/** Moves come last, so that the other examples show the booking before its moves. */
 const operations = [...Object.keys(requests).filter((name) => !others.includes(name)), ...others]
 
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {

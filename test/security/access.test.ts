@@ -8,7 +8,7 @@ const [owner, thief] = [await service.actor(), await service.actor()]
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)
 
-/** An endpoint with a delivery, which nothing takes. */
+/** An endpoint with a delivery that no receiver accepts. */
 async function seedWebhook({ send }: typeof owner) {
   const body = { url: 'http://127.0.0.1:1/', events: ['booking.changed'] }
   const webhook_id = (await send('POST', '/v1/webhooks', { body })).body.data.id as number
@@ -17,7 +17,7 @@ async function seedWebhook({ send }: typeof owner) {
 }
 const [ownHook, stolenHook] = [await seedWebhook(owner), await seedWebhook(thief)]
 
-/** Everything the database holds of a host, except jobs and what is noted of its requests, which come and go by themselves. */
+/** Everything the database holds of a host except jobs and the request log, which change in the background. */
 async function stateOf(hostId: number): Promise<string> {
   const names = (await db.listCollections())
     .map(({ name }) => name)
@@ -41,7 +41,7 @@ const unit = (ids: { listing_id: number; room_type_id: number }) => ({
 const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
 const range = { available: 0, start_date: '2031-01-01', end_date: '2031-12-31' }
 
-/** Each place where an id can be sent, with a function that makes the request for given ids. */
+/** Every place that takes an id, with a function that makes the request for given ids. */
 const places: [string, (ids: typeof own & typeof ownHook) => [string, string, object?]][] = [
   ['listing in the path of a read', (ids) => ['GET', `/v1/listings/${ids.listing_id}`]],
   [
@@ -147,7 +147,7 @@ const places: [string, (ids: typeof own & typeof ownHook) => [string, string, ob
 ]
 
 test.each(places)(
-  'an id of another host as the %s gets the response of an unknown id and changes nothing',
+  "another host's id as the %s gets the response of an unknown id and changes nothing",
   async (_, request) => {
     const before = await stateOf(owner.hostId)
     const ids = { user_id: nobody, listing_id: nobody, room_type_id: nobody, booking_id: nobody }
@@ -178,7 +178,7 @@ test('lists never show data of another host', async () => {
   }
 })
 
-test('fields that a partner may not set are ignored in bookings and listings', async () => {
+test('bookings and listings ignore fields that a partner may not set', async () => {
   const extra = {
     host_id: owner.hostId,
     id: own.listing_id,
@@ -233,7 +233,7 @@ test('URL and iCal fields of a listing never cause a connection', async () => {
   const created = await thief.send('POST', '/v1/listings', { body })
   expect(created.status).toBe(201)
   await thief.send('GET', `/v1/listings/${created.body.data.id}`)
-  // Nothing of it waits to be done later.
+  // No job is left that could connect later.
   await expect.poll(() => jobModel(service.live.db).exists({ host_id: thief.hostId })).toBeNull()
   listener.stop(true)
   expect(connections).toBe(0)

@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => process.stop())
 
-/** Names with a meaning in JavaScript, MongoDB or this service. */
+/** Names with a special meaning in JavaScript, MongoDB or this service. */
 const names = [
   'toString',
   'constructor',
@@ -48,7 +48,7 @@ const anyValue: Arbitrary<unknown> = fc.oneof(
 // biome-ignore lint/suspicious/noExplicitAny: walks bodies of any shape
 type Tree = any
 
-/** A body with `value` in the place that `turns` lead to, at any depth. */
+/** A copy of a body with `value` at the place that `turns` lead to, at any depth. */
 function replaced(tree: Tree, turns: number[], value: unknown): Tree {
   const [turn, ...rest] = turns
   const keys = typeof tree === 'object' && tree !== null ? Object.keys(tree) : []
@@ -85,7 +85,7 @@ interface Attack {
 }
 
 const anyAttack: Arbitrary<Attack> = fc.record({
-  // Clearing the sandbox too often would leave little in it to attack.
+  // Frequent clearing would leave the sandbox with little to attack.
   route: fc.oneof(
     { weight: 60, arbitrary: fc.constantFrom(...routes.filter(({ method }) => method !== 'DELETE')) },
     { weight: 1, arbitrary: fc.constantFrom(...routes) },

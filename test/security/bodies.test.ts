@@ -9,7 +9,7 @@ const process = await startService(testEnvironment())
 afterAll(() => process.stop())
 
 test.each(['POST /v1/users', 'DELETE /sandbox'])(
-  '%s without a key is 401, whatever the size of its body',
+  '%s without a key gets 401, whatever the size of its body',
   async (target) => {
     const [method = '', path = ''] = target.split(' ')
     const statuses: Record<number, number> = {}
@@ -19,7 +19,7 @@ test.each(['POST /v1/users', 'DELETE /sandbox'])(
   },
 )
 
-test('Content-Length together with chunked encoding is 400', async () => {
+test('Content-Length together with chunked encoding gets 400', async () => {
   const response = await new Promise<string>((resolve) => {
     const socket = connect(Number(new URL(process.url).port), '127.0.0.1')
     let text = ''

@@ -10,7 +10,7 @@ import { validBodies } from '../support/valid-bodies.ts'
 const service = await testApp()
 const routes = guardedRoutes(service)
 const actor = await service.actor()
-/** Queries and paths of the sandbox are attacked in the soak. */
+/** Sandbox queries and paths are attacked only in the soak. */
 const attackedRoutes = service.app.routes.filter(({ path }) => isSoak || path.startsWith('/v1'))
 const bodies = Object.assign(
   {},
@@ -50,9 +50,9 @@ const queryValues: Record<string, string> = {
 
 let narrow = { key: '', uses: 0 }
 
-/** A key that still has requests: routes with a window of their own are attacked with a new one every 50 requests. */
+/** A key that is still within its limits. Routes with their own rate limit get a new key every 50 requests. */
 async function keyFor(path: string, isAnybodys = false): Promise<string> {
-  // Only its own key sees a certification; what is refused before is refused for everybody.
+  // Only its own key sees a certification, but malformed requests are refused for every key.
   const isNarrow =
     /\/consumers|\/key|\/requests/.test(path) || (isAnybodys && path.includes('/certifications'))
   if (!isNarrow) return actor.key
@@ -71,7 +71,7 @@ async function attack(method: string, path: string, body?: string, isAnybodys = 
   return response
 }
 
-test('every route that takes a body accepts the valid one that the attacks start from', async () => {
+test('every route that takes a body accepts the valid body that the attacks start from', async () => {
   const writing = routes.filter(({ takesBody }) => takesBody).map(({ method, path }) => `${method} ${path}`)
   expect(Object.keys(bodies).sort()).toEqual(writing.sort())
   const refused: [string, number][] = []
@@ -79,14 +79,14 @@ test('every route that takes a body accepts the valid one that the attacks start
     const { status } = await attack(name.split(' ')[0] as string, path, JSON.stringify(body()))
     if (status >= 300) refused.push([name, status])
   }
-  // One is running already: another one would clear the sandbox that the attacks are for.
+  // A certification is already running, and another one would clear the sandbox under attack.
   expect(refused).toEqual([['POST /sandbox/certifications', 409]])
 })
 
 test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
-    // A route of the sandbox has the handler of the live one: what could reach the database differently is enough.
+    // Sandbox routes share their live twins' handlers, so only attacks that may reach the database are repeated.
     const isRepeated = name.includes(' /sandbox') && name.replace('/sandbox', '/v1') in bodies
     const values = isSoak && !isRepeated ? Object.values(rawValues) : sharpValues
     for (const place of sampledPaths(body()))
@@ -127,11 +127,11 @@ test('every attack in every path parameter gets an enveloped response, no 5xx an
   }
 })
 
-test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () => {
+test('bodies that are not JSON, are not UTF-8 or nest too deeply get 422', async () => {
   const broken = ['', '{', '"', '[1,2', 'NaN', deep, `{"a":${deep}}`, '{"a":1}{"b":2}']
   for (const [name, { path }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
-    // A move needs no body.
+    // Moves require no body.
     const wrong = /\/(confirm|cancel|scenarios\/[^/]+)$/.test(path) ? broken.filter(Boolean) : broken
     for (const body of wrong) expect((await attack(method, path, body, true)).status).toBe(422)
     const response = await fetch(process.url + path, {
@@ -143,7 +143,7 @@ test('bodies that are not JSON, not UTF-8 or nest too deep are 422', async () =>
   }
 })
 
-test('Idempotency-Keys of any form with an invalid body are 422', async () => {
+test('Idempotency-Keys of any form with an invalid body get 422', async () => {
   const path = '/v1/users'
   const keys: [string, number][] = [
     ['k'.repeat(255), 422],

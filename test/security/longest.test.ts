@@ -19,7 +19,7 @@ const maxOf: Record<string, (maxLength: number) => string> = {
   email: (maxLength) => `${'\u{10330}'.repeat(64)}@${'\u{10330}'.repeat(maxLength - 68)}.aa`,
 }
 
-/** A body with every field, every string as long and every number as large as it may be. */
+/** A body with every field, with the longest strings and the largest numbers allowed. */
 function longest(schema: TSchema, sample: Tree): Tree {
   const variants = (schema.anyOf ?? []) as TSchema[]
   if (schema.readAs === 'id') return sample ?? 7
@@ -40,7 +40,7 @@ function longest(schema: TSchema, sample: Tree): Tree {
 const schemaOf = (name: string) =>
   service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.body as TSchema
 
-/** What a schema cannot say: two listings of a host have different ids, and a count has its own maximum. */
+/** Rules that a schema cannot express: a host's listings have different ids, and a count has its own maximum. */
 const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
   ...body,
   ...(name.startsWith('PATCH') ? { original_id: `${astral.repeat(254)}p` } : {}),
@@ -59,7 +59,7 @@ test.each(Object.keys(bodies))(
 )
 
 test.each(['name', 'original_id', 'parking'])(
-  'POST /v1/listings with 256 characters in %s is 422 max',
+  'POST /v1/listings with 256 characters in %s responds 422 max',
   async (field) => {
     const { status, body } = await actor.send('POST', '/v1/listings', {
       body: { name: 'N', [field]: astral.repeat(256) },
@@ -68,7 +68,7 @@ test.each(['name', 'original_id', 'parking'])(
   },
 )
 
-test('POST /v1/listings tells listings with the longest ids and URLs apart', async () => {
+test('POST /v1/listings distinguishes listings with the longest ids and URLs', async () => {
   const fields = (end: string) => ({
     name: `${astral.repeat(254)}${end}`,
     original_id: `${astral.repeat(254)}${end}`,

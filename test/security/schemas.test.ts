@@ -21,7 +21,7 @@ function hooksOf(name: string) {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any route
 type Body = any
 
-/** What a schema cannot say: ids must be the actor's, dates in order and currencies known. */
+/** Rules that a schema cannot express: ids are the actor's, dates are in order and currencies are known. */
 const meanings: Record<string, (generated: Body, valid: Body) => Body> = {
   'POST /v1/users': (body, valid) => ({
     ...body,
@@ -68,7 +68,7 @@ function ordered(one: string, other: string) {
   return one <= other ? { start_date: one, end_date: other } : { start_date: other, end_date: one }
 }
 
-/** Moves are accepted once, whatever their body: `test/bookings/partner-transitions.test.ts`. */
+/** A second move of a booking fails, whatever its body (`test/stays/bookings/partner-transitions.test.ts`). */
 const repeatable = Object.keys(bodies).filter((name) => !/\/(confirm|cancel)$/.test(name))
 
 test.each(repeatable)(
@@ -82,7 +82,7 @@ test.each(repeatable)(
     const checks = Object.fromEntries(
       Object.entries(schemas).map(([status, one]) => [status, TypeCompiler.Compile(one)]),
     )
-    // Consumers have a window of 60 requests of their own.
+    // Consumers have their own limit of 60 requests.
     const { send } = name.includes('consumers') ? await service.actor() : actor
     await fc.assert(
       fc.asyncProperty(valuesOf(schema), async (generated) => {
@@ -90,7 +90,7 @@ test.each(repeatable)(
         const response = await send(name.split(' ')[0] as string, path, { body: sent })
         if (response.status >= 300)
           throw new Error(`${response.status} ${response.text} to ${JSON.stringify(sent)}`)
-        // A host has five at most.
+        // A host has at most five webhooks.
         if (name === 'POST /v1/webhooks') await send('DELETE', `${path}/${response.body.data.id}`)
         expect([
           ...(checks[response.status]?.Errors(response.body) ?? [

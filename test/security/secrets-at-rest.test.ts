@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/process/open.ts'
 import { sender } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 
-test('no key, provider key, password or secret of a webhook appears in a database file, a document or a log', async () => {
+test('no key, provider key, password or webhook secret appears in a database file, a document or a log', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-secrets-'))
   const service = await startService({ DATA_DIR: dataDir, LOG_LEVEL: 'trace' })
   while (!service.output().includes('is up at')) await Bun.sleep(10)

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { partnerctl } from './processes.ts'
 
-/** What the commands of administrators are told. */
+/** The environment of administrators' commands. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 export const admin = (...args: string[]) => partnerctl([...args, '--json'], administrator())
 export async function adminJson(...args: string[]) {
@@ -12,7 +12,7 @@ export async function adminJson(...args: string[]) {
 
 export const permissionList = 'users.create,bookings.read'
 
-/** A new host with a new key, made by commands. */
+/** Creates a host with a key through commands. */
 export async function mintByCommand(...more: string[]) {
   const email = `${crypto.randomUUID()}@example.com`
   const host = await adminJson('hosts', 'create', '--name', 'Admin test', '--email', email)

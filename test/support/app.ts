@@ -24,15 +24,15 @@ export interface TestResponse {
 
 export interface Sending {
   headers?: Record<string, string>
-  /** Sent as JSON; a string is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   body?: unknown
-  /** Sent instead of the actor's key; null for none. */
+  /** Sent instead of the actor's key; null sends no key. */
   key?: string | null
-  /** The first response is the one that is looked at, also where it asks to come again. */
+  /** Returns the first response, even if it asks for a retry. */
   asIs?: boolean
 }
 
-/** A host with a key, and a way to send requests with it. */
+/** A host with a key, and a function that sends requests with the key. */
 export interface Actor {
   hostId: number
   keyId: number
@@ -46,11 +46,11 @@ export interface TestApp {
   live: AppContext
   sandbox: AppContext
   app: ReturnType<typeof createApp>
-  /** Resolves once every request so far has been noted and its entry in the request log is stored. */
+  /** Resolves once every request so far is counted and its entry in the request log is stored. */
   logged(): Promise<void>
-  /** A request without any key. */
+  /** Sends a request without a key unless one is given. */
   send(method: string, path: string, sending?: Sending): Promise<TestResponse>
-  /** A new host with a new key; its rate limit is out of reach unless one is given. */
+  /** Creates a host with a key; its rate limit is out of reach unless one is given. */
   actor(options?: { permissions?: Permission[]; rateLimit?: number | null }): Promise<Actor>
 }
 
@@ -59,20 +59,20 @@ export function testEnvironment(more: Record<string, string> = {}): Record<strin
   return { ...environmentOf(inject('mongodbUrl'), inject('redisUrl')), ...more }
 }
 
-/** The two processes of this run that every test may ask, and none may end. */
+/** Two processes of this run that every test may send requests to, but none may stop. */
 export function sharedServices(): [{ url: string }, { url: string }] {
   const [one, other] = inject('serviceUrls')
   return [{ url: one }, { url: other }]
 }
 
-/** Opened once for all files that a worker runs: most tests need nothing but a host of their own. */
+/** Opened once for all files that a worker runs, because most tests only need a host of their own. */
 let usual: Promise<TestApp> | undefined
 
 /**
- * The whole service in this process, on the real servers of this run. One with settings or a clock of its own is closed
- * at the end of its test, or of the file.
+ * The whole service in this process, on the real servers of this run. A service with its own settings or clock is
+ * closed at the end of its test, or of the file.
  *
- * @param clock the time that the service goes by
+ * @param clock the service's clock
  * @param wall the clock that is compared with the database's
  */
 export async function testApp(
@@ -91,7 +91,7 @@ export async function testApp(
 
 async function openApp(environment: Record<string, string>, clock?: Clock, wall?: () => number) {
   const config: Config = readConfig(testEnvironment(environment))
-  // The server of this run is never away: one that is too busy to respond in time is waited for.
+  // This run's database server never fails, so the service waits even if the server is too busy to respond in time.
   const server = inject('mongodbUrl').replace(/\/\?.*/, '/')
   const noTimeouts = config.mongodbUrl?.startsWith(server) ?? false
   const context = await compose(config, { clock, wall, noTimeouts })
@@ -113,7 +113,7 @@ async function openApp(environment: Record<string, string>, clock?: Clock, wall?
   return { service, close: () => context.close() }
 }
 
-/** A request is noted after its response was sent. */
+/** A request is counted after its response is sent. */
 function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metrics'>) {
   const counts = { begun: 0, noted: 0 }
   const handle = app.handle
@@ -130,8 +130,8 @@ function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metr
 }
 
 /**
- * Sends requests through a function or over a real socket. What a busy machine could not do in time (409 or 500 with
- * `Retry-After`) is sent again, as a partner would; soaks look at it themselves.
+ * Sends requests through a function or over a real socket. If a busy machine could not serve a request in time (409 or
+ * 500 with `Retry-After`), it is sent again, as a partner would; soaks examine such responses themselves.
  */
 export function sender(handle: (request: Request) => Promise<Response>, base = 'http://localhost') {
   return async (
@@ -185,7 +185,7 @@ export async function makeActor(
   }
 }
 
-/** A user, a full listing and a booking of the actor's host. */
+/** Creates a user, a full listing and a booking for the actor's host. */
 export async function seedBooking(actor: Actor, prefix: '/v1' | '/sandbox' = '/v1') {
   const user = await actor.send('POST', `${prefix}/users`, { body: await readFixture('users/maria') })
   const written = await actor.send('POST', `${prefix}/listings`, {

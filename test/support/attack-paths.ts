@@ -9,7 +9,7 @@ function scalarPaths(value: Tree, path: (string | number)[] = []): (string | num
   )
 }
 
-/** Without list elements after the first: elements of one list are alike. */
+/** The paths without list elements after the first, because a list's elements are alike. */
 export function sampledPaths(body: Tree): (string | number)[][] {
   return scalarPaths(body).filter((path) => path.every((key) => typeof key === 'string' || key === 0))
 }

@@ -1,4 +1,4 @@
-/** JSON that nests too deep. */
+/** JSON that nests too deeply. */
 export const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
 
 /** Raw JSON that replaces every scalar of every body. */
@@ -25,5 +25,5 @@ export const rawValues: Record<string, string> = {
   deep,
 }
 
-/** What could reach the database as something else than a value. */
+/** Attacks that could reach the database as something other than a value. */
 export const sharpValues = [rawValues.operator, rawValues.nul, rawValues.proto] as string[]

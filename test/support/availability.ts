@@ -15,7 +15,8 @@ import { fillPortfolio } from './portfolio.ts'
 const batch = 20_000
 
 /**
- * Writes one-day rows of listings made by `fillPortfolio` straight into the database, in the form a compaction leaves.
+ * Writes one-day rows for listings made by `fillPortfolio` straight into the database, as a compaction would leave
+ * them.
  *
  * @param roomTypes pairs of listing and room type
  */
@@ -61,13 +62,13 @@ export async function fillRows(
   await availabilityCompactedModel(db).collection.insertMany(compacted)
 }
 
-/** The rows that are stored, in force or not. */
+/** The stored rows, whether in force or not. */
 export async function storedRows(db: Db, filter: { host_id: number; room_type_id?: number }) {
   const blocks = await availabilityBlockModel(db).find(filter).sort({ _id: 1 }).lean()
   return blocks.flatMap(({ room_type_id, rows }) => rows.map((row) => ({ ...row, room_type_id })))
 }
 
-/** A host with 200 room types, each with a row for every day of two years. */
+/** Creates a host with 200 room types, each with a row for every day of two years. */
 export async function largeHost(db: Db, owner: Actor, first: number) {
   await fillPortfolio(db, owner.hostId, 200, first)
   const pairs = Array.from({ length: 200 }, (_, at) => {
@@ -77,7 +78,7 @@ export async function largeHost(db: Db, owner: Actor, first: number) {
   return pairs
 }
 
-/** Rows of each room type of a {@link largeHost}. */
+/** The number of rows per room type of a {@link largeHost}. */
 export const largeHostDays = 730
 
 interface Row {
@@ -85,7 +86,7 @@ interface Row {
   end_date: string
   available: number
 }
-/** `data.availabilities`: rows by listing, then room type. */
+/** The value of `data.availabilities`: rows by listing, then room type. */
 export type AvailabilityTree = Record<string, Record<string, Row[]>>
 
 export const rowsOf = (tree: AvailabilityTree) =>

@@ -2,10 +2,10 @@ import axe, { type AxeResults } from 'axe-core'
 import { chromium, type Page } from 'playwright-core'
 import { afterAll } from 'vitest'
 
-/** Where screenshots are saved, if at all. */
+/** The folder for screenshots, if any. */
 const shots = process.env.SCREENSHOTS
 
-/** The window and colour scheme that pages are looked at with. */
+/** The window size and colour scheme of a page. */
 export const appearances = [
   { width: 1280, height: 900, scheme: 'light' },
   { width: 390, height: 844, scheme: 'dark' },
@@ -17,7 +17,7 @@ export const phone: Appearance = appearances[1]
 /**
  * A real browser, closed after the tests of the file.
  *
- * @param origin the only address that pages may ask
+ * @param origin the only origin that pages may request
  */
 export async function openBrowser(origin: string) {
   const args = [
@@ -33,9 +33,9 @@ export async function openBrowser(origin: string) {
   afterAll(() => browser.close())
   return {
     /**
-     * Opens a page and collects everything that goes wrong or leaves its origin, and what it asks for.
+     * Opens a page and records its errors, its requests and those that leave its origin.
      *
-     * @param movesClock `page.clock` can be moved on
+     * @param movesClock whether `page.clock` can be moved
      */
     async open(path: string, { width, height, scheme }: Appearance = desktop, movesClock = false) {
       const viewport = { width, height }
@@ -57,10 +57,10 @@ export async function openBrowser(origin: string) {
   }
 }
 
-/** What axe finds that is serious or critical, by rule. */
+/** The serious and critical violations that axe finds, by rule. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  // Off unless asked for, as a rule of WCAG 2.2.
+  // This rule of WCAG 2.2 is off by default.
   const options = { rules: { 'target-size': { enabled: true } } }
   const { violations } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
   return violations
@@ -72,7 +72,7 @@ export async function saveShot(page: Page, name: string): Promise<void> {
   if (shots) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
 }
 
-/** Opens the documentation, or another page of it, and waits until it is drawn. */
+/** Opens the documentation, or another of its pages, and waits until it is rendered. */
 export const docsOf =
   (browser: Awaited<ReturnType<typeof openBrowser>>) =>
   async (appearance?: Appearance, path = '/docs') => {

@@ -3,7 +3,7 @@ import { type Actor, seedBooking, type TestApp } from './app.ts'
 
 const provider = '/v1/integrations/provider_one'
 
-/** A partner with bookings, a consumer that is behind, and requests that failed. */
+/** Creates a partner with bookings, a consumer that is behind, and failed requests. */
 export async function busyPartner(service: TestApp) {
   const actor = await service.actor({ rateLimit: 60 })
   const own = await seedBooking(actor)
@@ -22,7 +22,7 @@ export async function busyPartner(service: TestApp) {
   return { actor, book, requestId: refused.headers.get('x-request-id') as string }
 }
 
-/** Enters a key and waits until the console shows what it may see. */
+/** Enters a key and waits until the console shows the data that the key may see. */
 export async function enterKey(page: Page, { key }: Pick<Actor, 'key'>): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.keyboard.press('Enter')

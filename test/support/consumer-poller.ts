@@ -23,7 +23,7 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
     book: () => actor.send('POST', '/v1/bookings', { body: stay }),
     poll: (...args: string[]) =>
       partnerctl(['feed', 'poll', '--once', '--output', 'ndjson', ...args], environment),
-    /** Starts a poller that appends what it handles to a file. */
+    /** Starts a poller that appends the changes it handles to a file. */
     async follow(...args: string[]) {
       const output = await open(file, 'a')
       const command = [

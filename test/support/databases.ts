@@ -5,14 +5,15 @@ import { readConfig } from '../../src/core/config.ts'
 import { compose } from '../../src/process/wiring.ts'
 import { environmentOf } from './environment.ts'
 
-/** Those of this worker that nobody uses at the moment. */
+/** Databases of this worker that are not in use. */
 const free: string[] = []
 let created = 0
 
 /**
- * Does it when the test that is running is over, or, outside of one, the file. A hook of the file would be lost in a test.
+ * Runs `work` after the current test, or after the file if no test is running. A hook of the file would be lost in a
+ * test.
  *
- * @throws Error in a test that runs beside others: nobody knows there which of them it is
+ * @throws Error in a concurrent test, because the current test is unknown there
  */
 export function atEnd(work: () => Promise<unknown>): void {
   const test = TestRunner.getCurrentTest()
@@ -22,14 +23,14 @@ export function atEnd(work: () => Promise<unknown>): void {
   else afterAll(done)
 }
 
-/** A database by its name on the server of this run, for tests that are about collections and indexes. */
+/** A database on the server of this run, by name, for tests about collections and indexes. */
 export function mongodbUrlOf(database: string): string {
   return inject('mongodbUrl').replace('/?', `/${database}?`)
 }
 
 /**
- * A database that no other test uses meanwhile, for a file or a test that runs alone in its worker. Afterwards it is
- * emptied and used again: each has hundreds of tables.
+ * A database that no other test uses meanwhile, for a file or a test that runs alone in its worker. It is emptied and
+ * reused afterwards, because each database has hundreds of tables.
  */
 export async function ownDatabase(): Promise<string> {
   const name = free.pop()
@@ -48,8 +49,9 @@ function nameOfNext(): string {
 }
 
 /**
- * Creates the collections of a service, one database after the other in all workers: of two at once, each keeps the page of
- * the catalogue from being split that both write to, and everything waits for half a minute.
+ * Creates the collections of a service, one database after the other over all workers. If two were created
+ * concurrently, each would keep the catalogue page that both write to from being split, and everything would wait for
+ * half a minute.
  */
 export async function createDatabase(name: string): Promise<void> {
   const redis = new Redis(inject('redisUrl'))
@@ -75,7 +77,7 @@ async function empty(name: string): Promise<void> {
     )
   }
   await connection.close()
-  // Ids begin anew, and so do the windows that go by them.
+  // Ids start again, so rate limit windows stored under the reused ids are deleted.
   const redis = new Redis(inject('redisUrl'))
   for await (const keys of redis.scanStream({ match: `${name}:*`, count: 1000 }))
     if (keys.length > 0) await redis.del(keys)

@@ -18,7 +18,7 @@ export async function exportOf(actor: Actor): Promise<CsvRow[]> {
   return rows
 }
 
-/** Bookings as csv with a header line. */
+/** Bookings as CSV with a header line. */
 export function toCsv(rows: Partial<CsvRow>[]): string {
   const columns = ['booking_id', 'status', 'checkin_at', 'checkout_at', 'version'] as const
   const lines = rows.map((row) => columns.map((name) => row[name] ?? '').join(','))

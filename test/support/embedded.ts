@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, type ServiceProcess, startService } from './processes.ts'
 
-/** A data directory of its own for each test, because they run side by side, and what is started on it. */
+/** A data directory for each test, because tests run concurrently, and the services started on it. */
 export async function newPlace(onTestFinished: (end: () => Promise<void>) => void) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
   const running: ServiceProcess[] = []

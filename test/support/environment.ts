@@ -1,4 +1,7 @@
-/** The settings of a service that uses these servers: many clients fail to authenticate from one address. */
+/**
+ * The settings of a service that uses these servers, with a high limit for failed authentications, because many clients
+ * share an address.
+ */
 export function environmentOf(mongodbUrl: string, redisUrl: string): Record<string, string> {
   return {
     MONGODB_URL: mongodbUrl,

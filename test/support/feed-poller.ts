@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Actor } from './app.ts'
 import { partnerctl, root } from './processes.ts'
 
-/** `partnerctl feed poll` of an actor, with a state file in a folder of its own. */
+/** Starts `partnerctl feed poll` for an actor, with a state file in a temporary folder. */
 export async function feedPoller(actor: Actor, baseUrl: string) {
   const home = await mkdtemp(join(tmpdir(), 'partner-poll-'))
   const environment = {

@@ -1,4 +1,4 @@
-/** A request body of `fixtures/`, for example `listings/barcelona-house`. */
+/** A request body from `fixtures/`, such as `listings/barcelona-house`. */
 // biome-ignore lint/suspicious/noExplicitAny: tests change fixtures freely
 export async function readFixture(name: string): Promise<any> {
   return Bun.file(new URL(`../../fixtures/${name}.json`, import.meta.url)).json()

@@ -4,16 +4,16 @@ import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
 let canaries = 0
-/** A text that stands nowhere else. */
+/** A text that occurs nowhere else. */
 export const canary = (what: string) => {
   canaries += 1
   return `Canary${what}${canaries}${crypto.randomUUID().replaceAll('-', '')}`
 }
 
 /**
- * A guest with a canary in everything that is stored of a person, who has written and was answered.
+ * Creates a guest with a canary in every stored personal field, who has written a message and got a reply.
  *
- * @param administer runs a command of administrators on the same database
+ * @param administer runs an administrator's command on the same database
  */
 export async function makeGuest(
   actor: Pick<Actor, 'send'>,
@@ -64,7 +64,7 @@ export async function makeGuest(
   return { made, user_id, booking_id, place, email, created, booked, confirmed, cancelled, path }
 }
 
-/** Where a text stands in any collection of both databases: as it is, and in what is stored of bytes. */
+/** The places in both databases that contain a text, whether as text or within stored bytes. */
 export async function findEverywhere(
   { live, sandbox }: { live: Pick<TestApp['live'], 'db'>; sandbox: Pick<TestApp['sandbox'], 'db'> },
   texts: string[],

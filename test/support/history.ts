@@ -6,14 +6,14 @@ import { messageModel } from '../../src/stays/messages/model.ts'
 import { toVersion } from '../../src/versions/format.ts'
 import { sender } from './app.ts'
 
-/** One item as a poller sees it: its state is a booking's status, or a message's text. */
+/** An item as a poller sees it; its state is a booking's status or a message's text. */
 export interface SeenItem {
   id: number
   state: string
   version: string
 }
 
-/** A question as a partner asks it. */
+/** A query as a partner sends it. */
 export interface Question {
   updated_after?: string
   page?: number
@@ -32,7 +32,7 @@ export interface Feed {
   }>
 }
 
-/** The two feeds, and how their items are seen. */
+/** The two feeds, and a view of their items. */
 const kinds = {
   // biome-ignore lint/suspicious/noExplicitAny: items as they come over HTTP
   bookings: (data: any): SeenItem[] =>
@@ -48,8 +48,8 @@ const kinds = {
 export type FeedKind = keyof typeof kinds
 
 /**
- * A feed over HTTP. A process that was just killed does not respond: the same request goes to the next one picked. What a
- * busy machine could not do in time is asked for again, as its `Retry-After` says.
+ * A feed over HTTP. If a process was just killed, the same request goes to the next one picked. If a busy machine could
+ * not respond in time, the request is repeated after its `Retry-After`.
  */
 export function httpFeed(pickUrl: () => string, key: string, kind: FeedKind = 'bookings'): Feed {
   return {
@@ -74,7 +74,7 @@ export function httpFeed(pickUrl: () => string, key: string, kind: FeedKind = 'b
   }
 }
 
-/** The final states that a feed should have shown, by id, with the version of each. */
+/** The final states that a feed should have shown, by id, with each version. */
 export type Truth = Map<number, { state: string; version: string }>
 
 /** The bookings of a host as the database holds them. */
@@ -94,7 +94,7 @@ export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
   return new Map(messages.map(({ id, text, version }) => [id, { state: text, version: toVersion(version) }]))
 }
 
-/** What a poller knows after its polls, and what it saw go wrong on the way. */
+/** The state that a poller knows after its polls, and the errors it noticed. */
 export class Poller {
   readonly known = new Map<number, SeenItem>()
   readonly complaints: string[] = []
@@ -108,7 +108,10 @@ export class Poller {
     private readonly wait?: number,
   ) {}
 
-  /** Reads every page after the last version processed, as the contract tells a partner to. Returns the total of the first page. */
+  /**
+   * Reads every page after the last processed version, as the contract instructs partners. Returns the first page's
+   * total.
+   */
   async poll(): Promise<number> {
     const wait = this.wait === undefined ? {} : { wait: this.wait }
     const after = { ...wait, ...(this.last === undefined ? {} : { updated_after: this.last }) }
@@ -137,7 +140,7 @@ export class Poller {
     else this.known.set(item.id, item)
   }
 
-  /** What this poller does not know the final state of. */
+  /** The items whose final state this poller does not know. */
   losses(truth: Truth): number[] {
     return [...truth].flatMap(([id, { state, version }]) => {
       const known = this.known.get(id)
@@ -146,7 +149,7 @@ export class Poller {
   }
 }
 
-/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+/** Numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,6 +1,6 @@
 import { sender } from './app.ts'
 
-/** What a killed process or a missing primary may cause; anything else is an error of the request itself. */
+/** Statuses that a killed process or a missing primary may cause; any other failure is an error of the request. */
 const transient = ['no response', 409, 500]
 
 /**
@@ -8,7 +8,7 @@ const transient = ['no response', 409, 500]
  * acknowledged is repeated unchanged until it is.
  */
 export class KeyedLoad {
-  /** The booking id that each key got. */
+  /** The booking id for each key. */
   readonly acknowledged = new Map<string, number>()
   /** How often each other outcome occurred. */
   readonly failures: Record<string, number> = {}
@@ -51,10 +51,10 @@ export class KeyedLoad {
     }
   }
 
-  /** Waits until a write that began after this call is acknowledged; returns the milliseconds until then. */
+  /** Waits until a write that began after this call is acknowledged; returns the elapsed milliseconds. */
   async resumption(limitMilliseconds: number): Promise<number> {
     const start = Date.now()
-    // What is acknowledged within the first moment may have been written before the call.
+    // A write acknowledged within the first moment may have begun before the call.
     while (this.lastSuccess < start + 50) {
       if (Date.now() - start > limitMilliseconds) throw new Error(`No write for ${limitMilliseconds} ms`)
       await Bun.sleep(20)

@@ -2,7 +2,7 @@ import { indexFieldsOf, listingModel } from '../../src/inventory/listings/model.
 import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
-/** Listings of about 20 kB with one room type each, written straight into the database. */
+/** Writes listings of about 20 kB with one room type each straight into the database. */
 export async function fillListings(
   service: TestApp,
   actor: Actor,

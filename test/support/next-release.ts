@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './processes.ts'
 
-/** A release of the future: this one, with some of what its files export replaced. */
+/** A made-up future release: the current one with some exports replaced. */
 export interface NextRelease {
   /** Its `src/main.ts`. */
   main: string
@@ -12,7 +12,7 @@ export interface NextRelease {
   remove(): Promise<void>
 }
 
-/** An export of a file, and the declaration that replaces it; there the export of now is called `earlier`. */
+/** A file's export and the declaration that replaces it, in which the current export is named `earlier`. */
 export interface Replacement {
   file: string
   name: string
@@ -20,7 +20,7 @@ export interface Replacement {
   declaration: string
 }
 
-/** What a release is made of. */
+/** The files and folders of a release. */
 export const parts = [
   'src',
   'cli',
@@ -32,7 +32,7 @@ export const parts = [
   'CHANGELOG.md',
 ]
 
-/** A copy of the project that uses the packages of this one; what is listed is copied. */
+/** A copy of the listed files and folders that uses this project's packages. */
 export async function copyProject(names: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-copy-'))
   for (const name of names) await cp(join(root, name), join(folder, name), { recursive: true })
@@ -41,7 +41,7 @@ export async function copyProject(names: string[]): Promise<string> {
 }
 
 /**
- * Makes a copy of the sources with some exports replaced: only names that other files import are relied on.
+ * Copies the sources with some exports replaced, and relies only on names that other files import.
  *
  * @throws Error when a file does not export a name
  */

@@ -10,10 +10,10 @@ export interface Proxy {
 }
 
 /**
- * Starts an `nginx` that passes requests to these local ports in turn. A port that refused a connection is
- * tried again for the next request: by default nginx would skip it for ten seconds.
+ * Starts an `nginx` that passes requests to these local ports in turn. A port that refused a connection is tried again
+ * for the next request; by default nginx would skip it for ten seconds.
  *
- * @param keepsAlive whether connections to the ports stay open, or each request opens one
+ * @param keepsAlive whether connections to the ports stay open; otherwise each request opens one
  */
 export async function startNginx(ports: number[], keepsAlive: boolean): Promise<Proxy> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))

@@ -2,7 +2,7 @@ import { indexFieldsOf, listingModel, type StoredListing } from '../../src/inven
 import { listingStatuses } from '../../src/inventory/listings/schema.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 
-/** Writes `count` listings of one room type straight into the database, names and statuses well mixed. */
+/** Writes `count` listings of one room type straight into the database, with mixed names and statuses. */
 export async function fillPortfolio(db: Db, hostId: number, count: number, firstId: number): Promise<void> {
   const batch = 2000
   for (let start = 0; start < count; start += batch) {

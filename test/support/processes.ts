@@ -1,17 +1,17 @@
 import { freePort } from '../../src/platform/process.ts'
 
-/** The folder of the project. */
+/** The project folder. */
 export const root = new URL('../..', import.meta.url).pathname
 
-/** A service process of its own. */
+/** A separate service process. */
 export interface ServiceProcess {
   url: string
   pid: number
   /** Everything written so far. */
   output(): string
-  /** Kills it, for tests that are not about how it ends: an orderly end takes a few seconds. */
+  /** Kills the process, for tests that are not about shutdown: a graceful shutdown takes a few seconds. */
   stop(): Promise<void>
-  /** Sends a signal and waits for the end; returns the exit code. */
+  /** Sends a signal and waits for the process to exit; returns its exit code. */
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number>
 }
 
@@ -82,7 +82,7 @@ export interface CommandResult {
 }
 
 /**
- * Runs `partnerctl` to its end.
+ * Runs `partnerctl` until it exits.
  *
  * @param main a program in place of `cli/main.ts`
  */
@@ -107,7 +107,7 @@ export async function partnerctl(
   return { code, stdout, stderr }
 }
 
-/** Runs `src/main.ts` until it ends by itself; returns what it wrote on standard error, line by line. */
+/** Runs `src/main.ts` until it exits; returns the lines it wrote to standard error. */
 export async function runService(environment: Record<string, string>) {
   const child = Bun.spawn([process.execPath, 'src/main.ts'], {
     cwd: root,

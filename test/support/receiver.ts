@@ -1,13 +1,13 @@
 import type { TestContext } from 'vitest'
 
-/** A request to a partner's program. */
+/** A request that a partner's program received. */
 export interface Received {
   headers: Record<string, string>
   body: string
   hint: { type: string; data: { booking_id: number; version: string; message_id?: number } }
 }
 
-/** A partner's program; what it responds to each hint is decided by what came. */
+/** Starts a partner's program, which chooses its response to each hint by the request. */
 export function startReceiver(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   respond: (received: Received, count: number) => Response | Promise<Response> = () => new Response(),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { freePort } from '../../src/platform/process.ts'
 
-/** How long a server must be silent before another one takes its place. */
+/** How long a server must be silent before its replica replaces it, in milliseconds. */
 const failoverMilliseconds = 1000
 const slots = 16_384
 
@@ -14,10 +14,10 @@ interface Node {
   redis: Redis
 }
 
-/** Real `redis-server` processes of which some take over for others. */
+/** Real `redis-server` processes, some of which are replicas that can take over. */
 export interface RedisGroup {
   url: string
-  /** The address of one of them. */
+  /** The address of one of the servers. */
   oneUrl: string
   /** Kills a master with SIGKILL. */
   killMaster(): Promise<void>
@@ -58,7 +58,7 @@ export async function startRedisCluster(): Promise<RedisGroup> {
   }
 }
 
-/** Where the nodes of a cluster talk to each other. */
+/** The ports on which cluster nodes talk to each other. */
 const busOffset = 10_000
 
 async function startClusterNode(folder: string, index: number): Promise<Node> {
@@ -91,7 +91,7 @@ sentinel failover-timeout partner 3000
       return connected(port, ['redis-server', file, '--sentinel'])
     }),
   )
-  // Each must know of the others and of the replica before it can take part in a failover.
+  // Each sentinel must know the others and the replica before it can take part in a failover.
   for (const { redis } of sentinels)
     await until(async () => (await redis.info('sentinel')).includes('slaves=1,sentinels=3'))
   const [{ port: onePort }] = sentinels as [Node]

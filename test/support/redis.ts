@@ -48,7 +48,7 @@ async function waitForResponse(url: string): Promise<void> {
     enableReadyCheck: false,
   })
   redis.on('error', () => {})
-  // A server that asks for a password responds too.
+  // A server that requires a password responds as well.
   await redis.ping().catch((error) => {
     if (!/^NOAUTH/.test(error.message)) throw error
   })

@@ -14,11 +14,11 @@ interface Member {
 /** Real `mongod` processes that elect a primary among themselves. */
 export interface ReplicaSet {
   url: string
-  /** Kills the primary with SIGKILL; returns a function that starts it again and waits until it has caught up. */
+  /** Kills the primary with SIGKILL; returns a function that restarts it and waits until it has caught up. */
   killPrimary(): Promise<() => Promise<void>>
-  /** Stops the primary with SIGSTOP: its connections stay open and silent. Returns a function that resumes it. */
+  /** Freezes the primary with SIGSTOP, so its connections stay open and silent; returns a function that resumes it. */
   freezePrimary(): Promise<() => Promise<void>>
-  /** Stops all others: no majority acknowledges a write any more, and the primary does not know it yet. */
+  /** Freezes all secondaries, so that no majority acknowledges writes and the primary does not know it yet. */
   freezeSecondaries(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }
@@ -86,7 +86,7 @@ function launch(port: number, dbpath: string): Bun.Subprocess {
   return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
 }
 
-/** Repeats a question until it has a result, for four minutes at most. */
+/** Repeats a query until it has a result, for up to four minutes. */
 async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 240_000
   for (;;) {

@@ -14,7 +14,7 @@ export interface GuardedRoute {
 export const prefixes = ['/v1', '/sandbox'] as const
 export type Prefix = (typeof prefixes)[number]
 
-/** Every route that needs a key, or those below a prefix: registering a new one adds it to all shared tests. */
+/** Every route that requires a key, or those below a prefix. A newly registered route joins all shared tests. */
 export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
@@ -35,10 +35,10 @@ export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?
   return takesBody ? { body: {} } : {}
 }
 
-/** Ids of things that one host has in an environment, by the part of a path that they follow. */
+/** One host's ids in an environment, by the path segment they follow. */
 export type OwnIds = Record<string, string | number>
 
-/** Makes one of everything that has an id in a path: a new kind of thing needs an entry here. */
+/** Creates one resource for every kind of id in a path. A new kind of resource needs an entry here. */
 export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> {
   const { booking_id, listing_id, room_type_id } = await seedBooking(actor, prefix)
   const provider = `${prefix}/integrations/provider_one`

@@ -17,15 +17,15 @@ declare module 'vitest' {
   }
 }
 
-/** No checkpoint comes between the creation of collections, which would wait for each other; nobody diagnoses the server. */
+/** Postpones checkpoints, which collide with the creation of collections, and disables unused diagnostic data. */
 const options = ['--syncdelay', '600', '--setParameter', 'diagnosticDataCollectionEnabled=false']
 const startTimeoutMilliseconds = 60_000
 
-/** Nothing waits for a disk in there, and no run outlives the machine. */
+/** A file system in memory: nothing waits for a disk, and no run's data needs to survive a reboot. */
 const inMemory = '/dev/shm'
 const neededBytes = 4 * 2 ** 30
 
-/** The folder for the data of a run: in memory where there is room. */
+/** The data folder of a run, in memory if there is room. */
 async function dataFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(inMemory).catch(() => ({ bavail: 0, bsize: 0 }))
   return mkdtemp(join(bavail * bsize >= neededBytes ? inMemory : tmpdir(), 'partner-test-'))
@@ -40,7 +40,10 @@ async function startMongod(dataDir: string) {
   return { url: urlOf(port), close: () => shutDown(port) }
 }
 
-/** One real `mongod`, one `redis-server` and two processes for the whole run; host and key keep the tests apart. */
+/**
+ * Starts one real `mongod`, one `redis-server` and two processes for the whole run; tests are separated by host and
+ * key.
+ */
 export default async function setup(project: TestProject) {
   const dataDir = await dataFolder()
   const [mongod, redis] = await Promise.all([startMongod(dataDir), startRedis()])

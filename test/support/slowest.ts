@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node'
 
 const shown = 10
 
-/** Prints, last of all, which files took longest, so that whoever adds minutes sees where they went. */
+/** Prints the slowest files at the end of a run, so that new slow tests are noticed. */
 export default class Slowest implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const files = modules

@@ -5,19 +5,19 @@ import { join } from 'node:path'
 /** A disk of a few mebibytes, visible only to the processes started inside it. */
 export interface SmallDisk {
   path: string
-  /** A command prefix: runs the command where the disk is mounted. */
+  /** A command prefix that runs the command where the disk is mounted. */
   inside: string[]
   /** Writes a file until the disk is full. */
   fill(): Promise<void>
   /** Deletes that file. */
   free(): Promise<void>
-  /** Unmounts the disk; what runs on it must have ended. */
+  /** Unmounts the disk; the processes on it must have exited. */
   end(): Promise<void>
 }
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Mounts the disk in its own mount namespace; a user who may not mount gets a user namespace too. */
+/** Mounts the disk in its own mount namespace; a user who may not mount gets a user namespace as well. */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'partner-disk-'))
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']

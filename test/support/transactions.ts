@@ -1,16 +1,16 @@
 import type { CommandStartedEvent, Document } from 'mongodb'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 
-/** A statement of a transaction: what it does to which collection, and the hosts that it names. */
+/** A statement of a transaction, with its command, its collection and the hosts that it names. */
 export interface Statement {
   transaction: string
   /** For example `insert bookings`. */
   text: string
-  /** Host ids, one for each document or filter; undefined for one that names no single host. */
+  /** Host ids, one for each document or filter; undefined if it names no single host. */
   hosts: (number | undefined)[]
 }
 
-/** Where the host stands in what a command sends: in its documents, or in its filters. */
+/** Reads the hosts from a command's documents or filters. */
 const partsOf: Record<string, (command: Document) => Document[]> = {
   insert: ({ documents }) => documents,
   find: ({ filter }) => [filter],
@@ -21,12 +21,12 @@ const partsOf: Record<string, (command: Document) => Document[]> = {
   delete: ({ deletes }) => deletes.map(({ q }: Document) => q),
   findAndModify: ({ query }) => [query],
 }
-/** What continues or ends what was begun names nothing. */
+/** Commands that continue or end earlier work name no host. */
 const endings = new Set(['getMore', 'killCursors', 'commitTransaction', 'abortTransaction'])
 
 /**
- * Collects every statement that is sent within a transaction, as the driver itself reports it; the connection string of
- * the database must say `monitorCommands=true`.
+ * Collects every statement that is sent within a transaction, as the driver reports it; the database's connection
+ * string must contain `monitorCommands=true`.
  */
 export function listenToTransactions(db: Db) {
   const statements: Statement[] = []
@@ -48,7 +48,7 @@ export function listenToTransactions(db: Db) {
   }
 }
 
-/** The clocks are found by the host itself. */
+/** Host clocks have the host id as their `_id`. */
 function hostOf(collection: string, part: Document): number | undefined {
   const host = collection === 'host_clocks' ? part._id : part.host_id
   return typeof host === 'number' ? host : undefined

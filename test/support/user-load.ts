@@ -1,9 +1,9 @@
-/** One in this many clients writes; the others send invalid POSTs, which never touch the database. */
+/** One in this many clients writes; the others send invalid POSTs, which never reach the database. */
 const writesEvery = 4
 /** Leaves the machine some time to start processes during the load. */
 const pauseMilliseconds = 10
 
-/** Clients that each send one POST after the other, and none of them twice. */
+/** Clients that each send one POST after the other, never the same one twice. */
 export class UserLoad {
   /** Users that were acknowledged. */
   created = 0

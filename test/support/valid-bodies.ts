@@ -13,9 +13,9 @@ export async function validBodies(
   const webhook = { url: 'https://hooks.invalid/', events: ['booking.changed', 'message.created'] }
   const { body: made } = await actor.send('POST', `${prefix}/webhooks`, { body: webhook })
   const webhookPath = `${prefix}/webhooks/${made.data.id}`
-  // Nothing is to be sent to it.
+  // Example webhooks must receive nothing.
   await actor.send('PATCH', webhookPath, { body: { enabled: false } })
-  // While it runs, no other one begins, which would clear the sandbox.
+  // While a certification runs, no other one can begin, which would clear the sandbox.
   const running = prefix === '/sandbox' ? await storeCertification(actor.db, actor, 'asked') : null
   let count = 0
   return {

@@ -34,7 +34,7 @@ export const DigestQuery = requestObject(
       ? [{ path: 'day', code: 'invalid', message: '"day" and "month" cannot be used together' } as const]
       : []),
     ...(after !== undefined && day === undefined && isValidAt('after')
-      ? [{ path: 'after', code: 'invalid', message: '"after" is for use with "day"' } as const]
+      ? [{ path: 'after', code: 'invalid', message: '"after" must be sent together with "day"' } as const]
       : []),
   ],
 )
@@ -42,7 +42,7 @@ export type DigestQuery = Static<typeof DigestQuery>
 
 const { booking_id, version, status_word, checkin_at, checkout_at } = bookingFields
 const summary = {
-  count: shown.integer('How many bookings', 'count'),
+  count: shown.integer('Number of bookings', 'count'),
   sha256: shown.text(
     'SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed',
   ),

@@ -59,7 +59,7 @@ export const messageFilters = {
   booking_id: idInQuery('Only messages of this booking', '5002'),
   sender: Type.Optional(
     Type.Union([Type.Literal('guest'), Type.Literal('host')], {
-      description: 'Only messages of this side',
+      description: 'Only messages from this sender',
       example: 'guest',
     }),
   ),

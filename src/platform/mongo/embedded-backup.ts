@@ -134,7 +134,7 @@ export async function requireUnserved(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
   const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))
   if (isServed || users.some((pid) => isAlive(Number(pid))))
-    throw new Error(`A server runs on ${dataDir}: stop the service first`)
+    throw new Error(`A server is running on ${dataDir}: stop the service first`)
 }
 
 function recordPath(folder: string): string {

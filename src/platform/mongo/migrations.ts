@@ -81,7 +81,7 @@ export async function repairIndexes(db: Db, { models }: Release): Promise<void> 
     for (const { key, options } of changed) {
       if (options.unique)
         throw new Error(
-          `The unique index "${options.name}" of "${model.collection.name}" differs from its definition: nothing would be unique while it is rebuilt. Give the new definition a name of its own`,
+          `The unique index "${options.name}" of "${model.collection.name}" differs from its definition: a rebuild would suspend uniqueness, so give the new definition another name`,
         )
       await dropIndex(model.collection, options.name)
       await model.collection.createIndex(key, options)

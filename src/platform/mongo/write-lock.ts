@@ -30,7 +30,7 @@ async function claim(dataDir: string): Promise<void> {
   try {
     await link(draft, holderPath(dataDir))
   } catch {
-    throw new Error('Another backup is being made')
+    throw new Error('Another backup is in progress')
   } finally {
     await rm(draft, { force: true })
   }

@@ -64,7 +64,7 @@ export class SecretBox {
     const keys = this.all.find(({ id }) => id === secret_id)
     if (!keys)
       throw new Error(
-        `A stored value is under another secret (${secret_id}) than those given: give it in OTHER_SECRET_KEYS`,
+        `A stored value is encrypted with another secret (${secret_id}): add that secret to OTHER_SECRET_KEYS`,
       )
     const bytes = Buffer.from(sealed, 'base64')
     const decipher = createDecipheriv('aes-256-gcm', keys.encryption, bytes.subarray(0, nonceBytes))

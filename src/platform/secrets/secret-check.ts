@@ -51,7 +51,7 @@ export async function requireRightSecret(
  */
 export async function requireNoSecret(db: Db): Promise<void> {
   if (await secretCheckModel(db).exists({ _id: 'secret' }))
-    throw new Error('SECRET_KEY is not set, and this database is used with one: set it')
+    throw new Error('SECRET_KEY is not set, but this database was used with one: set it')
 }
 
 /** Makes the current secret the one that {@link requireRightSecret} expects. */
@@ -65,6 +65,6 @@ export async function moveSecretCheck(db: Db, secrets: SecretBox): Promise<void>
 
 function wrongSecret(): Error {
   return new Error(
-    'SECRET_KEY is not the secret that this database is used with: set the right one, or during a rotation OTHER_SECRET_KEYS as well',
+    'SECRET_KEY is not the secret of this database: set the right one, and during a rotation OTHER_SECRET_KEYS as well',
   )
 }

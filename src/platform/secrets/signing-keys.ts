@@ -35,7 +35,7 @@ export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
       .sort({ created_at: -1 })
       .lean()
   const found = (await newest()) ?? (await makeSigningKey(db, secrets, now).then(newest))
-  if (!found) throw new Error('There is no key to sign with')
+  if (!found) throw new Error('There is no signing key')
   return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
 }
 

@@ -21,7 +21,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
     .get('', async (context) => ok(context, await show(context.caller.hostId)), {
       access,
       response: { 200: Envelope(SandboxFaults) },
-      detail: { operationId: 'listSandboxFaults', summary: 'List the faults that the sandbox plays' },
+      detail: { operationId: 'listSandboxFaults', summary: 'List the fault rules of the sandbox' },
     })
     .put(
       '',
@@ -36,7 +36,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
         response: { 200: Envelope(SandboxFaults) },
         detail: {
           operationId: 'setSandboxFaults',
-          summary: 'Have the sandbox play faults, in place of others',
+          summary: 'Replace all fault rules of the sandbox',
         },
       },
     )
@@ -49,7 +49,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
       {
         access,
         response: { 200: Envelope(SandboxFaults) },
-        detail: { operationId: 'clearSandboxFaults', summary: 'Remove the faults of the sandbox' },
+        detail: { operationId: 'clearSandboxFaults', summary: 'Remove all fault rules of the sandbox' },
       },
     )
 }

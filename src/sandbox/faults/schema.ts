@@ -79,8 +79,8 @@ function problemsOf(
     message: `"${at}.${field}" ${message}`,
   })
   if (isHintFault(fault))
-    return operation === null ? [] : [invalid('operation', 'is for faults of requests: use "event"')]
-  if (event !== null) return [invalid('event', 'is for faults of hints: use "operation"')]
+    return operation === null ? [] : [invalid('operation', 'applies only to request faults: use "event"')]
+  if (event !== null) return [invalid('event', 'applies only to hint faults: use "operation"')]
   return operation === null || isOperation(operation)
     ? []
     : [

@@ -32,8 +32,10 @@ export async function findFitting(
     exceptIds,
   })
   if (found) return found
-  const kind = exceptIds.length > 0 ? 'with an open conversation' : `that is ${words.join(' or ')}`
-  throw missing(booking_id ? `the booking is not one ${kind}` : `there is no booking ${kind}`)
+  const statuses = words.join(' or ')
+  if (exceptIds.length > 0)
+    throw missing(booking_id ? 'the booking has no open conversation' : 'no booking has an open conversation')
+  throw missing(booking_id ? `the booking is not ${statuses}` : `no booking is ${statuses}`)
 }
 
 /** Returns the named booking, or the newest one if none is named, provided that its conversation is open. */

@@ -69,5 +69,5 @@ export function scenarioRoutes(app: SandboxContext) {
 function takenMeanwhile(error: unknown): never {
   if (!(error instanceof DomainError) || error.kind !== 'validation') throw error
   const [problem] = error.problems
-  throw missing(`the rest was changed meanwhile (${problem?.message ?? error.message})`)
+  throw missing(`another request changed the sandbox (${problem?.message ?? error.message})`)
 }

@@ -35,7 +35,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'guest-books',
     summary:
-      'New guests book, each with a message. Finds an integration that knows only the bookings that it made itself.',
+      'New guests book, each with a message. Finds an integration that knows only the bookings it made itself.',
     parameters: ['listing_id', 'count', 'checkin_at'],
     async prepare(stage, { listing_id, count, checkin_at }) {
       const stay = stayFrom(stage, checkin_at)
@@ -59,7 +59,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: 'host-confirms',
-    summary: 'The host confirms a pending booking. Finds an integration that reads each booking once.',
+    summary: 'The host confirms a pending booking. Finds an integration that reads each booking only once.',
     parameters: ['booking_id', 'listing_id'],
     async prepare(stage, parameters) {
       const booking = await findFitting(stage, parameters, ['pending'])
@@ -69,7 +69,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'guest-cancels',
     summary:
-      'A guest cancels, with a reason. Finds an integration that keeps the nights of a cancelled booking blocked.',
+      'A guest cancels and gives a reason. Finds an integration that keeps the nights of a cancelled booking blocked.',
     parameters: ['booking_id', 'listing_id'],
     async prepare(stage, parameters) {
       const booking = await findFitting(stage, parameters, ['pending', 'confirmed'])
@@ -82,7 +82,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'cancelled-before-seen',
     summary:
-      'A guest books and cancels before anybody could look. Finds an integration that cannot take the cancellation of a booking that it never saw.',
+      'A guest books and cancels before any poll can see the booking. Finds an integration that cannot handle the cancellation of a booking it never saw.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
       const [place, stay] = await placeFor(stage, listing_id, checkin_at)
@@ -102,7 +102,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'changed-within-a-second',
     summary:
-      'A booking is made, confirmed and cancelled at once. Finds an integration that waits for a state in between, and leaves the version ahead of the clock for one that goes on by its own.',
+      'A booking is created, confirmed and cancelled within a second. Finds an integration that waits for an intermediate status, or that polls from its own clock, which is now behind the version.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
       const [place, stay] = await placeFor(stage, listing_id, checkin_at)
@@ -119,7 +119,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'last-unit',
     summary:
-      'Of the nights that it names one unit is left, and a guest takes it. Finds an integration that books by what it remembers, or repeats a booking that was refused.',
+      'A guest takes the last unit of some nights. Finds an integration that books from outdated availability, or repeats a refused booking.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
       const [place, stay] = await placeFor(stage, listing_id, checkin_at)
@@ -142,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'guest-writes',
     summary:
-      'A guest writes messages. Finds an integration that misses those between two polls, or stores one twice.',
+      'A guest writes messages. Finds an integration that misses messages sent between two polls, or stores one twice.',
     parameters: ['booking_id', 'listing_id', 'count'],
     async prepare(stage, { count, ...parameters }) {
       const booking = await findOpenConversation(stage, parameters)
@@ -164,7 +164,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'conversation-closes',
     summary:
-      'A conversation is closed: the next message to it is refused. Finds an integration that repeats for ever what cannot be delivered.',
+      'A conversation is closed, so the next message to it is refused. Finds an integration that retries a refused message forever.',
     parameters: ['booking_id', 'listing_id'],
     async prepare(stage, parameters) {
       const booking = await findOpenConversation(stage, parameters)
@@ -180,7 +180,7 @@ export const scenarios: readonly Scenario[] = [
   {
     name: 'history',
     summary:
-      'Stays that are over, as many of each status. Finds an integration whose first sync reads one page, or drops what is past.',
+      'Past stays are created, the same number in each status. Finds an integration whose first sync reads only one page or drops past stays.',
     parameters: ['listing_id', 'count'],
     async prepare(stage, { listing_id, count }) {
       const today = toDay(stage.app.clock(stage.hostId))

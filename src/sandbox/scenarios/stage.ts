@@ -71,7 +71,7 @@ export async function placesFor(
   }
   const where = listingId ? 'the listing has' : 'the listings have'
   throw missing(
-    `from ${checkin_at} on ${where} units for ${places.length} of ${count} stays of ${stayNights} nights`,
+    `${where} units for ${places.length} of ${count} stays of ${stayNights} nights from ${checkin_at}`,
   )
 }
 

@@ -24,7 +24,7 @@ export async function findNights(
   const { listings } = await findRoomTypesPage(db, hostId, wanted, { page: 1, perPage: 1 })
   const roomTypeIds = listings[0]?.roomTypeIds ?? []
   if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
-    const message = `"end_date" must leave at most ${maxNights} nights over all room types; ask for fewer`
+    const message = `"end_date" must include at most ${maxNights} nights over all room types`
     throw invalidField('end_date', message, 'max')
   }
   const units = await readNights(db, hostId, roomTypeIds, { from: start_date, to: end_date })

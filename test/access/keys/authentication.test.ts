@@ -13,7 +13,7 @@ test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy
   },
 )
 
-test('TRUSTED_PROXIES trusts the networks it names and no other', () => {
+test('TRUSTED_PROXIES trusts only the networks it names', () => {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 2001:db8::/32' })
   const headers = new Headers({ 'x-forwarded-for': '203.0.113.9' })
   const of = (socket: string) => clientAddress(socket, headers, trustedProxies)
@@ -57,13 +57,13 @@ test('unknown keys beyond the failure limit rarely reach the database, and a kno
   const unknown = 200
   for (let count = 0; count < unknown; count += 1)
     await strict.send('GET', '/v1/me', { key: createApiKey(), headers })
-  // The limit, and ten a second beyond it.
+  // The failure limit allows ten more look-ups every second.
   expect(reads).toBeGreaterThan(0)
   expect(reads).toBeLessThan(unknown)
   expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)
 })
 
-test('a valid key is never called wrong: not when its first requests come at once, nor those of many keys', async () => {
+test('a valid key is never called invalid, even if many keys send many first requests together', async () => {
   const fresh = await testApp({ AUTH_FAILURES_PER_MINUTE: '20', TRUSTED_PROXIES: '127.0.0.1' })
   const headers = { 'x-forwarded-for': `203.0.113.${Date.now() % 250}` }
   const [actor, ...others] = await Promise.all(Array.from({ length: 60 }, () => fresh.actor()))
@@ -78,11 +78,11 @@ test('a valid key is never called wrong: not when its first requests come at onc
   expect(known.filter(([status]) => status !== 200).map(String)).toEqual(
     known.filter(([status]) => status !== 200).map(() => '429,1'),
   )
-  // None of them counts as a failure: the next one is looked up.
+  // None of these 429 responses counts as a failure, so the next key is looked up.
   expect(await ask((await fresh.actor()).key)).toEqual([200, null])
 })
 
-test('a mistyped key is refused without a look-up, an unknown one with one', async () => {
+test('a mistyped key is refused without a look-up, and an unknown key after one', async () => {
   const apart = await testApp({ LOG_LEVEL: 'silent' })
   let reads = 0
   apart.live.db.set('debug', (collection: string, method: string) => {

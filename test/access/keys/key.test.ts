@@ -6,7 +6,7 @@ import { testApp } from '../../support/app.ts'
 const service = await testApp()
 const { db, clock } = service.live
 
-test('GET /v1/key describes the key, in the same way for both secrets of a rotated one', async () => {
+test('GET /v1/key describes the key, and responds the same to both secrets of a rotated key', async () => {
   const actor = await service.actor({ rateLimit: 5 })
   await actor.send('GET', '/v1/me')
   await service.live.usage.flush()
@@ -29,13 +29,13 @@ test('GET /v1/key describes the key, in the same way for both secrets of a rotat
   const views = await Promise.all(
     [actor.key, key].map(async (secret) => (await service.send('GET', '/v1/key', { key: secret })).body.data),
   )
-  // Its use is written every two seconds, and may be between the two.
+  // Usage is stored every two seconds, possibly between the two requests.
   for (const view of views) delete view.usage
   expect(views[0]).toEqual(views[1])
   expect(Date.parse(views[0].previous_expires_at)).toBe(previousExpiresAt.getTime())
 })
 
-test('GET /v1/key works beyond the rate limit of the key, within a separate one', async () => {
+test('GET /v1/key has its own rate limit and works after the key has reached the main one', async () => {
   const actor = await service.actor({ rateLimit: 1 })
   expect((await actor.send('GET', '/v1/me')).status).toBe(200)
   expect((await actor.send('GET', '/v1/me')).status).toBe(429)

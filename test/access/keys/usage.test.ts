@@ -3,7 +3,7 @@ import { findKey } from '../../../src/access/keys/store.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
-test('the usage of 1,000 requests takes far fewer database writes and keeps the last 20 addresses', async () => {
+test('the usage of 1,000 requests needs far fewer database writes and keeps the last 20 addresses', async () => {
   const url = await ownDatabase()
   let now = Date.now()
   const { live, actor } = await testApp(
@@ -27,6 +27,6 @@ test('the usage of 1,000 requests takes far fewer database writes and keeps the 
     Array.from({ length: 20 }, (_, index) => `10.0.0.${(999 - index) % 30}`),
   )
   expect(writes).toBeGreaterThan(0)
-  // One every two seconds, whatever is counted meanwhile.
+  // Usage is written once every two seconds, however many requests arrive.
   expect(writes).toBeLessThan(100)
 })

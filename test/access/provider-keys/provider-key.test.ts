@@ -11,7 +11,7 @@ const service = await testApp()
 const path = '/v1/integrations/provider_one/provider-key'
 const body = (provider_api_key: unknown) => ({ body: { provider_api_key } })
 
-test('POST provider-key creates, updates or leaves the key unchanged, and 409 means another host has it', async () => {
+test('POST provider-key creates, updates or keeps the key, and responds 409 if another host has it', async () => {
   const [actor, stranger] = [await service.actor(), await service.actor()]
   const key = `pk-${crypto.randomUUID()}`
   const outcome = async (sent: string) => (await actor.send('POST', path, body(sent))).body.data.status
@@ -31,7 +31,7 @@ test.each([
   [5, 'required'],
   [['x'], 'required'],
   ['x'.repeat(256), 'max'],
-])('POST provider-key with %.20j is 422 %s', async (sent, code) => {
+])('POST provider-key with %.20j responds 422 %s', async (sent, code) => {
   const actor = await service.actor()
   const response = await actor.send('POST', path, body(sent))
   expect([response.status, response.body.error.errors]).toMatchObject([
@@ -40,7 +40,7 @@ test.each([
   ])
 })
 
-test('POST provider-key stores the key encrypted with the secret', async () => {
+test('POST provider-key encrypts the key before storing it', async () => {
   const actor = await service.actor()
   const key = `pk-${crypto.randomUUID()}`
   await actor.send('POST', path, body(key))
@@ -49,7 +49,7 @@ test('POST provider-key stores the key encrypted with the secret', async () => {
   expect(service.live.secrets.open(stored)).toBe(key)
 })
 
-test('of two hosts that concurrently store the same provider key over two processes one gets 409, twenty times over', async () => {
+test('if two hosts store the same provider key over two processes, one of them gets 409, in twenty rounds', async () => {
   const processes = sharedServices()
   for (let round = 0; round < 20; round += 1) {
     const actors = [await service.actor(), await service.actor()]
@@ -61,7 +61,7 @@ test('of two hosts that concurrently store the same provider key over two proces
   }
 })
 
-test('of eight concurrent equal requests of one host over two processes one creates the key, ten times over', async () => {
+test('eight concurrent equal requests of one host over two processes create one key, in ten rounds', async () => {
   const processes = sharedServices()
   for (let round = 0; round < 10; round += 1) {
     const { key } = await service.actor()
@@ -89,7 +89,7 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
   expect(box.seal('text').sealed).not.toBe(sealed.sealed)
 })
 
-test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provider keys, which stay unique before, during and after', async () => {
+test('partnerctl secrets rotate re-encrypts webhook secrets and provider keys, which stay unique throughout', async () => {
   const url = await ownDatabase()
   const [oldSecret, newSecret] = [
     'the old secret of 32 characters and more',
@@ -120,7 +120,7 @@ test('partnerctl secrets rotate re-encrypts the secrets of webhooks, and provide
   expect(after.live.secrets.open(stored)).toBe('shared-key')
   const [webhook] = await listWebhooks(after.live.db, one.hostId)
   expect(webhook?.secrets.map((sealed) => after.live.secrets.open(sealed))).toEqual([made.body.data.secret])
-  // Reports that were signed before are verified by the same keys.
+  // Reports signed before the rotation are still verified by the same keys.
   expect((await signingKey(after.live.db, after.live.secrets, new Date())).kid).toBe(signer.kid)
   expect((await partnerctl(['secrets', 'rotate'], { MONGODB_URL: url })).code).toBe(2)
 })

@@ -21,7 +21,7 @@ const listed = { isListed: true, isCounted: true }
 
 type Key = ReturnType<typeof newKey>
 let keys = 1_000_000
-/** A key that no other test writes for. */
+/** A key that no other test uses. */
 const newKey = () => ({ id: ++keys, hostId: keys })
 
 const entry = (status: number, at = new Date(), id: string = crypto.randomUUID()): RequestEntry => ({
@@ -41,7 +41,7 @@ function openJournal(on = db) {
 const storedOf = (key_id: number, failed: boolean) =>
   db.collection('requests').countDocuments({ key_id, failed })
 
-test('a process keeps 10,000 unwritten entries, and counts those that it drops', async () => {
+test('a process keeps 10,000 unwritten entries and counts the entries it drops', async () => {
   const { journal, dropped } = openJournal()
   const several = Array.from({ length: 10 }, newKey)
   const record = (count: number) => journal.record(several[count % 10] as Key, entry(404), listed)
@@ -52,7 +52,7 @@ test('a process keeps 10,000 unwritten entries, and counts those that it drops',
   expect(dropped()).toBe(25)
 })
 
-test('however fast one key is refused, it leaves room for the entries of others, and is counted', async () => {
+test("a key that is refused very often leaves room for other keys' entries, and every refusal is counted", async () => {
   const { journal, dropped } = openJournal()
   const [fast, other] = [newKey(), newKey()]
   for (let count = 0; count < 2 * maxUnwritten; count += 1) journal.record(fast, entry(429), listed)
@@ -72,7 +72,7 @@ test('however fast one key is refused, it leaves room for the entries of others,
   expect(total).toBe(2 * maxUnwritten)
 })
 
-test('of a key the last 10,000 failures and the last 1,000 others stay', async () => {
+test('each key keeps its last 10,000 failures and its last 1,000 other entries', async () => {
   const { journal, dropped } = openJournal()
   const key = newKey()
   const start = Date.now()
@@ -91,8 +91,8 @@ test('of a key the last 10,000 failures and the last 1,000 others stay', async (
   expect(newest?.request_id).toBe('failure-11999')
 })
 
-test('failures of a week ago are over, and the database removes them by itself', async () => {
-  // Not a week ago in truth: the database would be free to remove them at any time.
+test('failures are hidden after a week, and the database deletes them', async () => {
+  // The entries are new, because the database may delete week-old ones at any time.
   const then = Date.now()
   const { journal } = openJournal()
   const key = newKey()
@@ -112,7 +112,7 @@ test('failures of a week ago are over, and the database removes them by itself',
   })
 })
 
-test('what cannot be written is kept until it can', async () => {
+test('entries that cannot be written are kept until they can be', async () => {
   const own = await openMongo(await ownDatabase())
   afterAll(() => own.close())
   const requests = own.collection('requests')
@@ -136,7 +136,7 @@ test('what cannot be written is kept until it can', async () => {
   expect([ids.length, new Set(ids).size, dropped()]).toEqual([120, 120, 0])
 })
 
-test('the same batch again changes nothing, as after a write whose result is unknown', async () => {
+test('writing a batch again changes nothing, as after a write with an unknown result', async () => {
   const key = newKey()
   const minute = Date.now() - (Date.now() % 60_000)
   const journal = crypto.randomUUID()
@@ -155,7 +155,7 @@ test('the same batch again changes nothing, as after a write whose result is unk
   expect(await findCounts(db, owner, new Date(minute))).toEqual([[new Date(minute), { refused: 4 }]])
 })
 
-test('a process that is asked to stop writes what it has', async () => {
+test('a process writes its unwritten entries before it stops', async () => {
   const server = await startService(testEnvironment())
   const actor = await service.actor()
   const sent = Array.from({ length: 20 }, () =>
@@ -166,7 +166,7 @@ test('a process that is asked to stop writes what it has', async () => {
   expect(await storedOf(actor.keyId, false)).toBe(20)
 })
 
-test('of an error the first problems are kept, and the first characters of a message', () => {
+test('a logged error keeps its first problems and the first characters of each message', () => {
   const problem = { path: 'data', code: 'invalid', message: 'x'.repeat(5000) }
   const failure = {
     type: 'validation_error',

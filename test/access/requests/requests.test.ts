@@ -11,16 +11,16 @@ import { readFixture } from '../../support/fixtures.ts'
 const service = await testApp()
 const { db, clock, journal } = service.live
 
-/** The requests of a key as it sees them, once everything is written. */
+/** The key's own requests as GET /v1/requests lists them, once every entry is written. */
 async function requestsOf(actor: Pick<Actor, 'send'>, query = ''): Promise<RequestView[]> {
-  // A response is logged after it was sent.
+  // A response is logged after it is sent.
   await service.logged()
   const { status, body } = await actor.send('GET', `/v1/requests?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
   return body.data
 }
 
-test('GET /v1/requests shows the requests of the key in both environments, newest first', async () => {
+test("GET /v1/requests lists the key's requests in both environments, newest first", async () => {
   const actor = await service.actor()
   const before = Date.now()
   const me = await actor.send('GET', '/v1/me?secret=of-a-query')
@@ -64,7 +64,7 @@ test('GET /v1/requests shows the requests of the key in both environments, newes
     expect([Date.parse(at) >= before - 1000, Date.parse(at) <= Date.now()]).toEqual([true, true])
 })
 
-test('a key does not see that it looked at itself, only where that failed', async () => {
+test('successful self-checks of a key are not logged, but failed ones are', async () => {
   const actor = await service.actor()
   await actor.send('GET', '/v1/key')
   await actor.send('GET', '/sandbox/requests')
@@ -74,7 +74,7 @@ test('a key does not see that it looked at itself, only where that failed', asyn
   expect(await requestsOf(actor)).toMatchObject([{ path: '/v1/requests', status: 422 }])
 })
 
-test('429 is logged, and the 401 of an inactive or expired key; wrong keys and unknown routes are not', async () => {
+test('429 and the 401 of an inactive or expired key are logged, but wrong keys and unknown routes are not', async () => {
   const actor = await service.actor({ rateLimit: 1 })
   const input = { host: actor.hostId, name: 'k', permissions: [] }
   const inactive = await mintKey(db, clock, input)
@@ -95,7 +95,7 @@ test('429 is logged, and the 401 of an inactive or expired key; wrong keys and u
   ])
 })
 
-test('a key that ended is logged and counted also where its client has failed too often', async () => {
+test('requests with an expired key are logged and counted even after too many failures of their client', async () => {
   const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', MONGODB_URL: await ownDatabase() })
   const actor = await strict.actor()
   const input = { host: actor.hostId, name: 'k', permissions: [], expiresAt: new Date(0) }
@@ -113,7 +113,7 @@ test('a key that ended is logged and counted also where its client has failed to
   expect(counts.reduce((sum, [, { refused = 0, limited = 0 }]) => sum + refused + limited, 0)).toBe(4)
 })
 
-test('a page continues where the one before ended, also when requests come meanwhile', async () => {
+test('a page continues where the previous one ended, even if requests arrive in between', async () => {
   const actor = await service.actor()
   for (let count = 0; count < 25; count += 1) await actor.send('GET', `/v1/listings/${count + 1}`)
   const first = await requestsOf(actor, 'per_page=10')
@@ -133,13 +133,13 @@ test('a page continues where the one before ended, also when requests come meanw
   expect(new Set(walked.map(({ id }) => id)).size).toBe(25)
 })
 
-test('a cursor that is none is reported together with what else is wrong', async () => {
+test('an invalid cursor is reported together with the other problems', async () => {
   const actor = await service.actor()
   const { body } = await actor.send('GET', '/v1/requests?cursor=AAAA&status=4x')
   expect(body.error.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['cursor', 'status'])
 })
 
-test('a cursor belongs to its key', async () => {
+test('a cursor works only for the key it was issued to', async () => {
   const [one, other] = [await service.actor(), await service.actor()]
   for (const actor of [one, other]) for (const _ of [1, 2]) await actor.send('GET', '/v1/me')
   await requestsOf(one)
@@ -150,7 +150,7 @@ test('a cursor belongs to its key', async () => {
   }
 })
 
-test('requests are found by status, request id and time', async () => {
+test('requests can be filtered by status, request id and time', async () => {
   const actor = await service.actor()
   const ok = await actor.send('GET', '/v1/me')
   const missing = await actor.send('GET', '/v1/listings/1')
@@ -177,13 +177,13 @@ test.each([
   'since=2026-02-30T00:00:00Z',
   'request_id=',
   'per_page=101',
-])('GET /v1/requests?%s is 422 at its field', async (query) => {
+])('GET /v1/requests?%s responds 422 with the path of the field', async (query) => {
   const actor = await service.actor()
   const { status, body } = await actor.send('GET', `/v1/requests?${query}`)
   expect([status, body.error.errors[0].path]).toEqual([422, query.split('=')[0]])
 })
 
-test("another key's requests are never shown, whether of the same host or not", async () => {
+test("another key's requests are never shown, whether or not it belongs to the same host", async () => {
   const actor = await service.actor()
   const sibling = await mintKey(db, clock, { host: actor.hostId, name: 'Second', permissions: [] })
   const stranger = await service.actor()
@@ -204,7 +204,7 @@ test('both secrets of a rotated key see the same requests', async () => {
   expect(paths).toEqual(['/v1/listings', '/v1/me'])
 })
 
-test('a replay says that it is one', async () => {
+test('a replayed response is marked as replayed in the log', async () => {
   const actor = await service.actor()
   const body = { ...(await readFixture('users/maria')), email: `${crypto.randomUUID()}@example.com` }
   const headers = { 'idempotency-key': 'once' }
@@ -213,7 +213,7 @@ test('a replay says that it is one', async () => {
   expect((await requestsOf(actor)).map(({ replayed }) => replayed)).toEqual([true, false])
 })
 
-test('a path parameter that has not its proper form is left out', async () => {
+test('a malformed path parameter is replaced by an ellipsis', async () => {
   const actor = await service.actor()
   const paths = [
     `/v1/listings/${actor.key}`,
@@ -232,7 +232,7 @@ test('a path parameter that has not its proper form is left out', async () => {
   ])
 })
 
-test('of a key its last 1,000 successes stay, up to a tenth more, and failures beside them', async () => {
+test('a key keeps its last 1,000 successes, up to a tenth more, and its failures as well', async () => {
   const actor = await service.actor()
   for (let count = 0; count < 5; count += 1) await actor.send('GET', '/v1/listings/1')
   for (let round = 0; round < 25; round += 1) {
@@ -246,7 +246,7 @@ test('of a key its last 1,000 successes stay, up to a tenth more, and failures b
   expect([others >= 1000, others <= 1100]).toEqual([true, true])
 })
 
-test('requests are counted by minute and kind, those of the main rate limit only', async () => {
+test('requests under the main rate limit are counted by minute and kind', async () => {
   const actor = await service.actor({ rateLimit: 3 })
   await actor.send('GET', '/v1/me')
   await actor.send('GET', '/sandbox/me')
@@ -268,7 +268,7 @@ test('requests are counted by minute and kind, those of the main rate limit only
   expect([wrong.status, wrong.body.error.errors[0].path]).toEqual([422, 'since'])
 })
 
-test('what a partner must keep secret is nowhere in the log of its requests', async () => {
+test("the request log contains none of a partner's secrets", async () => {
   const actor = await service.actor()
   const own = await seedBooking(actor)
   const canary = () => `canary-${crypto.randomUUID().slice(0, 13)}`

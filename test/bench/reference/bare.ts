@@ -1,6 +1,6 @@
 import { openReferenceStore } from './store.ts'
 
-/** The bare server: `Bun.serve`, the native driver, and nothing else. No key, limit, validation or log. */
+/** The minimal server: `Bun.serve` and the native driver, without keys, limits, validation or logs. */
 const store = await openReferenceStore(process.env)
 const json = { headers: { 'content-type': 'application/json' } }
 

@@ -9,7 +9,7 @@ import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { bookingCreate } from './schema.ts'
 import { openReferenceStore } from './store.ts'
 
-/** Express as it is usually set up: key from the database, limit in Redis, bodies checked, requests logged. */
+/** Express in its usual setup: key from the database, limit in Redis, bodies validated, requests logged. */
 const store = await openReferenceStore(process.env)
 const redis = new Redis(process.env.REDIS_URL ?? '')
 const bodies = TypeCompiler.Compile(bookingCreate)

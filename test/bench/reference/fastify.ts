@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { bookingCreate } from './schema.ts'
 import { openReferenceStore } from './store.ts'
 
-/** Fastify as it is usually set up: key from the database, limit in Redis, bodies checked, requests logged. */
+/** Fastify in its usual setup: key from the database, limit in Redis, bodies validated, requests logged. */
 const store = await openReferenceStore(process.env)
 const app = Fastify({ logger: { level: 'info', file: '/dev/null' } })
 await app.register(rateLimit, {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-/** The body of a booking, as both frameworks check it. */
+/** The body of a booking, as both frameworks validate it. */
 export const bookingCreate = Type.Object({
   user_id: Type.Integer({ minimum: 1 }),
   listing_id: Type.Integer({ minimum: 1 }),

@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { MongoClient } from 'mongodb'
 
 /**
- * What every server of the comparison does in the database: the least that gives the same bytes and the same
- * durability as the service. Runs on Bun and on Node.
+ * The database work of every server in the comparison, which is the minimum for the same bytes and the same durability
+ * as the service's. Runs on Bun and on Node.
  *
- * A page is one query for the fields shown; its `pagination` is given, nothing is counted. A booking is one transaction
- * of three inserts, for booking, message and stored response, with ids out of the air: no clock, no unit counted,
- * nothing looked up. A change of a name is one update, an availability write one bulk of replacements. Writes are
+ * A page is one query for the fields shown; its `pagination` is given, so nothing is counted. A booking is one
+ * transaction of three inserts, for booking, message and stored response, with invented ids: no clock, no unit count,
+ * no look-up. A change of a name is one update, and an availability write is one bulk of replacements. Writes are
  * acknowledged by a majority, in its journal.
  */
 export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
@@ -28,7 +28,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
   let lastId = 0
 
   return {
-    /** The stored key, if it is one; for the servers that check keys. */
+    /** The stored key, if there is one, for the servers that check keys. */
     findKey: (key: string) => own.collection<{ _id: string }>('keys').findOne({ _id: hashOf(key) }),
 
     /** A document read by its id, in the shape of `/v1/me`. */
@@ -42,7 +42,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       })
     },
 
-    /** A page of changes after a version, with the pagination given. */
+    /** A page of changes after a version, with the given pagination. */
     async feedPage(query: URLSearchParams) {
       const after = new Date(`${query.get('updated_after')?.replace(' ', 'T')}Z`)
       const filter = { host_id: hostId, updated_at: { $gt: after } }
@@ -63,7 +63,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       return envelope({ Bookings }, { pagination: JSON.parse(query.get('pagination') ?? '{}') })
     },
 
-    /** A booking as sent, with a message and the response to be kept. */
+    /** Stores a booking as sent, with a message and the response to keep. */
     async createBooking({ message, ...sent }: Record<string, unknown>) {
       const now = new Date()
       lastId += 1
@@ -91,7 +91,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       return response
     },
 
-    /** The name of a listing, changed. */
+    /** Changes the name of a listing. */
     async rename(id: number, name: string) {
       await own
         .collection('listings')
@@ -100,7 +100,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       return { action: 'updated', ...envelope({ id, original_id: null, links }) }
     },
 
-    /** The availability of single nights, each replaced. */
+    /** Replaces the availability of single nights. */
     async replaceAvailability(items: Record<string, unknown>[]) {
       await own.collection('availability').bulkWrite(
         items.map((item) => ({

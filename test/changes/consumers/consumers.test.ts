@@ -8,7 +8,7 @@ const service = await testApp()
 const { db, clock } = service.live
 const provider = '/v1/integrations/provider_one'
 
-/** A host with some bookings, and their versions. */
+/** A host with some bookings, and the versions of these bookings. */
 async function hostWithBookings(bookings = 3) {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
@@ -25,7 +25,7 @@ async function hostWithBookings(bookings = 3) {
 const put = (actor: Pick<Actor, 'send'>, name: string, body: object, feed = 'bookings') =>
   actor.send('PUT', `${provider}/${feed}/consumers/${name}`, { body })
 
-test('a consumer is created, moves forward, and shows how far it is behind', async () => {
+test('a consumer is created, moves forward and shows how far it is behind', async () => {
   const { actor, versions } = await hostWithBookings()
   const [first, second, third] = (await versions()) as [string, string, string]
   const created = await put(actor, 'sync', { acknowledged: null })
@@ -49,7 +49,7 @@ test('a consumer is created, moves forward, and shows how far it is behind', asy
   expect((await actor.send('GET', `${provider}/bookings/consumers/sync`)).body.data).toEqual(done)
 })
 
-test('a consumer never goes back unless it seeks, and never beyond what the feed has shown', async () => {
+test('a consumer moves back only by seeking, and never moves past the changes the feed has shown', async () => {
   const { actor, versions } = await hostWithBookings()
   const [first, second, third] = (await versions()) as [string, string, string]
   await put(actor, 'sync', { acknowledged: third })
@@ -67,7 +67,7 @@ test('a consumer never goes back unless it seeks, and never beyond what the feed
   }
 })
 
-test('the feed continues after what a consumer acknowledged, and reading acknowledges nothing', async () => {
+test("the feed continues after a consumer's last acknowledgement, and reading acknowledges nothing", async () => {
   const { actor, versions } = await hostWithBookings()
   const all = await versions()
   await put(actor, 'sync', { acknowledged: all[0] as string })
@@ -81,7 +81,7 @@ test('the feed continues after what a consumer acknowledged, and reading acknowl
   expect(await statusOf('consumer=sync&updated_after=2026-01-01')).toEqual([422, 'updated_after'])
 })
 
-test('pages beside a consumer are refused, because an acknowledgement would make the next one skip', async () => {
+test('page numbers are refused with a consumer, because an acknowledgement would make the next page skip changes', async () => {
   const { actor, versions } = await hostWithBookings()
   const all = await versions()
   await put(actor, 'sync', { acknowledged: null })
@@ -98,7 +98,7 @@ test('pages beside a consumer are refused, because an acknowledgement would make
     ])
   }
   expect((await actor.send('GET', `${provider}/bookings?consumer=sync&page=1`)).status).toBe(200)
-  // Each is read and acknowledged in turn: none is left out.
+  // Each page is read and acknowledged before the next, and no booking is skipped.
   const seen: string[] = []
   for (let count = 0; count < all.length; count += 1) {
     const { body } = await actor.send('GET', `${provider}/bookings?consumer=sync&per_page=1`)
@@ -108,7 +108,7 @@ test('pages beside a consumer are refused, because an acknowledgement would make
   expect(seen).toEqual(all)
 })
 
-test('a filter beside a consumer is refused: what it hides would be acknowledged unseen, or stay pending for ever', async () => {
+test('filters are refused with a consumer, because hidden changes would be acknowledged unseen or stay pending', async () => {
   const actor = await service.actor()
   for (const feed of ['bookings', 'messages'] as const) await put(actor, 'sync', { acknowledged: null }, feed)
   for (const [feed, filter, value] of [
@@ -123,7 +123,7 @@ test('a filter beside a consumer is refused: what it hides would be acknowledged
   }
 })
 
-test("the consumers of the two feeds, of two keys and of two environments are not each other's", async () => {
+test('consumers of different feeds, keys or environments are separate', async () => {
   const { actor, versions } = await hostWithBookings()
   const last = (await versions()).at(-1) as string
   await put(actor, 'sync', { acknowledged: last })
@@ -144,7 +144,7 @@ test("the consumers of the two feeds, of two keys and of two environments are no
   expect(kept.body.data.acknowledged).toBe(last)
 })
 
-test('a list says of each consumer what it says by itself, wherever they are', async () => {
+test('the list shows every consumer exactly as GET shows it by name', async () => {
   const { actor, versions } = await hostWithBookings(6)
   const known = await versions()
   const places = [null, known[0], known[2], known[2], known[5], null]
@@ -155,7 +155,7 @@ test('a list says of each consumer what it says by itself, wherever they are', a
     expect((await actor.send('GET', `${provider}/bookings/consumers/${item.name}`)).body.data).toEqual(item)
 })
 
-test('a key has at most 20 consumers of a feed, also when 40 are created at once', async () => {
+test('a key has at most 20 consumers per feed, even if 40 are created concurrently', async () => {
   const { actor } = await hostWithBookings(1)
   const responses = await Promise.all(
     Array.from({ length: 40 }, (_, index) => put(actor, `c-${index}`, { acknowledged: null })),
@@ -172,7 +172,7 @@ test('a key has at most 20 consumers of a feed, also when 40 are created at once
   expect((await put(actor, 'new', { acknowledged: null })).status).toBe(200)
 })
 
-test('20 equal creates at once make one consumer', async () => {
+test('20 concurrent equal creates make one consumer', async () => {
   const { actor, versions } = await hostWithBookings(1)
   const [version] = await versions()
   const responses = await Promise.all(
@@ -190,14 +190,14 @@ test.each(['Upper', 'under_score', 'a'.repeat(65), '%20', 'ä'])('the name %s is
   expect([status, body.error.errors.map(({ path }: { path: string }) => path)]).toEqual([422, ['name']])
 })
 
-test('consumers have a window of their own: they work at the limit, and leave it alone', async () => {
+test('consumer requests have their own rate limit, which is independent of the main one', async () => {
   const limited = await service.actor({ rateLimit: 1 })
   expect((await limited.send('GET', '/v1/me')).status).toBe(200)
   expect((await limited.send('GET', '/v1/me')).status).toBe(429)
   expect((await put(limited, 'sync', { acknowledged: null })).status).toBe(200)
 })
 
-test('the consumer with the oldest pending change is first in the list and makes the metric; ended keys are in neither', async () => {
+test('the metric and the top of the list show the oldest pending change, and expired keys appear in neither', async () => {
   const apart = await testApp({ MONGODB_URL: await ownDatabase() })
   const [slow, quick, gone] = [await apart.actor(), await apart.actor(), await apart.actor()]
   for (const actor of [slow, quick, gone]) await seedBooking(actor)

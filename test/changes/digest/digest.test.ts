@@ -30,7 +30,7 @@ beforeAll(async () => {
   bookings = (await actor.send('GET', feed)).body.data.Bookings
 })
 
-test('the digest is that of the bookings of the feed, by month, by day and one by one', async () => {
+test('the digest covers the bookings of the feed, by month, by day and one by one', async () => {
   const version = bookings.at(-1)?.version
   expect(bookings).toHaveLength(5)
   const whole = await read(actor)
@@ -56,7 +56,7 @@ test('the digest is that of the bookings of the feed, by month, by day and one b
   expect(ofDay).toHaveLength(2)
 })
 
-test('a listing limits the digest and not its version; another host, and no bookings, are nothing', async () => {
+test('listing_id limits the digest but not its version, and a host without bookings gets an empty digest', async () => {
   const version = bookings.at(-1)?.version
   const ofListing = bookings.filter((booking) => booking.listing_id === listing_id)
   expect(ofListing).toHaveLength(1)
@@ -69,7 +69,7 @@ test('a listing limits the digest and not its version; another host, and no book
   expect(none.body.data.digest).toEqual({ version: null, ...digestOf([]), bookings: [], next_after: null })
 })
 
-test('a change is in the next digest, in the sandbox too; an unchanged one is not sent again', async () => {
+test('a change appears in the next digest, in the sandbox as well, and an unchanged digest is not sent again', async () => {
   const sandboxFeed = '/sandbox/integrations/provider_one/bookings'
   const partner = await service.actor()
   for (const prefix of [feed, sandboxFeed]) {
@@ -87,7 +87,7 @@ test('a change is in the next digest, in the sandbox too; an unchanged one is no
   }
 })
 
-test('the bookings of a day come in portions of 10,000, each of one state', async () => {
+test('the bookings of a day come in parts of 10,000 that share one digest', async () => {
   const partner = await service.actor()
   await fillBookings(service.live.db, partner.hostId, 10_003)
   const change = { $set: { checkin_at: '2027-01-01', checkout_at: '2027-02-01' } }
@@ -122,7 +122,7 @@ test.each([
   expect([status, body.error.errors]).toEqual([422, [{ path, code, message: expect.any(String) }]])
 })
 
-test('the digest needs a provider and the permission to read bookings', async () => {
+test('the digest requires a provider and the permission to read bookings', async () => {
   expect((await actor.send('GET', '/v1/integrations/nobody/bookings/digest')).status).toBe(404)
   const writer = await service.actor({ permissions: ['bookings.write'] })
   expect((await read(writer)).status).toBe(403)

@@ -48,7 +48,7 @@ test('GET bookings of a provider lists the bookings of the host by version, with
   })
 })
 
-test('GET bookings with updated_after excludes that version, so nothing follows the last one', async () => {
+test('GET bookings excludes the version in updated_after, so nothing follows the last one', async () => {
   const versions: string[] = (await poll()).body.data.Bookings.map(
     ({ version }: { version: string }) => version,
   )
@@ -59,7 +59,7 @@ test('GET bookings with updated_after excludes that version, so nothing follows 
   expect(after[2]?.body.data.Bookings).toEqual([])
 })
 
-test('GET bookings with a date in updated_after starts with that day', async () => {
+test('GET bookings with a date in updated_after starts at the beginning of that day', async () => {
   const today = new Date().toISOString().slice(0, 10)
   expect((await poll(`?updated_after=${today}`)).body.meta.pagination.total).toBe(3)
   expect((await poll('?updated_after=2999-01-01')).body.meta.pagination.total).toBe(0)
@@ -86,13 +86,13 @@ test.each([
   ['?listing_id=-1', 'listing_id'],
   ['?listing_id=', 'listing_id'],
   ['?listing_id=1&listing_id=2', 'listing_id'],
-])('GET bookings with %s is 422 invalid at %s', async (query, field) => {
+])('GET bookings with %s responds 422 invalid at %s', async (query, field) => {
   const { status, body } = await poll(query)
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path: field, code: 'invalid' }])
 })
 
-test('GET bookings of another host’s listing is 404, like one that does not exist', async () => {
+test('GET bookings of another host’s listing responds 404, as for a listing that does not exist', async () => {
   const foreign = await seedBooking(await service.actor())
   const [response, unknown] = [
     await poll(`?listing_id=${foreign.listing_id}`),
@@ -102,7 +102,7 @@ test('GET bookings of another host’s listing is 404, like one that does not ex
   expect(response.body.error.message).toBe(unknown.body.error.message)
 })
 
-test('GET one booking shows its guest, its prices and the current name of its room type', async () => {
+test("GET one booking shows its guest, its prices and its room type's current name", async () => {
   const { body } = await actor.send('GET', `${path}/${seeded.booking_id}`)
   const { meta, pricing, ...detail } = body.data.Booking
   expect(detail).toEqual({

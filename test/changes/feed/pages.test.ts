@@ -32,7 +32,7 @@ async function hostWith(count: number) {
   return { actor, ids, page, confirm }
 }
 
-test('pages of an unchanged feed are numbered and counted like those of any list', async () => {
+test('the pages of an unchanged feed are numbered and counted like those of any list', async () => {
   const { ids, page } = await hostWith(8)
   const pages = [await page('&page=1'), await page('&page=2'), await page('&page=3'), await page('&page=4')]
   expect(pages.map((one) => one.ids)).toEqual([ids.slice(0, 3), ids.slice(3, 6), ids.slice(6), []])
@@ -77,14 +77,14 @@ test('bookings that change between two pages appear again later, and no other bo
   expect((await page('&page=4')).ids).toEqual([d])
 })
 
-test('two concurrent readers by page number may see a booking twice, but skip none', async () => {
+test('two concurrent readers by page number may see a booking twice but never skip one', async () => {
   const { ids, page, confirm } = await hostWith(6)
   const [a, b, c, d, e, f] = ids as number[]
   expect((await page('&page=1')).ids).toEqual([a, b, c])
   await confirm(a as number)
   await confirm(b as number)
   expect((await page('&page=1')).ids).toEqual([c, d, e])
-  // The first reader continues after c, the second would after e: the smaller one holds for both.
+  // The first reader continues after c and the second after e, and both get the earlier position.
   expect((await page('&page=2')).ids).toEqual([d, e, f])
 })
 
@@ -101,7 +101,7 @@ test('a reader by cursor sees every booking once, and the last cursor is null', 
 })
 
 test.each(['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'.repeat(65)])(
-  'GET bookings with the cursor %j is 422',
+  'GET bookings with the cursor %j responds 422',
   async (cursor) => {
     const actor = await service.actor()
     const { status, body } = await actor.send('GET', `${path}?cursor=${cursor}`)
@@ -109,7 +109,7 @@ test.each(['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'
   },
 )
 
-test('whoever jumps to the last page reads that page, and not all that comes before', async () => {
+test('a jump to the last page reads only that page', async () => {
   const { ids, page } = await hostWith(40)
   await db.db?.command({ profile: 2 })
   const last = await page('&page=14')
@@ -136,7 +136,7 @@ test('an idle poll reads only the end of one index', async () => {
   await db.db?.command({ profile: 0 })
   const operations = await db
     .collection('system.profile')
-    // The streams of changes read on, whoever polls.
+    // Change streams go on reading whether or not anybody polls.
     .find({ ns: /host_clocks|bookings|listings|page_ends/, op: { $ne: 'getmore' }, ts: { $gte: begun } })
     .toArray()
   expect(

@@ -10,11 +10,11 @@ const process = await startService(testEnvironment({ METRICS_TOKEN }))
 afterAll(() => process.stop())
 const provider = '/v1/integrations/provider_one'
 
-/** Sends to a process of its own, where connections and hang-ups are real. */
+/** Sends a request to a separate process, where connections and hang-ups are real. */
 const over = ({ key }: Actor, method: string, path: string, body?: unknown, headers = {}, to = process) =>
   sender(fetch, to.url)(method, path, { key, body, headers })
 
-/** Resolves once this many requests are held, in this process or in one of its own. */
+/** Resolves once this many requests are held by this process or by a separate one. */
 async function held(count: number, by: TestApp | typeof process = service): Promise<void> {
   const size = async () => {
     if ('live' in by) return by.live.heldRequests.size
@@ -24,7 +24,7 @@ async function held(count: number, by: TestApp | typeof process = service): Prom
   await expect.poll(size).toBe(count)
 }
 
-/** A host with a booking, and how to ask for what comes after it. */
+/** A host with a booking, and a function that polls for the changes after it. */
 async function hostWithBooking() {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
@@ -49,11 +49,11 @@ async function hostWithBooking() {
 const idsIn = ({ body }: { body: { data: { Bookings: { booking_id: number }[] } } }) =>
   body.data.Bookings.map(({ booking_id }) => booking_id)
 
-/** Longer than any of these tests may take: an answer that comes at all was not waited for to the end. */
+/** A wait in seconds longer than any of these tests, so every response came before its end. */
 const long = 30
 
 describe('a poll that waits', () => {
-  test('responds with a booking as soon as another process has created it', async () => {
+  test('gets a booking as soon as another process has created it', async () => {
     const { actor, path, book } = await hostWithBooking()
     const waiting = over(actor, 'GET', await path('bookings', long))
     await held(1, process)
@@ -61,7 +61,7 @@ describe('a poll that waits', () => {
     expect(idsIn(await waiting)).toEqual([created])
   })
 
-  test('responds with the ordinary empty page when its time is over', async () => {
+  test('gets the ordinary empty page when its time is over', async () => {
     const { actor, path } = await hostWithBooking()
     const response = await over(actor, 'GET', await path('bookings', 1))
     expect(response.status).toBe(200)
@@ -78,7 +78,7 @@ describe('a poll that waits', () => {
     expect(idsIn(await waiting)).toEqual([created])
   })
 
-  test('is not ended by a booking that its query does not show', async () => {
+  test('is not ended by a booking that its query does not match', async () => {
     const { actor, path, book } = await hostWithBooking()
     const made = await actor.send('POST', '/v1/listings', {
       body: { name: 'O', room_types: [{ name: 'T' }] },
@@ -91,7 +91,7 @@ describe('a poll that waits', () => {
     expect(idsIn(await waiting)).toEqual([shown])
   })
 
-  test('of the messages is ended by a message', async () => {
+  test('is ended by a message if it polls the message feed', async () => {
     const { actor, path, say } = await hostWithBooking()
     const waiting = over(actor, 'GET', await path('messages', long))
     await held(1, process)
@@ -106,7 +106,7 @@ describe('a poll that waits', () => {
     ['1.5', 'invalid'],
     ['soon', 'invalid'],
     ['', 'invalid'],
-  ])('refuses wait=%s with the code %s', async (wait, code) => {
+  ])('is refused with wait=%s and the code %s', async (wait, code) => {
     const actor = await service.actor()
     const { status, body } = await actor.send('GET', `${provider}/bookings?wait=${wait}`)
     expect(status).toBe(422)
@@ -120,13 +120,13 @@ describe('a poll that waits', () => {
     const first = actor.send('GET', await path('bookings', long))
     await held(1)
     expect((await actor.send('GET', await path('bookings', long, '&page=2'))).status).toBe(200)
-    // The one on the first page is still held, although it began first.
+    // The poll on the first page is still held, although it began first.
     expect(service.live.heldRequests.size).toBe(1)
     const created = await book()
     expect(idsIn(await first)).toEqual([created])
   })
 
-  test('counts once, and its rate limit headers are those of the moment it is sent', async () => {
+  test('counts as one request and carries the rate limit headers of the time of its response', async () => {
     const { actor, path, book } = await hostWithBooking()
     const waiting = actor.send('GET', await path('bookings', long))
     await held(1)
@@ -136,7 +136,7 @@ describe('a poll that waits', () => {
     expect(left((await actor.send('GET', '/v1/me')).headers)).toBe(left(response.headers) - 1)
   })
 
-  test('is 401 when the key was deactivated meanwhile, also in place of a 304', async () => {
+  test('gets 401 and never 304 if the key was deactivated while it was held', async () => {
     const { actor, path } = await hostWithBooking()
     const target = await path('bookings', 2)
     const { headers } = await actor.send('GET', target.replace('wait=2', 'wait=0'))
@@ -150,7 +150,7 @@ describe('a poll that waits', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401])
   })
 
-  test('holds five requests of a key, over both feeds and environments; one more responds at once', async () => {
+  test('is held up to five times per key over both feeds and environments, and a sixth gets an immediate response', async () => {
     const { actor, path, book, say } = await hostWithBooking()
     const sandbox = '/sandbox/integrations/provider_one/messages'
     const shown = (await actor.send('GET', sandbox)).body.data.messages.at(-1)
@@ -164,7 +164,7 @@ describe('a poll that waits', () => {
     await held(5)
     const sixth = await actor.send('GET', await path('bookings', long))
     expect(idsIn(sixth)).toEqual([])
-    // The five are still held, although they began first.
+    // The five earlier polls are still held.
     expect(service.live.heldRequests.size).toBe(5)
     const created = await book()
     await say('Hello')
@@ -175,7 +175,7 @@ describe('a poll that waits', () => {
     for (const { body } of responses.slice(2)) expect(body.data.messages).toMatchObject([{ text: 'Hello' }])
   })
 
-  test('frees its place when its client hangs up', async () => {
+  test('frees its slot when its client hangs up', async () => {
     const { actor, path, book } = await hostWithBooking()
     const target = await path('bookings', long)
     const leave = new AbortController()
@@ -192,7 +192,7 @@ describe('a poll that waits', () => {
     expect(idsIn(await waiting)).toEqual([created])
   })
 
-  test('is answered at once by a process that holds as many as it may', async () => {
+  test('gets an immediate response if the process already holds its maximum', async () => {
     const small = await testApp({ MAX_HELD_REQUESTS: '1' })
     const [one, other] = [await hostWithBooking(), await hostWithBooking()]
     const ask = async ({ actor, path }: typeof one) =>
@@ -205,7 +205,7 @@ describe('a poll that waits', () => {
     expect(idsIn(await first)).toEqual([created])
   })
 
-  test('in a sandbox responds at once when the sandbox is cleared', async () => {
+  test('gets an immediate response in a sandbox that is cleared', async () => {
     const actor = await service.actor()
     const feed = '/sandbox/integrations/provider_one/bookings'
     const { body } = await actor.send('GET', feed)
@@ -216,7 +216,7 @@ describe('a poll that waits', () => {
     expect((await waiting).status).toBe(200)
   })
 
-  test('responds when its process shuts down, and ends its connection', async () => {
+  test('gets a response when its process shuts down, and its connection is closed', async () => {
     const leaving = await startService(testEnvironment({ METRICS_TOKEN }))
     const { actor, path } = await hostWithBooking()
     const waiting = over(actor, 'GET', await path('bookings', long), undefined, {}, leaving)
@@ -246,7 +246,7 @@ describe('the entity tag of a page', () => {
     ['the strong form of the tag', (tag: string) => tag.slice(2)],
     ['a list with the tag', (tag: string) => `"other", ${tag}`],
     ['a star', () => '*'],
-  ])('gives 304 without a body to If-None-Match with %s', async (_, sent) => {
+  ])('gives 304 without a body for If-None-Match with %s', async (_, sent) => {
     const { actor } = await hostWithBooking()
     const path = `${provider}/bookings`
     const tag = (await actor.send('GET', path)).headers.get('etag') as string
@@ -257,7 +257,7 @@ describe('the entity tag of a page', () => {
     expect(response.headers.get('ratelimit')).toMatch(/r=\d+/)
   })
 
-  test('gives 304 at the end of a wait in which nothing came', async () => {
+  test('gives 304 at the end of a wait without changes', async () => {
     const { actor, path } = await hostWithBooking()
     const target = await path('bookings', 1)
     const tag = (await actor.send('GET', target)).headers.get('etag') as string

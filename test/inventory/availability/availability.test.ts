@@ -141,7 +141,7 @@ test.each([
   ['?start_date=', 'start_date', 'invalid'],
   ['?start_date=2027-02-02&end_date=2027-02-01', 'end_date', 'invalid'],
   ['?listing_id=x', 'listing_id', 'invalid'],
-])('GET availability with %s is 422 at %s, %s', async (query, field, code) => {
+])('GET availability with %s responds 422 at %s, %s', async (query, field, code) => {
   const { status, body } = await actor.send('GET', path + query)
   expect([status, body.error.errors]).toMatchObject([422, [{ path: field, code }]])
 })
@@ -165,7 +165,7 @@ test.each([
     'data',
     'max',
   ],
-])('POST availability with %.60j is 422 at %s, %s', async (body, field, code) => {
+])('POST availability with %.60j responds 422 at %s, %s', async (body, field, code) => {
   const response = await actor.send('POST', path, { body })
   expect(response.status).toBe(422)
   expect(response.body.error.errors[0]).toMatchObject({ path: field, code })
@@ -180,7 +180,7 @@ test.each([
   [{ end_date: '2027-02-28' }, 'end_date', 'invalid'],
   [{ room_type_id: true }, 'room_type_id', 'invalid'],
 ])(
-  'POST availability with %j in its second item is 422 there and writes no item',
+  'POST availability with %j in its second item responds 422 at that item and writes nothing',
   async (change, field, code) => {
     const before = await read()
     const response = await write([item({ available: 7 }), item(change)])
@@ -190,7 +190,7 @@ test.each([
   },
 )
 
-test('POST availability for listings of other hosts is 403, with one problem for each in order of appearance', async () => {
+test("POST availability for other hosts' listings responds 403, with one problem each in order of appearance", async () => {
   const stranger = await listingOf(await service.actor())
   const before = await read()
   const ids = [999_999_999, stranger.id, 999_999_999]
@@ -206,7 +206,7 @@ test('POST availability for listings of other hosts is 403, with one problem for
   expect((await read()).data).toEqual(before.data)
 })
 
-test('POST availability for room types of other listings is 400, with the list of them as JSON', async () => {
+test("POST availability for another listing's room types responds 400, with the list of them as JSON", async () => {
   const other = await listingOf(actor)
   const response = await write([item(), item({ room_type_id: other.roomTypes[0] })])
   expect([response.status, response.body.error.type]).toEqual([400, 'validation_error'])
@@ -221,7 +221,7 @@ test('POST availability for room types of other listings is 400, with the list o
   ])
 })
 
-test('POST availability reads a body of 2 MiB, and a body of more than 10 MiB is 413', async () => {
+test('POST availability reads a body of 2 MiB, and responds 413 to a body of more than 10 MiB', async () => {
   const padding = 'x'.repeat(2 * 1024 * 1024)
   expect((await actor.send('POST', path, { body: { data: [item()], padding } })).status).toBe(200)
   expect(
@@ -229,7 +229,7 @@ test('POST availability reads a body of 2 MiB, and a body of more than 10 MiB is
   ).toBe(413)
 })
 
-test('POST /v1/bookings takes units of the row in force, and a new row starts the count again', async () => {
+test('POST /v1/bookings takes units from the row in force, and a new row starts the count again', async () => {
   const owner = await service.actor()
   const listing = await listingOf(owner, 1)
   const user = await owner.send('POST', '/v1/users', {

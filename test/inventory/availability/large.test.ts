@@ -14,7 +14,7 @@ import {
 const service = await testApp()
 const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
-/** No other test file has listings from this id on. */
+/** No other test file uses listing ids from here on. */
 const firstListing = 8_000_000
 
 const owner = await service.actor()
@@ -40,7 +40,7 @@ test('POST availability writes 1,000 items over 200 room types of 730 rows each,
   }
 })
 
-test('GET availability between dates shows the rows that GET without dates shows there', async () => {
+test('GET availability between two dates shows the same rows for them as GET without dates', async () => {
   const whole = (await owner.send('GET', `${path}?per_page=5`)).body
   for (const [from, to] of [
     ['2027-06-02', '2027-06-04'],
@@ -61,7 +61,7 @@ test('GET availability between dates shows the rows that GET without dates shows
   }
 })
 
-test('a room type whose availability is often rewritten is compacted without being asked', async () => {
+test('a room type whose availability is often rewritten is compacted automatically', async () => {
   const [pair] = pairs
   const item = { ...pair, available: 5, start_date: '2027-02-01', end_date: '2027-02-10' }
   for (let round = 0; round < 3; round += 1) {
@@ -76,7 +76,7 @@ test('a room type whose availability is often rewritten is compacted without bei
   expect((await availabilityCompactedModel(db).findOne(place).lean())?.in_force).toBe(stored)
 })
 
-test('a client that disconnects in the middle of a large read ends the reading', async () => {
+test('a client that disconnects during a large read stops the read', async () => {
   const apart = await testApp({ MONGODB_URL: `${inject('mongodbUrl')}&monitorCommands=true` })
   let reads = 0
   apart.live.db.getClient().on('commandStarted', ({ commandName, command }) => {
@@ -99,7 +99,7 @@ test('a client that disconnects in the middle of a large read ends the reading',
     await reader?.cancel()
   })
   expect(whole).toBeGreaterThan(10)
-  // Some more may have been read ahead; if it went on it would have read all of it by the end of another whole one.
+  // A few more rows may be read ahead, but an unstopped read would finish before another full one does.
   const after = await readsOf(async () => (await ask()).text())
   expect(left + after - whole).toBeLessThan(whole / 2)
 })

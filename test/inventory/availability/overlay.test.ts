@@ -56,7 +56,7 @@ test('overlay() agrees with a plain table of days for any ranges in any order', 
   )
 })
 
-test('overlay() keeps rows ordered and disjoint, each with its own id and the time of its own write', () => {
+test('overlay() keeps rows ordered and disjoint, each with its own id and write time', () => {
   fc.assert(
     fc.property(ranges, (sent) => {
       const rows = play(sent)

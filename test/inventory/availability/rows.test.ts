@@ -17,7 +17,7 @@ const { live } = await testApp({}, () => new Date(now))
 const { db } = live
 const day = (offset: number) => addDays('2027-01-01', offset)
 const horizon = 45
-/** No other test file has listings from this id on. */
+/** No other test file uses listing ids from here on. */
 let nextListing = 7_000_000
 
 async function hostWithRoomType() {
@@ -36,7 +36,7 @@ interface Range {
   available: number
 }
 
-/** What a night must show: the last write that covered it, and its time. */
+/** The last write that covered a night, and its time. */
 type Night = { available: number; updated_at: number }
 
 async function write({ hostId, pair }: Owner, ranges: Range[]) {
@@ -76,7 +76,7 @@ const stay = fc.record({
   days: fc.integer({ min: 0, max: 20 }),
 })
 
-test('writes and compactions in any order leave every night as in a plain table of nights', async () => {
+test('after writes and compactions in any order, every night agrees with a plain table of nights', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 8 }),
@@ -142,7 +142,7 @@ test('writes and compactions in any order leave every night as in a plain table 
 const stored = ({ hostId, pair }: Owner) =>
   storedRows(db, { host_id: hostId, room_type_id: pair.room_type_id })
 
-test('compactRoomType() leaves only the rows in force, and changes nothing the second time', async () => {
+test('compactRoomType() leaves only the rows in force, and changes nothing when it runs again', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])
@@ -176,7 +176,7 @@ test('concurrent compactions and writes of a room type lose no row', async () =>
   )
 })
 
-test('a write commits while a compaction of its room type is open', async () => {
+test('a write commits while its room type is being compacted', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])
@@ -189,7 +189,7 @@ test('a write commits while a compaction of its room type is open', async () => 
   expect((await read(owner)).map(({ available }) => available)).toEqual([1, 2, 7, 2, 1])
 })
 
-test('a room type has room for 10,000 rows, however often they are rewritten, and is refused what may be over 12,000', async () => {
+test('a room type holds 10,000 rows, however often they are rewritten, and a write that may exceed 12,000 is refused', async () => {
   const owner = await hostWithRoomType()
   const daily = (from: number, count: number, available: number) =>
     Array.from({ length: count }, (_, at) => ({ start: from + at, length: 1, available }))

@@ -6,7 +6,7 @@ import { type Actor, testApp } from '../../support/app.ts'
 const service = await testApp()
 let actor: Actor
 
-/** Name, status and minute of the last update. */
+/** The name, the status and the minute of the last update. */
 const portfolio: [string, (typeof listingStatuses)[number], number][] = [
   ['beta', 'published', 1],
   ['Alpha', 'published', 2],
@@ -71,7 +71,7 @@ test.each([
   expect(await names(query)).toEqual(expected)
 })
 
-test('GET /v1/listings pages without gaps or repeats, and even past the end', async () => {
+test('GET /v1/listings pages without gaps or repeats, and responds even past the last page', async () => {
   const pages = await Promise.all(
     [1, 2, 3, 4].map((page) => actor.send('GET', `/v1/listings?per_page=3&page=${page}`)),
   )
@@ -94,7 +94,7 @@ test('GET /v1/listings pages without gaps or repeats, and even past the end', as
   })
 })
 
-test('GET /v1/listings shows the item of the contract', async () => {
+test('GET /v1/listings shows the item that the contract specifies', async () => {
   const { body } = await actor.send('GET', '/v1/listings?q=beta')
   expect(Object.keys(body.data[0])).toEqual([
     'id',
@@ -124,7 +124,7 @@ test.each([
   ['?listing_status=draft,pending', 'listing_status', 'invalid'],
   [`?q=${'q'.repeat(100_000)}`, 'q', 'max'],
   ['?q=%00', 'q', 'invalid'],
-])('GET /v1/listings%.30s is 422 at %s, %s', async (query, path, code) => {
+])('GET /v1/listings%.30s responds 422 at %s, %s', async (query, path, code) => {
   const { status, body } = await actor.send('GET', `/v1/listings${query}`)
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path, code }])

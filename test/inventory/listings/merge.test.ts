@@ -62,20 +62,20 @@ describe('mergeListing()', () => {
     expect(merged.location).toEqual({ city: 'Rome', zip: null })
   })
 
-  test('replaces arrays other than room types and rooms whole', () => {
+  test('replaces all arrays completely except room types and rooms', () => {
     expect(merge(base(), { amenities: [{ id: 9 }] }).amenities).toEqual([{ id: 9 }])
     expect(merge(base(), { amenities: [] }).amenities).toEqual([])
     expect(merge(base(), {}).amenities).toEqual([{ id: 1 }, { id: 2 }])
   })
 
-  test('updates a room type with a known id, and keeps omitted ones', () => {
+  test('updates a room type with a known id, and keeps omitted room types', () => {
     const before = base()
     const [a, b] = before.room_types
     const merged = merge(before, { room_types: [{ id: a?.id, prices: { price_jan: null } }] })
     expect(merged.room_types).toEqual([{ ...a, prices: { base_price: 5, price_jan: null } }, b])
   })
 
-  test('reads a digit string as the id of the partner on POST, and as ours on PATCH', () => {
+  test("reads a digit string as the partner's id on POST and as our id on PATCH", () => {
     const before = base()
     const [a] = before.room_types
     const posted = merge(before, { room_types: [{ id: 'a', rooms: [{ id: '7', name: 'New' }] }] }, 'partner')
@@ -100,7 +100,7 @@ describe('mergeListing()', () => {
     expect(merged.room_types[0]?.rooms.map(({ partner_id }) => partner_id)).toEqual(['r1', '7', 'r9'])
   })
 
-  test('refuses an integer that is not an id of this listing, an id sent twice, and a cleared name', () => {
+  test('refuses an integer that is not an id of this listing, a repeated id and a cleared name', () => {
     const before = base()
     const id = before.room_types[0]?.id
     expect(problemsOf(() => merge(before, { room_types: [{ id: 999_999 }] }))).toEqual([
@@ -118,7 +118,7 @@ describe('mergeListing()', () => {
     expect(problemsOf(() => merge(before, { room_types: [{ id, name: null }] }))).toEqual([
       'room_types.0.name invalid',
     ])
-    // Accepted where no name is stored (decisions §5).
+    // A null name is accepted if no name is stored (decisions §5).
     expect(merge(before, { room_types: [{ name: null }] }).room_types.at(-1)?.name).toBeNull()
   })
 })
@@ -156,7 +156,7 @@ function idsOf(content: ListingContent) {
 }
 
 describe('for any listing', () => {
-  test('a PATCH with what was read changes nothing', () => {
+  test('a PATCH with the values that were read changes nothing', () => {
     fc.assert(
       fc.property(identified, (body) => {
         const stored = post(null, body)
@@ -176,7 +176,7 @@ describe('for any listing', () => {
     )
   })
 
-  test('a PATCH of one field changes no other', () => {
+  test('a PATCH of one field changes no other field', () => {
     fc.assert(
       fc.property(identified, identified, fc.integer({ min: 0 }), (body, other, pick) => {
         const stored = post(null, body)

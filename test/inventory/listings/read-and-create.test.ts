@@ -6,7 +6,7 @@ import { asRead } from '../../support/listing-diff.ts'
 const service = await testApp()
 
 test.each(['barcelona-house', 'tokyo-share-house', 'warsaw-tower'])(
-  'GET /v1/listings/{id} of %s shows what was posted field for field, with integer ids',
+  'GET /v1/listings/{id} of %s shows every posted field, with integer ids',
   async (name) => {
     const actor = await service.actor()
     const sent = await readFixture(`listings/${name}`)

@@ -17,7 +17,7 @@ function withoutTimes({ updated_at: _, ...listing }: Record<string, unknown>) {
   return listing
 }
 
-test('POST /v1/listings updates the listing that matches by original_id or original_url, with 200', async () => {
+test('POST /v1/listings updates the listing that matches by original_id or original_url and responds 200', async () => {
   const actor = await service.actor()
   const first = await create(actor, {
     name: 'One',
@@ -42,7 +42,7 @@ test('POST /v1/listings never matches a listing of another host', async () => {
   expect(await read(one, first.id)).toMatchObject({ name: 'Mine' })
 })
 
-test('POST of the same listing and PATCH with what was read change nothing', async () => {
+test('repeating the POST of a listing or sending a PATCH with the values read changes nothing', async () => {
   const actor = await service.actor()
   const sent = await readFixture('listings/warsaw-tower')
   const { id } = await create(actor, sent)
@@ -54,7 +54,7 @@ test('POST of the same listing and PATCH with what was read change nothing', asy
   expect(withoutTimes(await read(actor, id))).toEqual(withoutTimes(before))
 })
 
-test('POST /v1/listings that matches a listing made inactive by partnerctl is 409 with the six problems of the contract', async () => {
+test('POST /v1/listings responds 409 with the six problems of the contract if partnerctl made the matching listing inactive', async () => {
   const actor = await service.actor()
   const { id } = await create(actor, { name: 'Old', original_url: 'https://a.example/old' })
   const environment = { MONGODB_URL: inject('mongodbUrl') }
@@ -84,7 +84,7 @@ test('POST /v1/listings that matches a listing made inactive by partnerctl is 40
   expect((await partnerctl(['listings', 'status', '999999999', 'draft'], environment)).code).toBe(1)
 })
 
-test('PATCH to the original_id of another listing is 409 and changes nothing', async () => {
+test("PATCH to another listing's original_id responds 409 and changes nothing", async () => {
   const actor = await service.actor()
   await create(actor, { name: 'A', original_id: 'taken' })
   const { id } = await create(actor, { name: 'B', original_id: 'own' })
@@ -135,7 +135,7 @@ test.each([
   [{ bedrooms: -1 }, 'bedrooms', 'min'],
   [{ instructions: { check_in_earliest: '24:00' } }, 'instructions.check_in_earliest', 'invalid'],
   [{ media: { photos: { property: [{ url: 5 }] } } }, 'media.photos.property.0.url', 'invalid'],
-])('PATCH with %j is 422 at %s, %s, and changes nothing', async (body, path, code) => {
+])('PATCH with %j responds 422 at %s, %s, and changes nothing', async (body, path, code) => {
   const actor = await service.actor()
   const { id } = await create(actor, {
     name: 'Kept',
@@ -151,7 +151,7 @@ test.each([
 })
 
 test.each([undefined, null, '', '  '])(
-  'POST /v1/listings with the name %j is 422 required, even when it matches a listing',
+  'POST /v1/listings with the name %j responds 422 required, even if it matches a listing',
   async (name) => {
     const actor = await service.actor()
     await create(actor, { name: 'There', original_id: 'x' })
@@ -174,7 +174,7 @@ test('PATCH with null clears every nullable scalar', async () => {
   expect(await read(actor, id)).toMatchObject(body)
 })
 
-test('PATCH with a room type id of another host is 422', async () => {
+test("PATCH with another host's room type id responds 422", async () => {
   const [one, two] = [await service.actor(), await service.actor()]
   const foreign = await create(two, { name: 'F', room_types: [{ id: 'a', name: 'A' }] })
   const foreignId = (await read(two, foreign.id)).room_types[0].id
@@ -185,7 +185,7 @@ test('PATCH with a room type id of another host is 422', async () => {
   expect(refused.body.error.errors).toMatchObject([{ path: 'room_types.0.id', code: 'invalid' }])
 })
 
-test('concurrent writes over two processes make one listing of equal POSTs and keep all PATCHes of different fields and rooms', async () => {
+test('concurrent writes over two processes create one listing from equal POSTs and keep PATCHes of different fields', async () => {
   const processes = sharedServices()
   const senders = processes.map(({ url }) => sender(fetch, url))
   const at = (index: number) => senders[index % 2] as ReturnType<typeof sender>

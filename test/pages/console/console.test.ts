@@ -43,7 +43,7 @@ test('a partner enters a key and finds out why a booking was refused', async () 
   await page.close()
 })
 
-test('the latest changes are the latest, however few there are on the last page', async () => {
+test('the latest changes are shown even if the last page has only a few', async () => {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
@@ -62,7 +62,7 @@ test('the latest changes are the latest, however few there are on the last page'
   await page.close()
 })
 
-test('a partner sees what was sent to a webhook, and what became of it', async () => {
+test('a partner sees what was sent to a webhook and how the delivery ended', async () => {
   const { actor } = await busyPartner(service)
   const { page, complaints } = await browser.open('/console')
   await enterKey(page, actor)
@@ -76,7 +76,7 @@ test('a partner sees what was sent to a webhook, and what became of it', async (
   await page.close()
 })
 
-test('what the console is sent has nothing of what a partner must keep secret', async () => {
+test("responses to the console contain none of a partner's secrets", async () => {
   const { actor } = await busyPartner(service)
   const canary = () => `canary-${crypto.randomUUID().slice(0, 13)}`
   const planted = Array.from({ length: 6 }, canary) as [string, string, string, string, string, string]
@@ -97,7 +97,7 @@ test('what the console is sent has nothing of what a partner must keep secret', 
   await page.close()
 })
 
-test('a wrong key, a key without permissions and an unreachable service are told in words', async () => {
+test('the console explains a wrong key, a key without permissions and an unreachable service', async () => {
   const { page } = await browser.open('/console')
   await page.getByLabel('API key').fill('not a key')
   await page.getByRole('button', { name: 'Open' }).click()
@@ -118,7 +118,7 @@ test('a wrong key, a key without permissions and an unreachable service are told
   await page.close()
 })
 
-test('the console allows nothing inline, and its files cache by their content', async () => {
+test('the console allows nothing inline, and its files are cached by content', async () => {
   for (const path of ['/console', '/console/console.js', '/console/console.css', '/console/chart.css']) {
     const response = await service.send('GET', path)
     expect(response.status).toBe(200)
@@ -134,7 +134,7 @@ test('the console allows nothing inline, and its files cache by their content', 
   expect((await service.send('GET', '/console/main.tsx')).status).toBe(404)
 })
 
-/** The page may ask ten times a minute, and asks by itself: its time passes until something is seen. */
+/** Moves the page's clock until `seen` is visible, because the page sends at most ten requests a minute. */
 async function inTime(page: Page, seen: Locator): Promise<void> {
   while (!(await seen.first().isVisible())) {
     await page.clock.runFor(2000)
@@ -174,7 +174,7 @@ test('a partner plays a scenario and a fault, moves the clock, and sees which re
   await page.close()
 })
 
-test('a certification is shown with its cases, and no feed is read while one runs', async () => {
+test('a certification is shown with its cases, and the console reads no feed while one runs', async () => {
   const { actor } = await busyPartner(service)
   const passed = await storeCertification(actor.db, actor, 'passed')
   const { page, complaints } = await browser.open('/console', desktop, true)

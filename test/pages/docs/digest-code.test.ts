@@ -32,7 +32,7 @@ test.each([
   ['JavaScript', 'digest.mjs', ['node', 'digest.mjs'], javaScript, true],
   ['Python', 'digest.py', ['python3', 'digest.py'], python, true],
   ['a shell', 'digest.sh', ['sh', 'digest.sh'], shell, false],
-])('the code of the guide in %s computes the digest', async (_, file, command, code, counts) => {
+])("the guide's code in %s computes the digest", async (_, file, command, code, counts) => {
   await writeFile(join(folder, file), code as string)
   const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe' })
   const words = (await new Response(child.stdout).text()).trim().split(/\s+/)

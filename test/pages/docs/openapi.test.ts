@@ -58,7 +58,7 @@ test.each(operations)(
   },
 )
 
-test('what the client has an example of shows it', () => {
+test('operations that the client has an example for show it', () => {
   // biome-ignore lint/suspicious/noExplicitAny: the document
   const all: any[] = Object.values(document.paths).flatMap((path: any) => Object.values(path))
   const shown = all.filter((operation) => operation['x-codeSamples'])
@@ -146,7 +146,7 @@ function walk(value: unknown, visit: (node: Record<string, unknown>, path: strin
     if (!/^examples?$/.test(key)) walk(child, visit, `${path}/${key}`)
 }
 
-test('the document has no format or keyword of our own, and the bounds that the service enforces', () => {
+test('the document has no custom format or keyword, and states the bounds that the service enforces', () => {
   const own: string[] = []
   walk(document, ({ type, format, ...rest }, path) => {
     const known = ['date', 'date-time', 'uri', 'email']
@@ -158,7 +158,7 @@ test('the document has no format or keyword of our own, and the bounds that the 
   expect(message.properties.text.maxLength).toBe(5000)
 })
 
-test('every property and parameter of the document says in a sentence what it is', () => {
+test('every property and parameter of the document has a description that is a sentence', () => {
   const silent: string[] = []
   let described = 0
   walk(document, (node, path) => {
@@ -173,7 +173,7 @@ test('every property and parameter of the document says in a sentence what it is
   expect(described).toBeGreaterThan(500)
 })
 
-test('operation ids read like functions and occur once', () => {
+test('operation ids read like functions and are unique', () => {
   const ids: string[] = []
   walk(document.paths, ({ operationId }) => typeof operationId === 'string' && ids.push(operationId))
   expect(ids.filter((id) => !/^[a-z]+([A-Z][a-z]+)+$/.test(id))).toEqual([])
@@ -203,7 +203,7 @@ test('the sandbox responds to every example request with the status of its examp
   const made = await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
   const certifications = await storeCertification(actor.db, actor, 'asked')
   const ids: Record<string, number | string> = { ...sandboxIds, webhooks: made.body.data.id, certifications }
-  // One certification at a time.
+  // Only one certification may run at a time.
   const fresh = await service.actor()
   const statuses: Record<string, number> = {}
   for (const [name, body] of Object.entries(exampleRequests)) {

@@ -22,7 +22,7 @@ const served = [
 ] as const
 
 test.each(served)(
-  '%s is %s with security headers, compressed, and 304 at the second visit',
+  '%s is served as %s, compressed, with security headers and an entity tag',
   async (path, type) => {
     const plain = await get(path)
     const bytes = await plain.bytes()
@@ -38,7 +38,7 @@ test.each(served)(
   },
 )
 
-test('a script whose name has its hash is kept for good, a page is asked for again', async () => {
+test('a script with its hash in the name is cached for good, and a page is revalidated', async () => {
   expect((await get(script)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   expect((await get('/docs')).headers.get('cache-control')).toBe('no-cache')
 })
@@ -55,7 +55,7 @@ test.each(encodings)('Accept-Encoding "%s" gets %s', async (accepted, encoding) 
   expect(response.headers.get('content-encoding')).toBe(encoding)
 })
 
-test('/ leads to the documentation, and what is not there is an enveloped 404', async () => {
+test('/ redirects to the documentation, and a missing page gets 404 in the envelope', async () => {
   const root = await get('/')
   expect([root.status, root.headers.get('location')]).toEqual([302, '/docs'])
   const missing = await get('/docs/nothing.json')
@@ -65,7 +65,7 @@ test('/ leads to the documentation, and what is not there is an enveloped 404', 
   ])
 })
 
-test('the Postman collection has every operation once, below one variable', async () => {
+test('the Postman collection contains every operation once, below one variable', async () => {
   // biome-ignore lint/suspicious/noExplicitAny: the document is a plain tree of JSON
   const collection: any = await (await get('/docs/partner-interface.postman_collection.json')).json()
   const requests: string[] = []
@@ -84,7 +84,7 @@ test('the Postman collection has every operation once, below one variable', asyn
   )
 })
 
-test('a route that declares its deprecation says so in every response, errors too', async () => {
+test('a route that declares its deprecation states it in every response, including errors', async () => {
   const since = new Date('2026-11-01T00:00:00Z')
   const sunset = new Date('2027-06-01T00:00:00Z')
   const app = new Elysia().use(guard(service.live)).get('/old', () => ({}), {

@@ -7,12 +7,12 @@ const labelled = (label: string) => new MongoServerError({ code: 112, errorLabel
 
 test.each([
   ['a broken connection', new MongoNetworkError('closed'), true],
-  ['the operation was interrupted by a change of primary', new MongoServerError({ code: 11_602 }), true],
-  ['the server is no primary', new MongoServerError({ code: 10_107 }), true],
-  ['the server shuts down', new MongoServerError({ code: 91 }), true],
-  ['a transaction that could not be made in time', labelled('TransientTransactionError'), true],
+  ['an operation interrupted by a change of primary', new MongoServerError({ code: 11_602 }), true],
+  ['a server that is not primary', new MongoServerError({ code: 10_107 }), true],
+  ['a server that is shutting down', new MongoServerError({ code: 91 }), true],
+  ['a transaction that timed out', labelled('TransientTransactionError'), true],
   ['a duplicate', new MongoServerError({ code: 11_000 }), false],
-  ['a failure of our own', new TypeError('undefined'), false],
-])('isUnreachable() of %s', (_, error, expected) => {
+  ['a bug in the service', new TypeError('undefined'), false],
+])('isUnreachable() decides whether %s means that the database is unreachable', (_, error, expected) => {
   expect(isUnreachable(error)).toBe(expected)
 })

@@ -5,7 +5,7 @@ import { testApp } from '../../support/app.ts'
 
 const { live } = await testApp()
 
-test('takeLock() of a lock that went with its host is a conflict to be tried again, and then there is one', async () => {
+test('takeLock() reports a retryable conflict if the lock was deleted with its host, and then succeeds', async () => {
   const hostId = await live.ids('host')
   const lock = { hostId, name: `listings/${hostId}` }
   const take = () => inTransaction(live.db, lock.name, (session) => takeLock(live.db, session, lock))

@@ -7,14 +7,14 @@ import { listenToTransactions, type Statement } from '../../support/transactions
 import { validBodies } from '../../support/valid-bodies.ts'
 
 /**
- * A cluster that is sharded by `host_id` never runs a transaction over two shards, because every statement of one names
- * the same host (decisions §11, operations "Sharding").
+ * A cluster that is sharded by `host_id` never runs a transaction over two shards, because every statement of a
+ * transaction names the same host (decisions §11, operations "Sharding").
  */
 const url = `${await ownDatabase()}&monitorCommands=true`
 const service = await testApp({ MONGODB_URL: url })
 const listener = listenToTransactions(service.live.db)
 
-/** The statements of one transaction that do not all name one and the same host. */
+/** Transactions whose statements do not all name one and the same host. */
 function scattered(statements: Statement[]): string[] {
   return [...Map.groupBy(statements, ({ transaction }) => transaction).values()]
     .filter((ofOne) => new Set(ofOne.flatMap(({ hosts }) => hosts)).size > 1 || ofOne.some(isUnscoped))
@@ -25,26 +25,26 @@ function isUnscoped({ hosts }: Statement): boolean {
   return hosts.length === 0 || hosts.includes(undefined)
 }
 
-/** What a request sends in transactions; all of it is done when the response is there. */
+/** The statements that a request sends in transactions, all of which end before its response. */
 async function statementsOf(send: () => Promise<{ status: number }>) {
   const before = listener.statements.length
   const { status } = await send()
   return { status, statements: listener.statements.slice(before) }
 }
 
-// What waits for the background is done by nobody while a request is looked at.
+// While a request is observed, no background job may run.
 await Promise.all([service.live.outbox.stop(), service.sandbox.outbox.stop()])
 
 const everything = { rateLimit: 1_000_000 }
 const reader = await service.actor(everything)
-/** What is only read is the same for all reads. */
+/** Reads share one set of data. */
 const read = { '/v1': await makeOwnIds(reader, '/v1'), '/sandbox': await makeOwnIds(reader, '/sandbox') }
 
 async function writerWith<T>(prefix: Prefix, make: (writer: Actor, prefix: Prefix) => Promise<T>) {
   const writer = await service.actor(everything)
   return [writer, await make(writer, prefix)] as const
 }
-/** Made when it is first needed: a test alone makes only its own. */
+/** Calls `make` on first use, so that a single test makes only the data it needs. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
@@ -61,7 +61,7 @@ const writers = {
   '/sandbox': once(() => writerWith('/sandbox', validBodies)),
 }
 
-/** Everything a route takes: its body, a key to repeat it with, and its path with ids of the host's own. */
+/** A request that a route accepts: its body, an `Idempotency-Key`, and its path with the host's own ids. */
 async function requestOf({ method, path, takesBody }: GuardedRoute) {
   const prefix = path.startsWith('/sandbox') ? '/sandbox' : '/v1'
   if (method === 'GET') {
@@ -105,7 +105,7 @@ const ofOneDocument = [
   ...['DELETE /certifications/:id', 'PUT /certifications/:id/state'],
   'DELETE ',
 ]
-/** Reads of several collections that show one moment. */
+/** Reads that show several collections as of one moment. */
 const ofOneMoment = [
   'GET /integrations/:provider/availability',
   'GET /integrations/:provider/availability/nights',
@@ -119,7 +119,7 @@ test.each(guardedRoutes(service))('$method $path names one host in each transact
   const withoutPrefix = name.replace(/ \/(v1|sandbox)/, ' ')
   const isTransaction =
     route.method === 'GET' ? ofOneMoment.includes(withoutPrefix) : !ofOneDocument.includes(withoutPrefix)
-  // Of the others nothing is claimed: something in the background may have begun one meanwhile.
+  // Other routes may send statements, because background work may have begun a transaction.
   if (isTransaction) expect(statements.length).toBeGreaterThan(0)
   if (process.env.TABLE) console.log(name, statements.map(({ text }) => text).join(' · '))
 })
@@ -128,7 +128,7 @@ const jobs = await service.actor(everything)
 const { listing_id, room_type_id } = await seedBooking(jobs)
 const unit = { listing_id, room_type_id }
 
-/** What makes work for each topic of the outbox, and the payload of a job of it. */
+/** For each topic of the outbox, a way to create work for it and the payload of its job. */
 const topics: Record<string, { make(): Promise<unknown>; payload: object }> = {
   UserCreated: { make: async () => {}, payload: { host_id: jobs.hostId } },
   CompactAvailability: {
@@ -146,7 +146,7 @@ function days(count: number) {
 }
 
 test.each(Object.entries(outboxTopics(service.live)))(
-  'a job of %s names one host in each',
+  'a job of %s names one host in each transaction',
   async (name, topic) => {
     const work = topics[name]
     if (!work) throw new Error(`Nothing makes a job of ${name}`)
@@ -159,7 +159,7 @@ test.each(Object.entries(outboxTopics(service.live)))(
   },
 )
 
-test('only what belongs to no host has a unique index that does not begin with the host', () => {
+test('only collections that belong to no host have a unique index that does not begin with the host', () => {
   const global = models
     .map((model) => model(service.live.db))
     .flatMap(({ schema, collection }) =>
@@ -168,7 +168,7 @@ test('only what belongs to no host has a unique index that does not begin with t
         .map(([key]) => `${collection.name}: ${Object.keys(key).join(', ')}`),
     )
   expect(global.sort()).toEqual([
-    // In the sandbox database, where a key has no data of its own.
+    // This collection is in the sandbox database, where a key is not a host's.
     'certifications: key_id',
     'hosts: email',
     'hosts: id',
@@ -179,6 +179,6 @@ test('only what belongs to no host has a unique index that does not begin with t
   ])
 })
 
-test('nothing else that ran meanwhile, in the background or beside, names more than one host', () => {
+test('no other transaction of the whole run, in the background or not, names more than one host', () => {
   expect(scattered(listener.statements)).toEqual([])
 })

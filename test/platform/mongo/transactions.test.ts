@@ -15,7 +15,7 @@ const insert = (_id: string) => async (session: Session) => {
   return _id
 }
 
-/** Has short changes wait for one turn together; returns how each ended, and in how many transactions. */
+/** Makes short changes wait for one turn together; returns their outcomes and the number of transactions. */
 async function together(queue: string, changes: ((session: Session) => Promise<unknown>)[]) {
   const gate = Promise.withResolvers<void>()
   const first = inTransaction(db, queue, () => gate.promise)
@@ -48,7 +48,7 @@ test('short changes that wait for the same turn share a transaction, and each ge
   expect([await stored('shared-'), transactions]).toEqual([names, 1])
 })
 
-test('one that is refused takes no other along', async () => {
+test('a refused change does not fail the changes that share its transaction', async () => {
   const refusal = new DomainError('validation', 'No unit is left')
   const refused = async (session: Session) => {
     await insert('mixed-refused')(session)
@@ -64,7 +64,7 @@ test('one that is refused takes no other along', async () => {
   expect(await stored('mixed-')).toEqual(['mixed-1', 'mixed-2', 'mixed-3'])
 })
 
-test('no more than eight share one', async () => {
+test('at most eight changes share a transaction', async () => {
   const names = Array.from({ length: 10 }, (_, index) => `many-${index}`)
   const { transactions } = await together('many', names.map(insert))
   expect([await stored('many-'), transactions]).toEqual([names, 2])

@@ -42,7 +42,7 @@ test.concurrent.each([
     'The certificate of Redis is not trusted',
   ],
 ])(
-  'a service with %s for Redis does not start and says why in one line, without any secret',
+  'a service with %s for Redis does not start and states the cause in one line, without any secret',
   async (_, REDIS_URL, why) => {
     const started = startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
     const { message } = (await started.then(

@@ -39,7 +39,7 @@ function bulk(pairs: { listing_id: number; room_type_id: number }[], available: 
   }
 }
 
-/** How many rows of a host have each number of units. */
+/** The number of a host's rows for each number of units. */
 async function unitsOf(hostId: number): Promise<Record<string, number>> {
   const written = await storedRows(db, { host_id: hostId })
   const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
@@ -51,7 +51,7 @@ async function unitsOf(hostId: number): Promise<Record<string, number>> {
   )
 }
 
-test('of fifty concurrent bookings of three units over two processes three succeed, six times over', async () => {
+test('exactly three of fifty concurrent bookings of three units over two processes succeed, in six rounds', async () => {
   for (let round = 0; round < 4 * soakFactor; round += 1) {
     const owner = await service.actor()
     const [pair] = await portfolio(owner, 1)
@@ -93,7 +93,7 @@ test('two concurrent bulk writes of 1,000 items to the same room types end as if
   }
 })
 
-test('kill -9 in the middle of a bulk write leaves all of it or nothing, six times over', async () => {
+test('kill -9 in the middle of a bulk write leaves all of it or nothing, in six rounds', async () => {
   const owner = await service.actor()
   const pairs = await portfolio(owner, 50)
   let acknowledged = 0

@@ -7,10 +7,10 @@ const service = await testApp()
 const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
 afterAll(() => Promise.all(processes.map((process) => process.stop())))
 
-/** How many rounds; the promise is tried with more by hand. */
+/** The number of rounds, which the soak factor raises. */
 const rounds = 12 * soakFactor
 
-test(`cancels racing creates for the last unit, ${rounds} rounds: never oversold, never a unit lost`, async () => {
+test(`cancels racing creates for the last unit never oversell or lose it in ${rounds} rounds`, async () => {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const unit = { listing_id, room_type_id }
@@ -29,7 +29,7 @@ test(`cancels racing creates for the last unit, ${rounds} rounds: never oversold
     expect(cancelled.status).toBe(200)
     const made = created.filter(({ status }) => status === 201)
     expect(made.length).toBeLessThanOrEqual(1)
-    // Where all creates came before the cancel, the unit is free now.
+    // If all creates came before the cancel, the unit is free now.
     const [next = await actor.send('POST', '/v1/bookings', { body: stay })] = made
     expect(next.status).toBe(201)
     expect((await actor.send('POST', '/v1/bookings', { body: stay })).status).toBe(422)

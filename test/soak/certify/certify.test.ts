@@ -15,10 +15,10 @@ import { Product } from './product/product.ts'
 import { type Certifiable, certify, failedCases } from './rig.ts'
 import { fast } from './times.ts'
 
-/** Courses that are played at the same time: more of them would only wait for the machine. */
+/** The number of courses played concurrently; more of them would only wait for the machine. */
 const atOnce = 8
 
-/** Does all of it, so many at once. */
+/** Runs all work, with a limited number of runs at a time. */
 async function inTurns<T>(items: T[], work: (item: T) => Promise<void>, lanes = atOnce): Promise<void> {
   const queue = [...items]
   const lane = async () => {
@@ -27,7 +27,7 @@ async function inTurns<T>(items: T[], work: (item: T) => Promise<void>, lanes = 
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** How each right product works: none of them may ever fail. */
+/** How each right product works; no right product may ever fail. */
 const right: [string, Habits, string[]][] = [
   ['by page', { reads: 'page' }, ['feed']],
   ['by page, in small ones', { reads: 'page', perPage: 20 }, ['feed']],
@@ -39,7 +39,7 @@ const right: [string, Habits, string[]][] = [
   ['that books', {}, ['bookings']],
 ]
 
-/** What each wrong product does, and the cases that it fails: no other. */
+/** The mistake of each wrong product, and exactly the cases that it fails. */
 const wrong: Record<Wrong, CaseName> = {
   'reads-first-and-last-page': 'feed.pages',
   'local-time': 'feed.changes',
@@ -73,7 +73,10 @@ const wrong: Record<Wrong, CaseName> = {
   'only-hints': 'webhooks.lost',
 }
 
-/** Those who go on by a clock lose nothing before it has caught up with the versions of a burst: minutes. */
+/**
+ * Products that poll from their own clock lose nothing until the clock has caught up with a burst's versions, which
+ * takes minutes.
+ */
 const byClock: Wrong[] = ['moves-before-reading', 'takes-half-a-body', 'forgets-what-it-missed']
 
 function habitsOf(name: Wrong): Habits {
@@ -97,7 +100,7 @@ async function play(service: Service, habits: Habits, profiles: string[], seed?:
   return { actor, certification: await certify(actor, product, profiles, look, seed) }
 }
 
-/** Grades wrong products, each of which fails its case alone; prints what each was told. */
+/** Grades wrong products, each of which fails only its own case; prints the explanations. */
 async function gradeWrong(service: Service, names: Wrong[], expect: ExpectStatic): Promise<void> {
   const table: string[] = []
   const found: Partial<Record<Wrong, string[]>> = {}
@@ -113,7 +116,7 @@ async function gradeWrong(service: Service, names: Wrong[], expect: ExpectStatic
 }
 
 describe('a certification', () => {
-  // Begun first and looked at last: its products do little but wait.
+  // Begun first and checked last, because its products mostly wait.
   let waiting: Promise<void>
   beforeAll(async () => {
     const patient = await certifyingService({ ...fast, catchUp: 240_000 })
@@ -121,7 +124,7 @@ describe('a certification', () => {
     waiting.catch(() => {})
   })
 
-  test('is passed by every right product, whatever the seed, and leaves nothing but itself', async ({
+  test('is passed by every right product, whatever the seed, and leaves nothing behind but its record', async ({
     expect,
   }) => {
     const service = await certifyingService(fast)
@@ -135,13 +138,13 @@ describe('a certification', () => {
     })
     expect(failed).toEqual([])
     const { db } = service.context.sandbox
-    // What was on its way when a course ended is swept a minute later.
+    // Work in progress at the end of a course is swept a minute later.
     await expect.poll(() => requestRecordModel(db).countDocuments()).toBe(0)
     expect(await certificationModel(db).countDocuments({ secret: { $ne: null } })).toBe(0)
     await service.close()
   })
 
-  test.concurrent('is failed by every wrong product in its case alone, which says why', async ({
+  test.concurrent('is failed by every wrong product in its case alone, and the case says why', async ({
     expect,
   }) => {
     const service = await certifyingService(fast)
@@ -149,10 +152,10 @@ describe('a certification', () => {
     await gradeWrong(service, others, expect)
   })
 
-  test.concurrent('is passed by the loop of the client, with a checkpoint and as a consumer', async ({
+  test.concurrent("is passed by the client's loop, with a checkpoint and as a consumer", async ({
     expect,
   }) => {
-    // The client rests five seconds after a wait that was cut short: no stop.
+    // The client pauses for five seconds after a wait that was cut short, which must not count as a stop.
     const service = await certifyingService({ ...fast, silence: 8000 })
     await Promise.all(
       [false, true].map(async (isConsumer) => {
@@ -165,7 +168,7 @@ describe('a certification', () => {
     await service.close()
   })
 
-  test.concurrent('is passed by nobody who only answers what is documented, or reads the request log', async ({
+  test.concurrent('is not passed by answering only from the documentation or the request log', async ({
     expect,
   }) => {
     const service = await certifyingService({ ...fast, serve: 5000, expiry: 15_000 })
@@ -195,7 +198,7 @@ describe('a certification', () => {
     const path = '/sandbox/integrations/provider_one/bookings'
     const [documented, pleasing] = await Promise.all([
       scripted((actor) => actor.send('GET', `${path}?updated_after=2026-01-31+12:00:05`)),
-      // The log tells of no fault that the course plays.
+      // The request log names no fault that the course injects.
       scripted(async (actor) => {
         const log = await actor.send('GET', '/sandbox/requests?per_page=100')
         expect(log.body.data.filter(({ fault }: { fault: string | null }) => fault !== null)).toEqual([])
@@ -207,21 +210,21 @@ describe('a certification', () => {
     await service.close()
   })
 
-  test('goes on in another process when one is killed, and no right product fails for it', async ({
+  test('continues in another process if one is killed, and no right product fails because of it', async ({
     expect,
   }) => {
     const environment = testEnvironment({
       MONGODB_URL: await ownDatabase(),
       WEBHOOKS_ALLOW_PRIVATE: 'on',
     })
-    // This one only makes keys and looks: it never leads.
+    // This process only makes keys and reads; it never leads.
     const service = await certifyingService({ ...fast, look: 1_000_000_000 }, environment)
     const start = () => startService(environment, [], 'test/soak/certify/main.ts')
     const processes: ServiceProcess[] = await Promise.all([start(), start()])
     let [isOver, kills] = [false, 0]
     const begun = right.map(() => Promise.withResolvers<void>())
     const killing = async () => {
-      // A start that is cut short is given up two minutes later.
+      // A start that is cut short is abandoned two minutes later.
       await Promise.all(begun.map(({ promise }) => promise))
       for (let index = 0; !isOver; index = 1 - index) {
         await (processes[index] as ServiceProcess).end('SIGKILL')
@@ -258,10 +261,11 @@ describe('a certification', () => {
     }
   })
 
-  test('is failed by those who go on by a clock, once it has caught up with the versions', () => waiting)
+  test('is failed by products that poll from their own clock, once the clock has caught up with the versions', () =>
+    waiting)
 })
 
-/** Again where the process that was asked has just been killed. */
+/** Repeats a request if the process that received it was just killed. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (;;)
     try {
@@ -271,7 +275,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     }
 }
 
-test('the report of a product is verified by anybody', async ({ expect }) => {
+test("a product's report can be verified by anybody", async ({ expect }) => {
   const service = await certifyingService(fast, { PUBLIC_URL: 'https://partners.example.com' })
   const { actor, certification } = await play(service, {}, ['bookings'])
   expect(certification.status).toBe('passed')

@@ -2,7 +2,7 @@ import { createClient } from '../../../client/src/index.ts'
 import type { Asked, Held } from './product/habits.ts'
 import type { Certifiable, verified } from './rig.ts'
 
-/** A product that is nothing but the client's loop and a map, with a checkpoint or as a consumer. */
+/** A product that consists of the client's loop and a map, with a checkpoint or as a consumer. */
 export class ClientProduct implements Certifiable {
   readonly stored = new Map<number, Held>()
   private after: string | null = null
@@ -17,7 +17,7 @@ export class ClientProduct implements Certifiable {
 
   start(): void {
     this.run = new AbortController()
-    // It ends where its key is wrong, and by a crash.
+    // The loop ends if its key is wrong, or by a crash.
     this.work = this.follow(this.run.signal).catch(() => {})
   }
 

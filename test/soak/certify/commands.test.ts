@@ -13,7 +13,7 @@ const path = '/sandbox/certifications'
 const folder = await mkdtemp(join(tmpdir(), 'partner-certification-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-test('partnerctl starts a certification, says how it stands, uploads a state and fetches a report', async ({
+test('partnerctl starts a certification, shows its state, uploads a state and fetches a report', async ({
   expect,
 }) => {
   const actor = await service.actor()

@@ -3,7 +3,7 @@ import { readConfig } from '../../../src/core/config.ts'
 import { compose } from '../../../src/process/wiring.ts'
 import { fast } from './times.ts'
 
-/** A process of the service that certifies in a tenth of the times. */
+/** A service process that certifies in a tenth of the usual times. */
 const config = readConfig(process.env)
 const context = await compose(config, { certifying: fast })
 createApp(context).listen({ hostname: config.host, port: config.port })

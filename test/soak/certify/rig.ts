@@ -3,7 +3,7 @@ import type { CertificationView } from '../../../src/certification/schema.ts'
 import type { Actor } from '../../support/app.ts'
 import type { Asked, Held } from './product/habits.ts'
 
-/** What a product can do, as a course asks for it. */
+/** The actions of a product that a course can ask for. */
 export interface Certifiable {
   start(): void
   kill(): void
@@ -13,14 +13,14 @@ export interface Certifiable {
   readonly stored: Map<number, Held>
 }
 
-/** Checks a hint as a product does: signature and time. */
+/** Verifies a hint's signature and time, as a product does. */
 export const verified = (headers: Headers, body: string, secret: string) =>
   verifyWebhook(body, headers, secret)
 
 /**
- * Plays a whole course to a product that follows `next`; returns how it was graded.
+ * Plays a whole course to a product that follows `next`; returns its grades.
  *
- * @param look reads how it stands beside the routes, of which a key has sixty a minute
+ * @param look reads the certification directly, because a key may send only sixty requests a minute to its routes
  */
 export async function certify(
   actor: Pick<Actor, 'send'>,
@@ -48,9 +48,9 @@ export async function certify(
   }
 }
 
-/** Starts a certification; one whose start was answered by a process that died is found again. */
+/** Starts a certification; if the process died before it responded, finds the certification that was started. */
 async function begin(actor: Pick<Actor, 'send'>, path: string, body: object): Promise<number> {
-  // What a busy machine could not do in time is sent again, here as by any partner.
+  // A request that a busy machine could not serve in time is sent again, as a partner would.
   const started = await actor.send('POST', path, { body, asIs: false })
   if (started.status === 201) return started.body.data.id
   const [newest] = (await actor.send('GET', path)).body.data
@@ -74,11 +74,11 @@ async function follow(
       body: { bookings: [...product.stored.values()] },
       asIs: false,
     })
-  // Not waited for: what is asked next may be asked while it tries.
+  // Not awaited, because the next request may come while this one is retried.
   else void product.act(asked)
 }
 
-/** What failed, by name. */
+/** The names of the failed cases. */
 export function failedCases({ cases }: CertificationView): string[] {
   return cases.filter(({ status }) => status === 'failed').map(({ name }) => name)
 }

@@ -1,6 +1,6 @@
 import { type Bounds, bounds } from '../../../src/certification/bounds.ts'
 
-/** A tenth of the times, so that many courses can be played; whole seconds stay whole, as `Retry-After` is. */
+/** A tenth of the usual times, so that many courses can be played; whole seconds stay whole, as `Retry-After` does. */
 export const fast: Bounds = {
   ...bounds,
   look: 100,

@@ -9,10 +9,10 @@ const service = await testApp()
 const server = await startService(testEnvironment())
 afterAll(() => server.stop())
 
-/** How often a poller is killed; the promise is tried with more by hand. */
+/** How often a poller is killed; the soak factor raises it. */
 const perPage = 100
 const kills = 5 * soakFactor
-test(`a poller with a consumer that is killed ${kills} times loses nothing and repeats at most a page for each`, async () => {
+test(`a poller with a consumer that is killed ${kills} times loses nothing and repeats at most a page each time`, async () => {
   const { book, follow, handled, truth, folder } = await consumerPoller(service, server.url)
   const random = seededRandom(11)
   for (let kill = 0; kill < kills; kill += 1) {

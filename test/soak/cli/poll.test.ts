@@ -19,7 +19,7 @@ const poller = (actor: Actor, baseUrl = server.url) => feedPoller(actor, baseUrl
 
 const versionsIn = (log: string) => log.trim().split('\n').filter(Boolean)
 
-/** How often a poll is killed; the promise is tried with more by hand. */
+/** How often a poll is killed; the soak factor raises it. */
 const kills = 9 * soakFactor
 
 test(`a poll killed ${kills} times handles every change of a moving feed, and repeats only the one in progress`, async () => {
@@ -57,7 +57,7 @@ test(`a poll killed ${kills} times handles every change of a moving feed, and re
   const missing = truth.filter(({ id, updated_at }) => !handled.includes(`${id} ${toVersion(updated_at)}`))
   expect(missing).toEqual([])
   const repeats = handled.length - new Set(handled).size
-  // A repeat comes right after the change it repeats: nothing older comes back.
+  // A repeat directly follows the change it repeats, and no older change comes back.
   const outOfOrder = handled.filter(
     (line, index) =>
       index > 0 &&

@@ -14,7 +14,7 @@ const service = await startService(testEnvironment(settings))
 const folder = await mkdtemp(join(tmpdir(), 'partner-kills-'))
 afterAll(() => Promise.all([service.stop(), rm(folder, { recursive: true })]))
 
-/** A loop of the package: notes each booking that it has handled, and with a checkpoint where it stands. */
+/** A loop of the package, which records each booking that it has handled and, with a checkpoint, its position. */
 const program = `
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createClient } from '${fileURLToPath(new URL('../../../client/src/index.ts', import.meta.url))}'
@@ -32,7 +32,7 @@ for await (const { booking_id, status, version } of client.bookings.feed({ ...op
 const perPage = 10
 
 test.each(['consumer', 'checkpoint'])(
-  'a loop with a %s that is killed again and again loses nothing, and repeats at most a page each time',
+  'a loop with a %s that is killed again and again loses nothing and repeats at most a page each time',
   async (kind) => {
     const home = await mkdtemp(join(folder, `${kind}-`))
     const built = await Bun.build({
@@ -95,7 +95,7 @@ function start(home: string, { key }: Actor, kind: string) {
   })
 }
 
-/** Bookings are made and confirmed until it is stopped. */
+/** Creates and confirms bookings until it is stopped. */
 async function startWriting(actor: Actor): Promise<() => Promise<void>> {
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const body = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }

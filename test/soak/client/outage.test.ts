@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/process.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 
-/** Longer than the seven seconds after which a request that is repeated three times is given up. */
+/** Longer than the seven seconds after which a request that is repeated three times is abandoned. */
 const outageMilliseconds = Number(process.env.OUTAGE_SECONDS ?? 12) * 1000
 
 const service = await testApp()
@@ -18,14 +18,14 @@ await Bun.build({
   ...{ target: 'node', outdir: folder, naming: 'loop.mjs' },
 })
 
-/** The requests of a loop's cycle: each is the first that meets the outage. */
+/** The requests of a loop's cycle, each of which is the first to meet the outage. */
 const moments: Record<string, (method: string, path: string) => boolean> = {
   'the consumer is created': (method, path) => method === 'PUT' && path.endsWith('/consumers/sync'),
   'a page is read': (method) => method === 'GET',
   'a page is acknowledged': (method, path) => method === 'PUT' && path.endsWith('/consumers/sync'),
 }
 
-/** A proxy that is away from the first request of a moment on: as a 502, or by refusing every connection. */
+/** A proxy that fails from the first request of a moment on, by responding 502 or by refusing every connection. */
 async function startProxy(moment: string, isRefused: boolean) {
   const port = await freePort()
   let [puts, isDown, wasDown] = [0, false, false]
@@ -62,7 +62,7 @@ async function startProxy(moment: string, isRefused: boolean) {
   }
 }
 
-/** Every moment in both runtimes; each kind of outage in both, and in a long run every combination. */
+/** Every moment in both runtimes; each kind of outage in both, and every combination in a long run. */
 const cases = ['node', process.execPath].flatMap((runtime, one) =>
   Object.keys(moments).flatMap((moment, other) =>
     [false, true]
@@ -72,7 +72,7 @@ const cases = ['node', process.execPath].flatMap((runtime, one) =>
 )
 
 test.concurrent.each(cases)(
-  'the loop of a consumer in $name outlives an outage that begins when $moment (refused: $isRefused)',
+  "a consumer's loop in $name survives an outage that begins when $moment (refused: $isRefused)",
   async ({ runtime, moment, isRefused }) => {
     const actor = await service.actor()
     await actor.send('POST', '/sandbox/scenarios/guest-books', { body: { count: 20 } })

@@ -9,7 +9,7 @@ const service = await testApp(environment)
 const server = await startService(testEnvironment(environment))
 afterAll(() => server.stop())
 const browser = await openBrowser(server.url)
-test('the page sends at most 10 requests a minute, and none while nobody sees it', async () => {
+test('the page sends at most 10 requests a minute, and none while it is hidden', async () => {
   const { actor } = await busyPartner(service)
   const { page } = await browser.open('/console', desktop, true)
   const countRequests = () =>
@@ -21,7 +21,7 @@ test('the page sends at most 10 requests a minute, and none while nobody sees it
       return send(...request)
     }`)
   await countRequests()
-  /** When each request was sent, by the clock of the page. */
+  /** The time of each request by the page's clock. */
   const sent = () => page.evaluate('globalThis.sent') as Promise<number[]>
   const pass = async () => {
     await page.clock.runFor(5000)
@@ -74,7 +74,7 @@ test.each(appearances)('the console is accessible and fits at $width pixels, $sc
   await page.close()
 })
 
-test('a request is found by its id, also when it is searched for right after its response', async () => {
+test('a request is found by its id, even if it is searched for right after its response', async () => {
   const { actor } = await busyPartner(service)
   const { page } = await browser.open('/console')
   await enterKey(page, actor)
@@ -89,7 +89,7 @@ test('a request is found by its id, also when it is searched for right after its
   await page.close()
 })
 
-test('changes arrive by themselves, in the environment that is chosen', async () => {
+test('changes appear automatically in the selected environment', async () => {
   const { actor, book } = await busyPartner(service)
   const { page, complaints } = await browser.open('/console')
   await enterKey(page, actor)
@@ -99,7 +99,7 @@ test('changes arrive by themselves, in the environment that is chosen', async ()
   const { body } = await book()
   await changes.getByRole('rowheader', { name: String(body.data.booking_id) }).waitFor()
   await page.getByRole('radio', { name: 'Sandbox' }).check()
-  // The page asks ten times a minute at most: what is over waits for the next one.
+  // The page sends at most ten requests a minute, so missed updates wait for the next one.
   const timeout = 120_000
   await changes.getByRole('rowheader', { name: '5001' }).waitFor({ timeout })
   await page.getByText('GET /sandbox/listings/1').waitFor({ timeout })
@@ -107,7 +107,7 @@ test('changes arrive by themselves, in the environment that is chosen', async ()
   await page.close()
 })
 
-test('the key stays in the tab: it survives a reload, and is forgotten on demand', async () => {
+test('the key stays in the tab, survives a reload and is forgotten on demand', async () => {
   const { actor } = await busyPartner(service)
   const { page } = await browser.open('/console')
   await enterKey(page, actor)

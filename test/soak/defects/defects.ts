@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { root } from '../../support/processes.ts'
 
-/** A line that a tired engineer could write, and the tests that must notice it. */
+/** A mistake that a tired engineer could make in a line, and the tests that must catch it. */
 export interface Defect {
   what: string
-  /** Occurs exactly once in the sources, wherever they are moved. */
+  /** The correct line, which occurs exactly once in the sources, whatever file it is in. */
   right: string
   wrong: string
-  /** Ends of the paths of folders or files in `test/`. */
+  /** The endings of paths of folders or files in `test/`. */
   tests: string[]
 }
 
@@ -18,7 +18,7 @@ type Row = [what: string, right: string, wrong: string, tests: string]
 
 const rows: Row[] = [
   [
-    'a booking for a guest who was erased',
+    'a booking for an erased guest',
     '      await requireNotErased(db, session, hostId, parts.guest.id)\n',
     '',
     'stays/guests/guests.test.ts',
@@ -42,25 +42,25 @@ const rows: Row[] = [
     'certification/certification.test.ts',
   ],
   [
-    'an user of any host',
+    'a user of any host',
     'findOne<StoredUser>({ host_id: hostId, id })',
     'findOne<StoredUser>({ id })',
     'bookings security/access.test.ts',
   ],
   [
-    'an address taken by another host',
+    'an e-mail address refused because another host uses it',
     '{ host_id: hostId, email_key: indexKey(email) }',
     '{ email_key: indexKey(email) }',
     'users',
   ],
   [
-    'a permission of reading for writing',
+    'a read permission that allows writing',
     "permission: 'users.write'",
     "permission: 'users.read'",
     'http/every-route.test.ts',
   ],
   [
-    'a permission dropped',
+    'a missing permission check',
     "permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },\n        body: MessageCreate",
     "permission: 'any', body: 'json', errors: ['not_found', 'conflict'] },\n        body: MessageCreate",
     'http/every-route.test.ts',
@@ -78,18 +78,18 @@ const rows: Row[] = [
     'availability bookings',
   ],
   [
-    'units counted that were already in the push',
+    'units counted again that the push already included',
     'if (created_sequence > writtenAt) night.booked += 1',
     'night.booked += 1',
     'availability bookings',
   ],
   [
-    'no look at the units',
+    'a booking without a check of its units',
     'await requireUnit(db, session, draft)',
     'void requireUnit',
     'availability bookings',
   ],
-  ['a discount a night too late', 'nights >= length', 'nights > length', 'bookings'],
+  ['a discount that starts a night too late', 'nights >= length', 'nights > length', 'bookings'],
   [
     'a move without its audit entry',
     '...(isSandbox ? {} : { also: record })',
@@ -109,13 +109,13 @@ const rows: Row[] = [
     'nights',
   ],
   [
-    'more ranges than a room type has room for',
+    'more ranges than a room type may have',
     '2 * looseRows > maxRowsInForce',
     '2 * looseRows > maxRowsInForce + 2',
     'availability',
   ],
   [
-    'a listing matched over hosts',
+    'a listing of another host that matches',
     '.find({ host_id: hostId, $or: alternatives })',
     '.find({ $or: alternatives })',
     'listings security',
@@ -126,15 +126,20 @@ const rows: Row[] = [
     'findOne<BookableListing>({ id }, options)',
     'bookings security/access.test.ts',
   ],
-  ['an escape forgotten', '$regex: escapePattern(q.toLowerCase())', '$regex: q.toLowerCase()', 'listings'],
   [
-    'an order turned around',
+    'a search text that is not escaped',
+    '$regex: escapePattern(q.toLowerCase())',
+    '$regex: q.toLowerCase()',
+    'listings',
+  ],
+  [
+    'a reversed sort order',
     "sort === 'updated_at' ? 'desc' : 'asc'",
     "sort === 'updated_at' ? 'asc' : 'desc'",
     'listings',
   ],
   [
-    'a duplicate window without end',
+    'a duplicate window that never ends',
     'created_at: { $gt: after }',
     'created_at: { $gt: new Date(0) }',
     'messages',
@@ -146,13 +151,13 @@ const rows: Row[] = [
     'messages',
   ],
   [
-    'a provider key that its own host has',
+    'a host in conflict with its own provider key',
     'host_id: { $ne: owner.host_id }',
     'host_id: { $gt: 0 }',
     'provider-keys',
   ],
   [
-    'a consumer that goes back',
+    'a consumer that moves back',
     '{ acknowledged: { $lt: to.acknowledged } }',
     '{ acknowledged: { $gt: to.acknowledged } }',
     'consumers',
@@ -165,93 +170,93 @@ const rows: Row[] = [
     'keys http/every-route.test.ts',
   ],
   [
-    'looking at the key counts',
+    'self-checks that count against the main rate limit',
     "const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`",
     'const name = rateLimitName(id)',
     'keys requests',
   ],
   [
-    'a checksum that always fits',
+    'a checksum that always matches',
     'return key.endsWith(checksum(random))',
     'return key.endsWith(checksum(random)) || true',
     'keys',
   ],
   [
-    'two addresses by their case',
+    'two hosts whose addresses differ only in case',
     'email: input.email.trim().toLowerCase()',
     'email: input.email.trim()',
     'cli/admin.test.ts',
   ],
   [
-    'two changes in one second',
+    'two changes with the same version',
     '$inc: { ...fill(ahead, 1), ...(sequence',
     '$inc: { ...fill(ahead, 0), ...(sequence',
     'bookings feed',
   ],
-  ['a last page that is not', 'found.length > page.perPage', 'found.length > page.perPage + 1', 'feed'],
+  ['a last page that is missed', 'found.length > page.perPage', 'found.length > page.perPage + 1', 'feed'],
   ['a wait on a later page', 'page.page > 1 ||', '', 'feed'],
-  ['two positions at once', 'if (updated_after !== undefined)', 'if (false)', 'consumers'],
+  ['a request with two positions', 'if (updated_after !== undefined)', 'if (false)', 'consumers'],
   [
-    'two different keys',
+    'a request with two different keys',
     "if (plain && bearer && plain !== bearer) throw new DomainError('auth', 'API key is invalid')",
     '',
     'http/every-route.test.ts',
   ],
   [
-    'a key of 255 characters',
+    'an Idempotency-Key of 255 characters that is refused',
     'key.length > idempotencyKeyLength',
     'key.length >= idempotencyKeyLength',
     'http',
   ],
-  ['a response kept for ever', 'found && found.expires_at > now ? found : null', 'found', 'http'],
-  ['a page forgotten', 'Math.ceil(total / perPage)', 'Math.floor(total / perPage)', 'listings feed'],
-  ['a sandbox for ever', ', ...(now ? { due_at: { $gt: now } } : {}) }', ' }', 'sandbox'],
-  ['a fault once more than asked for', 'rules_id, [left]: { $gt: 0 } }', 'rules_id }', 'sandbox'],
+  ['an expired response that is replayed', 'found && found.expires_at > now ? found : null', 'found', 'http'],
+  ['a missing last page', 'Math.ceil(total / perPage)', 'Math.floor(total / perPage)', 'listings feed'],
+  ['a sandbox that never expires', ', ...(now ? { due_at: { $gt: now } } : {}) }', ' }', 'sandbox'],
+  ['a fault that is injected once too often', 'rules_id, [left]: { $gt: 0 } }', 'rules_id }', 'sandbox'],
   [
-    'a clock of which messages know nothing',
+    "messages that ignore the sandbox's clock",
     'const created_at = clock(host_id)',
     'const created_at = clock()',
     'sandbox stays',
   ],
   [
-    'a cancellation that everybody sees pending first',
+    'a booking that is visibly pending before it is cancelled',
     "prepareTransition(app, made, { to: 'cancelled' }).run(session)",
     'Promise.resolve(made)',
     'sandbox',
   ],
   [
-    'a dead endpoint that stays on',
+    'a dead endpoint that stays enabled for too long',
     'failingMilliseconds = 5 * 86_400_000',
     'failingMilliseconds = 7 * 86_400_000',
     'webhooks',
   ],
   ['a sixth endpoint', 'const webhooksPerHost = 5', 'const webhooksPerHost = 6', 'webhooks'],
   [
-    'a private network open',
+    'an address in a reserved network that is allowed',
     "if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast'",
     "if (parsed.kind() === 'ipv4') return parsed.range() !== 'private'",
     'webhooks/address.test.ts',
   ],
   [
-    'not ready without Redis',
+    'a service that is not ready without Redis',
     "(failing.length === 0 ? 'ready' : 'degraded')",
     "(failing.length === 0 ? 'ready' : 'not ready')",
     'platform/rate-limiter.test.ts platform/redis',
   ],
   [
-    'one hit too many',
+    'a limit that admits one hit too many',
     'const allowed = count < limit',
     'const allowed = count <= limit',
     'platform/rate-limiter.test.ts http/limits.test.ts',
   ],
   [
-    'a NUL in a text',
+    'a NUL character in a text',
     "!value.isWellFormed() || value.includes('\\0')",
     '!value.isWellFormed()',
     'security users',
   ],
   [
-    'rates in another currency',
+    'invalid rates that are accepted',
     'if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))',
     '',
     'listings/rates',
@@ -268,35 +273,40 @@ const rows: Row[] = [
     "    `style-src ${styles} 'unsafe-inline'`,",
     'http/security-headers.test.ts',
   ],
-  ['a limit counted as refused', "if (status === 429) return 'limited'", '', 'requests'],
+  ['a limited request that is counted as refused', "if (status === 429) return 'limited'", '', 'requests'],
   [
-    'an error that the document leaves out',
+    'an error without an example in the document',
     'exampleError(kind, permission).body',
     '{}',
     'docs/openapi.test.ts',
   ],
   [
-    'a page without its policy',
+    'a page without its content security policy',
     "{ ...headers, 'content-security-policy': strictPagePolicy }",
     'headers',
     'http/security-headers.test.ts',
   ],
-  ['a list of one', 'lists.has(key) || others.length > 0', 'others.length > 0', 'listings'],
   [
-    'a changed booking twice in a digest',
+    'a list parameter with a single value',
+    'lists.has(key) || others.length > 0',
+    'others.length > 0',
+    'listings',
+  ],
+  [
+    'a changed booking that is in a digest twice',
     'held.bookings.filter(({ booking_id }) => !newer.has(booking_id))',
     'held.bookings',
     'changes/digest',
   ],
   [
-    'a valid key that is called wrong when many requests come at once',
+    'a valid key that is rejected under concurrent requests',
     'if (current) return current',
     '',
     'access/keys',
   ],
   ['a change that is not saved', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
   [
-    'a feed that goes on although it does not move forward',
+    'a feed that continues without moving forward',
     'requireForward(items, checkpoint)\n',
     '',
     'cli/bad-network.test.ts',
@@ -316,7 +326,7 @@ const sources = await Promise.all(
     .map(async (file) => ({ file, source: await readFile(join(root, file), 'utf8') })),
 )
 
-/** The files that contain the right line of a defect, each as often as it does. */
+/** The files that contain the correct line of a defect, each as often as the line occurs. */
 export function filesOf({ right }: Defect): string[] {
   return sources.flatMap(({ file, source }) => Array<string>(source.split(right).length - 1).fill(file))
 }

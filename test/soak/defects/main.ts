@@ -4,8 +4,8 @@ import { copyProject, parts } from '../../support/next-release.ts'
 import { type Defect, defects, filesOf } from './defects.ts'
 
 /**
- * Makes one defect at a time in a copy of the project, runs the tests of what it touches, and prints which were caught.
- * Exits 1 when one was not. Arguments limit it to the defects whose file or description contains one of them.
+ * Makes one defect at a time in a copy of the project, runs the tests that must catch it, and prints the results. Exits
+ * 1 if a defect was not caught. Arguments select the defects whose file or description contains one of them.
  */
 const copied = [
   ...parts,
@@ -19,7 +19,7 @@ const copied = [
 ]
 const wanted = process.argv.slice(2)
 
-/** @throws Error unless exactly one file contains the right line, once */
+/** @throws Error unless exactly one file contains the correct line, once */
 function fileOf(defect: Defect): string {
   const [file, ...others] = filesOf(defect)
   if (file === undefined || others.length > 0)
@@ -31,7 +31,7 @@ const chosen = defects
   .map((defect) => ({ ...defect, file: fileOf(defect) }))
   .filter(({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)))
 
-/** The title of the first test that failed, or null where none did. */
+/** The title of the first failed test, or null if no test failed. */
 async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
   const command = [process.execPath, '--bun', 'vitest', 'run', '--bail=1', '--reporter=json', ...tests]
   const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'ignore' })

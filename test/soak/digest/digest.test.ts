@@ -16,14 +16,14 @@ import { soakFactor } from '../../support/soak.ts'
 
 const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
-/** Each holds what it has read itself. */
+/** Processes that each keep their own cached reads. */
 const processes = await Promise.all([1, 2].map(() => startService(testEnvironment(settings))))
 afterAll(() => Promise.all(processes.map((service) => service.stop())))
 const feed = '/v1/integrations/provider_one/bookings'
 
 type Send = ReturnType<typeof sender>
 
-/** A change that was acknowledged: a booking as it has been since a version. */
+/** An acknowledged change: a booking's state from a version on. */
 type Change = HeldByPartner & { version: string }
 
 const stateAt = (changes: Change[], version: string | null) => {
@@ -33,7 +33,7 @@ const stateAt = (changes: Change[], version: string | null) => {
   return [...bookings.values()]
 }
 
-/** A host, and a way to make random changes of its bookings: what was acknowledged is the model. */
+/** A host, and a function that changes its bookings at random and records the acknowledged changes as the model. */
 async function startChanging(seed: number) {
   const random = seededRandom(seed)
   const below = (count: number) => Math.floor(random() * count)
@@ -81,7 +81,7 @@ const read = async (actor: Actor, query = '') => {
   return body.data.digest
 }
 
-test('after thousands of random changes the digest is that of the model, on all levels and in each process', async () => {
+test("after thousands of random changes the digest equals the model's, on all levels and in each process", async () => {
   const { actor, again, changes, change, below } = await startChanging(34)
   const rounds = 100 * soakFactor
   for (let round = 0; round < rounds; round += 1) {
@@ -106,7 +106,7 @@ test('after thousands of random changes the digest is that of the model, on all 
   console.log(`${changes.length} changes, ${rounds} comparisons of three levels in two processes`)
 })
 
-test('while sixteen writers go on, each answer is one state: that of its version', async () => {
+test('while sixteen writers are busy, each digest shows exactly the state at its version', async () => {
   const { actor, again, changes, change, below } = await startChanging(23)
   let isOver = false
   const writers = Array.from({ length: 16 }, async () => {

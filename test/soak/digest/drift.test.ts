@@ -16,7 +16,7 @@ const actor: Actor = await makeActor(inspected.live, sender(fetch, service.url))
 await fillBookings(inspected.live.db, actor.hostId, count)
 const rows = await exportOf(actor)
 
-/** An export in which so many bookings were lost, doubled under another id, or altered; and what that makes. */
+/** An export in which so many bookings are lost, duplicated under another id or altered, and the expected report. */
 function drift(changes: number, seed: number) {
   const random = seededRandom(seed)
   const held = new Map(rows.map((row) => [row.booking_id, row]))
@@ -72,7 +72,7 @@ test.each([0, 1, 10, 100])('%i bookings that drifted among 100,000 are found exa
   console.log(`${changes} drifted: ${found.requests} requests, as promised, ${seconds.toFixed(1)} s`)
 })
 
-test('a line that is there twice is refused at its number', async () => {
+test('a repeated line is refused with its number', async () => {
   const held = [...rows, rows[7] as CsvRow]
   const environment = { PARTNER_BASE_URL: service.url, PARTNER_API_KEY: actor.key }
   const { code, stderr } = await partnerctl(['reconcile', '--against', '-'], environment, toCsv(held))

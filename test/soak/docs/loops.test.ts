@@ -21,7 +21,7 @@ function codeOf(guide: string, base: string): string[] {
   return [...section.matchAll(/```\n([\s\S]*?)```/g)].map(([, code = '']) => code.replaceAll('{base}', base))
 }
 
-/** What the guide leaves to the reader: a handler that keeps a line for each change, and a place for the version. */
+/** The reader's part of the guide: a handler that writes a line for each change, and a place for the version. */
 const aroundJavaScript = (loop: string) => `
 const { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } = require('node:fs')
 const headers = { 'X-API-Key': process.env.PARTNER_API_KEY }
@@ -70,14 +70,14 @@ async function runLoop(language: keyof typeof loops, base: string, { key }: Acto
   return { start, handled }
 }
 
-/** A loop runs as a group of processes: curl is one of its own. */
+/** A loop runs as a process group, because curl is a separate process. */
 async function kill(child: Bun.Subprocess): Promise<void> {
   process.kill(-child.pid, 'SIGKILL')
   await child.exited
 }
 
 test.concurrent.each(Object.keys(loops) as (keyof typeof loops)[])(
-  'the loop of the guide in %s learns of changes at once, and loses none when it is killed and the service restarted',
+  "the guide's loop in %s sees changes immediately and loses none if it is killed and the service restarted",
   async (language) => {
     const services = await Promise.all([1, 2].map(() => startService(testEnvironment())))
     const portOf = ({ url }: ServiceProcess) => Number(new URL(url).port)

@@ -23,7 +23,7 @@ test('the documentation page sends a request to the sandbox with an entered key 
   await page.close()
 })
 
-test('the documentation page is accessible and fits on a phone, in the dark', async () => {
+test('the documentation page is accessible and fits on a phone in dark mode', async () => {
   const { page, complaints } = await openPage(phone)
   await saveShot(page, 'phone')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
@@ -35,7 +35,7 @@ test('the documentation page is accessible and fits on a phone, in the dark', as
   await page.close()
 })
 
-test('the changelog page is accessible and says what may change without notice', async () => {
+test('the changelog page is accessible and states what may change without notice', async () => {
   const { page, complaints } = await openPage(phone, '/docs/changelog')
   expect(await page.getByRole('heading', { name: 'What may change' }).count()).toBe(1)
   expect(await seriousFindings(page)).toEqual([])

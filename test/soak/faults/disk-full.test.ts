@@ -25,7 +25,7 @@ function bulkyListing(count: number) {
   }
 }
 
-test('a service with a full disk is not ready and responds with clean errors, and has lost nothing once there is space', async () => {
+test('a service with a full disk is not ready, responds with clean errors and has lost nothing once there is space', async () => {
   service = await startService(
     { DATA_DIR: disk.path, LOG_LEVEL: 'silent', RATE_LIMIT_PER_MINUTE: '1000000' },
     disk.inside,

@@ -18,9 +18,9 @@ interface Sent {
   isAcknowledged: boolean
 }
 
-test(`a service killed ${rounds} times during keyed creates has made exactly one of everything after the retries`, async () => {
+test(`if a service is killed ${rounds} times during keyed creates, the retries have exactly one effect each`, async () => {
   const MONGODB_URL = await ownDatabase()
-  // Nothing listens there: events stay in the outbox and can be counted.
+  // Nothing listens there, so events stay in the outbox and can be counted.
   const environment = {
     ...testEnvironment(),
     MONGODB_URL,
@@ -63,7 +63,7 @@ test(`a service killed ${rounds} times during keyed creates has made exactly one
       request.isAcknowledged = status === 201
     })
     const settled = Promise.allSettled(requests)
-    // Some are killed before anything was acknowledged, some as soon as something was.
+    // Some processes are killed before their first acknowledgement, and others right after it.
     if (round % 2 === 1) await Promise.race([...requests, Bun.sleep(5000)])
     else await Bun.sleep(30 + Math.random() * 250)
     await victim.end('SIGKILL')
@@ -99,7 +99,7 @@ test(`a service killed ${rounds} times during keyed creates has made exactly one
   expect(acknowledged.length).toBeGreaterThan(0)
   expect(acknowledged.filter(({ isReplay }) => !isReplay)).toEqual([])
   expect(retries.filter(({ isReplay }) => !isReplay).length).toBeGreaterThan(0)
-  // What a killed process left open is ended by the database within 10 s.
+  // The database ends the killed process's open transactions within 10 s.
   expect(slowest).toBeLessThan(10_000 + 10 * control)
 
   const of = (hostId: number) => ({ host_id: hostId })

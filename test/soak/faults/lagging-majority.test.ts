@@ -17,7 +17,7 @@ afterAll(async () => {
   await replicas.stop()
 })
 
-test(`${atOnce} equal requests over two processes get the same response while replication pauses and resumes, ${rounds} times over`, async () => {
+test(`${atOnce} equal requests over two processes get the same response while replication pauses and resumes, in ${rounds} rounds`, async () => {
   const actor = await observer.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const user = await readFixture('users/maria')
@@ -25,7 +25,7 @@ test(`${atOnce} equal requests over two processes get the same response while re
   const range = { listing_id, room_type_id, start_date: '2031-01-01', end_date: '2031-01-31' }
   const outcomes: { statuses: number[]; bodies: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    // The last unit, or an address that may be used once: only a retry of the same request can succeed again.
+    // The last unit, or an address that may be used once, so only a retry of the same request can succeed again.
     await actor.send('POST', '/v1/integrations/provider_one/availability', {
       body: { data: [{ ...range, available: 1 }] },
     })

@@ -6,7 +6,7 @@ import { startRedisCluster, startSentinels } from '../../support/redis-cluster.t
 const observer = await testApp()
 const keys = 6
 
-/** Few enough that no response of Redis takes longer than a request waits for it, also on a busy machine. */
+/** Few enough that Redis responds in time to every request, even on a busy machine. */
 const clients = 8
 
 /** How many of 120 requests over all processes get each status. */
@@ -24,15 +24,15 @@ async function spread(services: ServiceProcess[], key: string): Promise<Record<s
   )
 }
 
-/** Keys that nobody has used yet, with a limit of 60 requests a minute. */
+/** Unused keys with a limit of 60 requests a minute. */
 async function freshKeys(): Promise<string[]> {
   const actors = await Promise.all(Array.from({ length: keys }, () => observer.actor({ rateLimit: 60 })))
   return actors.map(({ key }) => key)
 }
 
 /**
- * Limits are exact while Redis responds in time. On a busy machine it may not, for a moment, and the process that
- * waited decides alone: then other keys are looked at.
+ * Limits are exact while Redis responds in time. On a busy machine it may briefly be late, and a process that waited
+ * decides alone, so other keys are tried.
  */
 const untilExact = (services: ServiceProcess[]) =>
   expect
@@ -63,12 +63,12 @@ describe.each([
     await redis.stop()
   })
 
-  test('a limit of 60 lets exactly 60 requests in over four processes', async () => {
+  test('a limit of 60 admits exactly 60 requests over four processes', async () => {
     await Promise.all(services.map(untilReady))
     await untilExact(services)
   })
 
-  test('a killed master fails no request, and limits are exact again once its replica took over', async () => {
+  test('a killed master fails no request, and limits are exact again once its replica has taken over', async () => {
     const busy = await observer.actor({ rateLimit: 1_000_000 })
     const statuses: number[] = []
     let isOver = false

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testApp } from '../../support/app.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'
 
-/** A tunnel to Redis that can be made to swallow all data without closing a connection. */
+/** A tunnel to Redis that can swallow all data without closing a connection. */
 async function startTunnel(target: number) {
   let isOpen = true
   const sockets = new Set<Socket>()
@@ -44,7 +44,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** Latencies of requests sent one after the other, in milliseconds; each must succeed. */
+/** The latencies in milliseconds of requests sent one after the other, each of which must succeed. */
 async function latencies(key: string, count: number): Promise<number[]> {
   const times: number[] = []
   for (let sent = 0; sent < count; sent += 1) {
@@ -56,7 +56,7 @@ async function latencies(key: string, count: number): Promise<number[]> {
   return times.sort((a, b) => a - b)
 }
 
-/** The most that an outage adds to a request (decisions §12). */
+/** The longest delay that an outage may add to a request (decisions §12). */
 const addedMilliseconds = 100
 
 const p95 = (times: number[]) => times[Math.floor((times.length - 1) * 0.95)] as number
@@ -99,7 +99,7 @@ test.each(outages)(
       const readiness = await service.send('GET', '/readyz')
       expect([readiness.status, readiness.body]).toEqual([200, { status: 'degraded', failing: ['redis'] }])
     } finally {
-      // The next outage is another one.
+      // The next round tests another kind of outage.
       await outage.end()
     }
     const start = performance.now()

@@ -13,7 +13,7 @@ import { KeyedLoad } from '../../support/keyed-load.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
 type Document = Record<string, unknown> & { _id: unknown }
-/** All documents of the collections that matter, by collection and `_id`. */
+/** All documents of the important collections, by collection and `_id`. */
 type State = Map<string, Map<string, Document>>
 
 const compared = [
@@ -42,8 +42,8 @@ const documentsOf = (state: State, name: string) => [...(state.get(name)?.values
 const bookingIds = (state: State) => documentsOf(state, 'bookings').map(({ id }) => id as number)
 
 /**
- * Checks that a copy is the original as it was at one moment: of a host whose bookings are created one after the other,
- * exactly the first ones by version, each with its message and its stored response, and nothing else.
+ * Checks that a copy equals the original as of one moment: of a host whose bookings are created one after the other, it
+ * holds exactly the first ones by version, each with its message and stored response, and nothing else.
  */
 function checkMoment(copy: State, original: State): void {
   const last = Math.max(...documentsOf(copy, 'bookings').map(({ updated_at }) => Number(updated_at)))
@@ -63,7 +63,7 @@ function checkMoment(copy: State, original: State): void {
     expect(copy.get(name)).toEqual(original.get(name))
 }
 
-test.concurrent('a backup made under load, restored elsewhere, is one moment of the original, and no poller misses a change after it', async ({
+test.concurrent('a backup made under load and restored elsewhere shows one moment, and no poller misses a later change', async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
@@ -103,7 +103,7 @@ test.concurrent('a backup made under load, restored elsewhere, is one moment of 
   expect(load.failures).toEqual({})
   expect((await readdir(backup)).sort()).toEqual(['backup.json', 'mongodb'])
 
-  // Three pollers read on to the end of what will be lost.
+  // Three pollers read to the end of the data that will be lost.
   const provider = '/integrations/provider_one'
   const file = join(folder, 'state')
   const environment = { PARTNER_API_KEY: key, PARTNER_BASE_URL: service.url }
@@ -151,13 +151,13 @@ test.concurrent('a backup made under load, restored elsewhere, is one moment of 
   expect([...before].filter((id) => !restoredIds.has(id))).toEqual([])
   expect(restoredIds.size).toBeLessThan(bookingIds(original).length)
 
-  // Put back once more: what was given out in between is not given out again.
+  // A second restore does not issue the ids and versions of the first one again.
   const between = (await send('POST', '/bookings', stay)).body.data.booking_id as number
   await end()
   expect((await administer(elsewhere, 'db', 'restore', backup)).code).toBe(0)
   await start(elsewhere)
 
-  // What happens from now on reaches all of them, and has ids that nobody has seen.
+  // Later changes reach all pollers and have ids that nobody has seen.
   const created = await Promise.all([1, 2, 3].map(() => send('POST', '/bookings', stay)))
   const newIds = created.map(({ body }) => body.data.booking_id as number)
   expect(Math.min(...newIds)).toBeGreaterThan(Math.max(between, ...bookingIds(original)))
@@ -167,7 +167,7 @@ test.concurrent('a backup made under load, restored elsewhere, is one moment of 
   const idsOf = (changes: { booking_id: number }[]) => changes.map(({ booking_id }) => booking_id).sort()
   expect(idsOf(await readAll(after(lastSeen)))).toEqual(expected)
   expect(idsOf(await withFile())).toEqual(expected)
-  // The consumer was made after the backup: its poller makes it again, where it was.
+  // The consumer was created after the backup, so its poller recreates it at its position.
   expect((await acknowledge(lastSeen)).status).toBe(200)
   expect(idsOf(await readAll('consumer=sync'))).toEqual(expected)
 })
@@ -183,7 +183,7 @@ test.concurrent('writes go on after a backup was killed while it held them back'
     await rm(folder, { recursive: true, force: true })
   })
   const { key } = JSON.parse((await partnerctl(['seed', '--json'], { DATA_DIR: dataDir })).stdout)
-  // As a backup leaves it that is killed in the middle of copying.
+  // The state that a backup leaves if it is killed in the middle of copying.
   const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8'))
   await withServer(port, (admin) => admin.command({ fsync: 1, lock: true }))
   const killed = Bun.spawn(['true'])
@@ -216,10 +216,10 @@ test.concurrent('db restore keeps the data that it replaces', async ({ onTestFin
   await expect(openEmbeddedMongod(dataDir)).rejects.toThrow(/^A restore of .* was cut short: run /)
   await Bun.write(join(dataDir, 'users', String(process.pid)), '')
   const refused = restoreEmbedded(backup, dataDir, new Date())
-  await expect(refused).rejects.toThrow(/^A server runs on .*: stop the service first$/)
+  await expect(refused).rejects.toThrow(/^A server is running on .*: stop the service first$/)
 })
 
-test.concurrent('db backup and db restore say what they cannot do, and leave everything as it is', async ({
+test.concurrent('db backup and db restore report failures and then leave everything unchanged', async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))

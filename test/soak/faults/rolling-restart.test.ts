@@ -8,7 +8,7 @@ import { UserLoad } from '../../support/user-load.ts'
 const observer = await testApp()
 const portOf = ({ url }: ServiceProcess) => Number(new URL(url).port)
 
-/** Runs busy clients through a proxy while the services are restarted; no request may fail and no write be lost. */
+/** Runs busy clients through a proxy while the services are restarted; no request may fail and no write may be lost. */
 async function restartUnderLoad(
   services: ServiceProcess[],
   keepsAlive: boolean,
@@ -27,20 +27,20 @@ async function restartUnderLoad(
   expect([load.failures, stored]).toEqual([{}, load.created])
 }
 
-/** Tells a service to restart its workers, and waits until all of the old ones have ended. */
+/** Tells a service to restart its workers, and waits until all of the old ones have exited. */
 async function roll(service: ServiceProcess): Promise<void> {
   const before = await workersOf(service.pid)
   process.kill(service.pid, 'SIGHUP')
   while ((await workersOf(service.pid)).some((pid) => before.includes(pid))) await Bun.sleep(50)
 }
 
-test.concurrent('a service of two workers restarted with SIGHUP behind a proxy that keeps connections fails no request', async () => {
+test.concurrent('a service of two workers restarted with SIGHUP behind a proxy with persistent connections fails no request', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   await restartUnderLoad([service], true, () => roll(service))
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
-test.concurrent('two processes restarted in turn behind a proxy that connects for each request fail no request', async () => {
+test.concurrent('two processes restarted in turn behind a proxy with a connection per request fail no request', async () => {
   const services = await Promise.all([1, 2].map(() => startService(testEnvironment())))
   await restartUnderLoad(services, false, async () => {
     for (const [index, service] of services.entries()) {

@@ -7,7 +7,7 @@ import { KeyedLoad } from '../../support/keyed-load.ts'
 import { makeNextRelease, type Replacement } from '../../support/next-release.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
-/** A made-up next release: bookings have a new field with an index, and each is followed by a job of a new topic. */
+/** A made-up next release: bookings have a new indexed field, and each booking is followed by a job of a new topic. */
 const replacements: Replacement[] = [
   {
     file: 'src/stays/bookings/model.ts',
@@ -70,7 +70,7 @@ const observer = await testApp({ MONGODB_URL: url })
 const { db } = observer.live
 const environment = testEnvironment({ MONGODB_URL: url })
 
-/** Follows the feed as a partner does; the last version of each booking, and what did not succeed. */
+/** Follows the feed as a partner does, and keeps each booking's last version and every failure. */
 class Poller {
   readonly versions = new Map<number, string>()
   readonly failures: number[] = []
@@ -92,26 +92,26 @@ class Poller {
       for (const { booking_id, version } of changes) this.versions.set(booking_id, version)
       const last = changes.at(-1)?.version
       if (last) after = `updated_after=${encodeURIComponent(last)}`
-      // The end is reached with a page that has nothing new.
+      // The last page has nothing new.
       if (last || !response) isLast = false
       await Bun.sleep(20)
     }
   }
 
-  /** Resolves once nothing more is to come. */
+  /** Resolves once all changes have arrived. */
   async stop(): Promise<void> {
     this.isOver = true
     await this.running
   }
 }
 
-/** The version of each booking as stored. */
+/** The stored version of each booking. */
 async function storedVersions({ hostId }: Actor): Promise<Map<number, string>> {
   const stored = await bookingModel(db).find({ host_id: hostId }, { id: 1, updated_at: 1 }).lean()
   return new Map(stored.map(({ id, updated_at }) => [id, toVersion(updated_at)]))
 }
 
-test('two releases serve one database together, forwards and back: nothing is lost, and no request fails', async () => {
+test('two releases serve one database together, forwards and back, without losing anything or failing a request', async () => {
   const next = await makeNextRelease(replacements)
   onTestFinished(next.remove)
   const actor = await observer.actor({ rateLimit: 1_000_000 })
@@ -126,7 +126,7 @@ test('two releases serve one database together, forwards and back: nothing is lo
     await Bun.sleep(300)
   }
   const ended: Promise<number>[] = []
-  /** Ends the process that has served for longest, as an operator does: out of the balance, then SIGTERM. */
+  /** Stops the oldest process as an operator would, by taking it out of the load balancer before SIGTERM. */
   const end = async () => {
     const service = serving.shift() as ServiceProcess
     await Bun.sleep(300)
@@ -150,11 +150,11 @@ test('two releases serve one database together, forwards and back: nothing is lo
   expect((await administer('db', 'migrate')).code).toBe(0)
   await start(true)
   await end()
-  // Back again: the release before starts on what the next one has migrated.
+  // The way back: the previous release starts on data that the next one has migrated.
   await start(false)
   await end()
   await load.resumption(10_000)
-  // And forwards for good; every key gets the same answer from both.
+  // The final upgrade, in which every key gets the same response from both releases.
   await start(true)
   const keys = [...load.acknowledged].filter((_, index) => index % 20 === 0)
   for (const { url: of } of serving)
@@ -172,7 +172,7 @@ test('two releases serve one database together, forwards and back: nothing is lo
   expect(poller.failures).toEqual([])
   const acknowledged = [...load.acknowledged.values()]
   const stored = await storedVersions(actor)
-  // One was made before the load.
+  // One booking was created before the load.
   expect(stored.size).toBe(new Set([booking_id, ...acknowledged]).size)
   expect(stored.size).toBe(acknowledged.length + 1)
   expect(poller.versions).toEqual(stored)

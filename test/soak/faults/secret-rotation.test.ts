@@ -15,7 +15,7 @@ await actor.send('POST', '/v1/integrations/provider_one/provider-key', { body: p
 const environmentOf = (secrets: Record<string, string>) => testEnvironment({ MONGODB_URL: url, ...secrets })
 const start = (secrets: Record<string, string>) => startService(environmentOf(secrets))
 
-/** Creates a booking at one process and repeats the request at the other: both answer with the one booking. */
+/** Creates a booking at one process and repeats the request at the other; both must respond with the same booking. */
 async function retryAcross([one, other]: ServiceProcess[]): Promise<void> {
   for (const [first, second] of [
     [one, other],
@@ -28,13 +28,13 @@ async function retryAcross([one, other]: ServiceProcess[]): Promise<void> {
   }
 }
 
-/** What starting with these secrets says. */
+/** The output of a start with these secrets. */
 const refusal = (secrets: Record<string, string>) =>
   start(secrets).then(
     (service) => service.stop().then(() => 'It started'),
     (error: Error) => error.message.split('\n').slice(1).join('\n'),
   )
-const wrong = /^Cannot start: SECRET_KEY is not the secret that this database is used with: [^\n]*\n$/
+const wrong = /^Cannot start: SECRET_KEY is not the secret of this database: [^\n]*\n$/
 
 test('a secret is rotated over several processes, one after the other, and no retry is refused', async () => {
   const steps = [
@@ -56,7 +56,7 @@ test('a secret is rotated over several processes, one after the other, and no re
   await retryAcross(processes)
   await processes[0]?.stop()
   processes[0] = await start({ SECRET_KEY: newSecret })
-  // Both know the new secret, and new responses are under it.
+  // Both processes know the new secret, and new responses are sealed with it.
   await retryAcross(processes)
   const again = { key: actor.key, body: providerKey }
   const { url: of } = processes[0] as ServiceProcess
@@ -67,11 +67,11 @@ test('a secret is rotated over several processes, one after the other, and no re
   expect(await refusal({ SECRET_KEY: oldSecret })).toMatch(wrong)
   expect(await refusal({ SECRET_KEY: 'a secret of some other database no' })).toMatch(wrong)
   expect(await refusal({})).toBe(
-    'Cannot start: SECRET_KEY is not set, and this database is used with one: set it\n',
+    'Cannot start: SECRET_KEY is not set, but this database was used with one: set it\n',
   )
 })
 
-test('a database that was used without a secret takes one, and goes on without the development secret', async () => {
+test('a database that was used without a secret accepts one and goes on without the development secret', async () => {
   const MONGODB_URL = await ownDatabase()
   const before = await testApp({ MONGODB_URL })
   const host = await before.actor()

@@ -8,7 +8,7 @@ import { startService, workersOf } from '../../support/processes.ts'
 const limitMilliseconds = 20_000
 const observer = await testApp()
 
-/** Sends a body byte by byte, much longer than a shutdown may take. */
+/** Sends a body byte by byte, for much longer than a shutdown may take. */
 function trickle(url: string, key: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -21,7 +21,7 @@ function trickle(url: string, key: string) {
 }
 
 test.concurrent.each(['1', '2'])(
-  'a shutdown of %s worker(s) is not ready at once, finishes the requests in flight and ends in time despite a trickling client',
+  'a service with %s worker(s) shuts down in time despite a trickling client, unready from the start, and finishes the requests in flight',
   async (WORKERS) => {
     const { key, hostId } = await observer.actor()
     const service = await startService({ ...testEnvironment(), WORKERS })
@@ -83,7 +83,7 @@ test.concurrent('during a shutdown an open connection gets one more response, wi
   for (const { end } of connections) end()
 })
 
-test.concurrent('workers end after their supervisor is killed, and release the port', async () => {
+test.concurrent('workers exit after their supervisor is killed, and release the port', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
   const workers = await workersOf(service.pid)

@@ -7,7 +7,7 @@ import { startRedis } from '../../support/redis.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 
-/** No request takes longer than this, whatever is frozen (docs/operations.md). */
+/** The longest time that any request may take, in milliseconds, even if a server is frozen (docs/operations.md). */
 const maxWaitMilliseconds = 15_000
 
 const replicas = await startReplicaSet()
@@ -24,7 +24,7 @@ const process = await startService(testEnvironment(environment))
 afterAll(() => process.stop())
 const send = sender(fetch, process.url)
 
-/** Consumers have a window of 60 requests of their own: each round has another key of the host. */
+/** Consumers have their own limit of 60 requests, so each round uses another key of the host. */
 const keys = await Promise.all(
   Array.from({ length: 30 }, async (_, index) => {
     const { db, clock } = observer.live
@@ -41,7 +41,7 @@ interface Wait {
   retryAfter: string | null
 }
 
-/** Every kind of request, several times at once, as partners send them. */
+/** Every kind of request, several times concurrently, as partners send them. */
 async function requestEverything(): Promise<Wait[]> {
   const narrow = keys[rounds++ % keys.length] as string
   const writes = Object.entries(bodies).map(
@@ -66,7 +66,7 @@ async function requestEverything(): Promise<Wait[]> {
 
 const slowestOf = (waits: Wait[]) => Math.max(...waits.map(({ milliseconds }) => milliseconds))
 
-/** @param calm the same requests when nothing is frozen: what they take on this machine comes on top */
+/** @param calm the latencies of the same requests when nothing is frozen, which the bound allows for */
 function expectBounded(waits: Wait[], calm: Wait[]) {
   const bound = maxWaitMilliseconds + 5 * slowestOf(calm)
   const hanging = waits.filter(({ milliseconds }) => milliseconds > bound)
@@ -75,7 +75,7 @@ function expectBounded(waits: Wait[], calm: Wait[]) {
   expect(silent, process.output()).toEqual([])
 }
 
-/** A booking is moved once, and a host has five webhooks: one more is a conflict, and that is its response. */
+/** A second move of a booking and a sixth webhook are conflicts, and these conflicts count as success. */
 function isRefused({ name, status }: Wait): boolean {
   return status >= 400 && !(status === 409 && /\/(confirm|cancel|webhooks)$/.test(name))
 }
@@ -93,7 +93,7 @@ async function recovers() {
 test.each([
   ['the primary is', () => replicas.freezePrimary()],
   ['the secondaries are', () => replicas.freezeSecondaries()],
-])('while %s frozen no request hangs, and afterwards all succeed', async (_, freeze) => {
+])('while %s frozen no request hangs, and all succeed afterwards', async (_, freeze) => {
   const calm = await requestEverything()
   expect(calm.filter(isRefused)).toEqual([])
   const resume = await freeze()

@@ -18,7 +18,7 @@ import { soakFactor } from '../../support/soak.ts'
 const service = await testApp()
 const { db } = service.live
 
-/** @param wait seconds that pollers wait for, or null for a history without waits and messages */
+/** @param wait the seconds that pollers wait, or null for a history without waits and messages */
 async function runHistory(seed: number, changes: number, isKilled: boolean, wait: number | null = null) {
   const random = seededRandom(seed)
   const actor = await service.actor()
@@ -26,7 +26,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   const living = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
   const [survivor, victim] = [...living] as [ServiceProcess, ServiceProcess]
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }
-  // To any process that is still alive.
+  // Any process that is still alive may serve the request.
   const anyUrl = () => (living[Math.floor(random() * living.length)] as ServiceProcess).url
   const feed = httpFeed(anyUrl, actor.key)
   const ids = [booking_id]
@@ -43,7 +43,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
     ids.push(id)
     if (ids.length % 8 === 0) visibilities.push(await isVisible(id, updated_at))
   }
-  /** Whether a poll that starts after a write was acknowledged shows it. */
+  /** Whether a poll shows a write that was acknowledged before the poll began. */
   const isVisible = async (id: number, updatedAt: string) => {
     const before = toVersion(new Date(Date.parse(updatedAt) - 1000))
     const survivorFeed = httpFeed(() => survivor.url, actor.key)
@@ -110,7 +110,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   await Promise.all([...Array.from({ length: 6 }, writer), commandLine(), ...(isKilled ? [killing()] : [])])
   isOver = true
   await polling
-  // By then the database has ended what the killed process left open.
+  // The database has ended the killed process's open transactions by then.
   if (isKilled) await Bun.sleep(5000)
   const leftovers = await Promise.all(
     pollers.map(async (poller) => {
@@ -139,12 +139,12 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
 
 test('pollers by page and by cursor lose nothing while two processes and the command line write', () =>
   runHistory(20261121, 160 * soakFactor, false))
-test('pollers of both feeds that wait, by page and by cursor, lose nothing when one of two writing processes is killed', () =>
+test('waiting pollers of both feeds, by page and by cursor, lose nothing if one of two writing processes is killed', () =>
   runHistory(7, 200 * soakFactor, true, 2))
 
 /**
- * In-memory feeds, built naively. The checker must find losses in them, or it would prove nothing.
- * A change becomes visible some time after its version was chosen, as with commits.
+ * Naive in-memory feeds, in which the checker must find losses to prove anything. As with commits, a change becomes
+ * visible some time after its version was chosen.
  */
 class NaiveFeed implements Feed {
   private rows = new Map<number, SeenItem>()
@@ -159,7 +159,7 @@ class NaiveFeed implements Feed {
   async change(id: number, state: string): Promise<void> {
     const isNaive = this.fault === 'wall clock'
     this.order += 1
-    // A wall clock of whole seconds gives several changes one version.
+    // A wall clock of whole seconds gives several changes the same version.
     const version = toVersion(
       new Date(this.start + (isNaive ? Math.floor(this.order / 5) : this.order) * 1000),
     )

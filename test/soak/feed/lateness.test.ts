@@ -8,10 +8,10 @@ import { controlOf, soakFactor } from '../../support/soak.ts'
 const waitSeconds = 2
 
 /**
- * Makes changes one after the other while a reader waits, each once the reader knows the one before; returns how many
- * it learned of late, in the order of their versions.
+ * Makes changes one after the other while a reader waits, each once the reader has seen the previous one. Returns the
+ * number of changes that it saw late.
  *
- * @param lateMilliseconds what a reader may take; far below the wait, far above what it should be
+ * @param lateMilliseconds the delay from which a change is late, far below the wait and far above a normal delay
  */
 async function countLate(
   feed: Feed,
@@ -36,7 +36,7 @@ async function countLate(
   return late
 }
 
-test('a waiting reader learns of every change of another process at once', async () => {
+test('a waiting reader sees every change of another process immediately', async () => {
   const service = await testApp()
   const [writing, reading] = await Promise.all([
     startService(testEnvironment()),
@@ -59,7 +59,7 @@ test('a waiting reader learns of every change of another process at once', async
   await Promise.all([writing.stop(), reading.stop()])
 })
 
-/** An in-memory feed that waits. The naive one wakes its readers when a change is begun and not when it is visible. */
+/** An in-memory feed that waits. The naive one wakes its readers when a change begins instead of when it is visible. */
 class WaitingFeed implements Feed {
   private readonly rows: SeenItem[] = []
   private wake = Promise.withResolvers<void>()
@@ -92,7 +92,7 @@ class WaitingFeed implements Feed {
   }
 }
 
-test('the lateness checker catches a feed that wakes its readers before the change is visible, and no other', async () => {
+test('the lateness checker catches only a feed that wakes its readers before the change is visible', async () => {
   const lateOf = (feed: WaitingFeed) =>
     countLate(feed, (index) => feed.change(index), 3, '2029-12-31 00:00:00', 1000)
   expect(await Promise.all([lateOf(new WaitingFeed(true)), lateOf(new WaitingFeed(false))])).toEqual([3, 0])

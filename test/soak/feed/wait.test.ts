@@ -5,7 +5,7 @@ import { controlOf, millisecondsOf } from '../../support/soak.ts'
 
 const service = await testApp()
 
-test('a poll that waits is answered between its seconds and one more, lives through them without a byte, and at once by a process that shuts down', async () => {
+test('a poll waits its full time and at most a second longer without sending a byte, and ends immediately if its process shuts down', async () => {
   const process = await startService(testEnvironment())
   const actor = await service.actor()
   await seedBooking(actor)

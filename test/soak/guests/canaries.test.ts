@@ -25,7 +25,7 @@ async function bytesOf(url: string, folder: string): Promise<string> {
   return readFile(join(folder, 'dump.rdb'), 'latin1')
 }
 
-test('what a guest has told is in no database, Redis, log and metric once they are erased, whatever was used', async (context) => {
+test("an erased guest's data is left in no database, Redis, log or metric, whatever features were used", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-canaries-'))
   // Long texts would be compressed.
   const redis = await startRedis(undefined, ['--dir', folder, '--rdbcompression', 'no'])
@@ -70,7 +70,7 @@ test('what a guest has told is in no database, Redis, log and metric once they a
     await send('POST', `${guest.path}/cancel`, guest.cancelled)
     guests.push(guest)
   }
-  // What nobody asked for: nothing of it is ever stored, but it is seen on the way.
+  // Data sent in unexpected places, which is never stored but passes through the service.
   const [name, value, query, header] = ['Name', 'Value', 'Query', 'Header'].map(canary) as [
     string,
     string,
@@ -149,7 +149,7 @@ test('what a guest has told is in no database, Redis, log and metric once they a
 
   const canaries = [...guests.flatMap(({ made }) => made), ...[name, value, query, header], ...sandboxed]
   expect(canaries.length).toBeGreaterThanOrEqual(100)
-  // The entry of the last request is stored a moment later.
+  // The last request's entry is stored a moment later.
   await Bun.sleep(3000)
   expect(await db.collection('requests').countDocuments()).toBeGreaterThan(50)
   expect(await findEverywhere(databases, canaries)).toEqual([])

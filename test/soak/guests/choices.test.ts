@@ -12,7 +12,7 @@ const { db } = service.live
 const folder = await mkdtemp(join(tmpdir(), 'partner-guests-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-test('guests are erased by age, receipts are read whole first, and choices exclude each other', async () => {
+test('guests are erased by age, receipts are fully checked first, and conflicting options are refused', async () => {
   const actor = await service.actor()
   const host = ['--host', String(actor.hostId)]
   const past = (year: number) => ({ checkin_at: `${year}-01-01`, checkout_at: `${year}-02-01` })

@@ -4,7 +4,10 @@ import type { Db } from '../../../src/platform/mongo/connection.ts'
 import { eraseGuest } from '../../../src/stays/guests/erase.ts'
 import { findUserOfAnyHost } from '../../../src/stays/users/store.ts'
 
-/** Erases a guest, and is killed at a statement: before it is sent, or once it was answered. Prints how many there were. */
+/**
+ * Erases a guest, and is killed at a statement, either before it is sent or after its response. Prints the number of
+ * statements.
+ */
 const [url, userId, last, at] = process.argv.slice(2) as [string, string, string, 'started' | 'succeeded']
 const db = (await mongoose.createConnection(url, { monitorCommands: true }).asPromise()) as Db
 const user = await findUserOfAnyHost(db, Number(userId))

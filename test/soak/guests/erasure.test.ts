@@ -20,7 +20,7 @@ const { db } = service.live
 
 type Place = Pick<Awaited<ReturnType<typeof seedBooking>>, 'listing_id' | 'room_type_id'>
 
-/** A guest with bookings that are over, and with messages. */
+/** A guest with past bookings and messages. */
 async function makeGuest(actor: Actor, { listing_id, room_type_id }: Place, bookings = 2, messages = 2) {
   const canary = `Canary${crypto.randomUUID().replaceAll('-', '')}`
   const keyed = () => ({ 'idempotency-key': crypto.randomUUID() })
@@ -52,7 +52,7 @@ async function isAnywhere(text: string): Promise<string[]> {
   return found
 }
 
-/** What was erased so far, with the version that it was given by it. */
+/** The erased bookings and messages, each with the version of its erasure. */
 async function erasedSoFar(hostId: number): Promise<Map<string, number>> {
   const erased = { host_id: hostId, erased_at: { $ne: null } }
   const [bookings, messages] = await Promise.all([
@@ -66,8 +66,8 @@ async function erasedSoFar(hostId: number): Promise<Map<string, number>> {
 }
 
 /**
- * Pollers of both feeds of a host, by page and by cursor, and others who book and write meanwhile; `end` says what each of
- * the pollers does not know in the end, or saw go wrong.
+ * Runs pollers of both feeds of a host, by page and by cursor, beside other guests' bookings and messages; `end`
+ * returns the items that each poller missed and the errors it saw.
  */
 async function beginHistory(url: string) {
   const actor = await service.actor()
@@ -126,9 +126,12 @@ async function beginHistory(url: string) {
   }
 }
 
-/** Guests of one host: the versions of more would be so far ahead of the clock that an erasure waits for it. */
+/** The number of guests of one host. With more, versions would run so far ahead of the clock that an erasure waits. */
 const guestsOfHost = 20
-/** Each statement, before it is sent and once it was answered, in a longer soak; some of them in a short one. */
+/**
+ * The statements to kill the erasure at, before sending and after the response: all in a longer soak, some in a short
+ * one.
+ */
 const stride = soakFactor > 1 ? 1 : 10
 
 async function eraseUntil(userId: number, statement: number, at: 'started' | 'succeeded') {
@@ -140,7 +143,7 @@ async function eraseUntil(userId: number, statement: number, at: 'started' | 'su
   return { isDone: (await child.exited) === 0, text }
 }
 
-/** Kills an erasure of a fresh guest, repeats it, and looks at what is left; false where it ended before it was killed. */
+/** Kills an erasure of a fresh guest, repeats it and checks the remains; false if it finished before it was killed. */
 async function killAndRepeat(actor: Actor, place: Place, round: number): Promise<boolean> {
   const [statement, at] = [1 + Math.floor(round / 2), round % 2 === 0 ? 'started' : 'succeeded'] as const
   const { user_id, canary } = await makeGuest(actor, place)
@@ -154,7 +157,7 @@ async function killAndRepeat(actor: Actor, place: Place, round: number): Promise
   return !isDone
 }
 
-test('an erasure that is killed at any statement is finished by a repeat, with one version for each thing, and pollers lose nothing', async () => {
+test('an erasure killed at any statement is finished by a repeat, with one version for each item, and pollers lose nothing', async () => {
   const process = await startService(testEnvironment({ MONGODB_URL, LOG_LEVEL: 'silent' }))
   let [killed, seen, isKilled] = [0, 0, true]
   for (let round = Math.floor(Math.random() * stride); isKilled; ) {
@@ -170,10 +173,12 @@ test('an erasure that is killed at any statement is finished by a repeat, with o
   expect(killed).toBeGreaterThan(100 / stride)
 })
 
-/** Guests of each host: the versions of many more would be so far ahead of the clock that the erasure waits for it. */
+/**
+ * The number of guests of each host. With many more, versions would run so far ahead of the clock that erasures wait.
+ */
 const oldOfHost = 300
 
-/** Guests of a host whose only stay was long ago, with ids from one on. */
+/** Creates guests of a host whose only stay was long ago, with ids from 1 up. */
 async function makeOldGuests(actor: Actor, firstId: number): Promise<void> {
   const { user_id, booking_id } = await seedBooking(actor)
   const { _id: _, ...user } = await userModel(db).findOne({ id: user_id }).lean().orFail()
@@ -193,7 +198,7 @@ async function makeOldGuests(actor: Actor, firstId: number): Promise<void> {
   )
 }
 
-test('beside erasures by age the requests of others are served, and every guest of that age is erased', async () => {
+test("erasures by age do not block other hosts' requests and erase every guest of that age", async () => {
   const firstId = 50_000_000
   const count = oldOfHost * soakFactor
   for (let made = 0; made < count; made += oldOfHost)
@@ -225,7 +230,7 @@ test('beside erasures by age the requests of others are served, and every guest 
   )
 })
 
-test('after a restore nothing that was erased since is left before anything is served', async ({
+test('after a restore, data erased since the backup is gone before the service serves requests', async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-erasure-'))

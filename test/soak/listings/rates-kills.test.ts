@@ -8,7 +8,7 @@ const path = '/v1/integrations/provider_one/rates'
 const environment = testEnvironment({ MONGODB_URL: await ownDatabase() })
 const service = await testApp({ MONGODB_URL: environment.MONGODB_URL as string })
 
-/** A host with a listing of one room type, and what its prices and rate jobs are. */
+/** A host with a listing of one room type, and functions that read its prices and rate jobs. */
 async function partner() {
   const actor: Actor = await service.actor()
   const body = { name: 'L', room_types: [{ name: 'T', prices: { base_price: 1 } }] }
@@ -62,6 +62,6 @@ test(`rates accepted before ${kills} kills of the service stay applied, in order
   }
   expect(accepted.length).toBeGreaterThanOrEqual(5 * kills)
   for (const id of accepted) expect(await job(id)).toMatchObject({ status: 'applied' })
-  // A rate whose response was cut off by the kill may have been accepted.
+  // Rates whose response was cut off by the kill may have been accepted.
   expect([last, last + 1]).toContain((await prices()).base_price)
 })

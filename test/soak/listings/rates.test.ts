@@ -12,7 +12,7 @@ const service = await testApp({ MONGODB_URL: url })
 const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'
 
-/** A proxy of the database that delays all data by a millisecond. */
+/** A proxy for the database that delays all data by a millisecond. */
 async function slowDatabase(): Promise<{ url: string; close(): void }> {
   const { hostname, port } = new URL(url.replace('mongodb:', 'http:'))
   const sockets = new Set<Socket>()
@@ -89,7 +89,7 @@ test('twenty POSTs of rates a second for five seconds fail no booking', async ()
   const units = await fillListings(service, actor, 50)
   const user_id = await userOf(actor)
   const statuses: number[] = []
-  /** What the service could not do in time says so, and is repeated. */
+  /** Repeats a request that the service could not serve in time. */
   const asPartner = async (to: string, body: object) => {
     for (;;) {
       const response = await send('POST', to, { key: actor.key, body })

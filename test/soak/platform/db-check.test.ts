@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { partnerctl } from '../../support/processes.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 
-test('db check asks every member how long it lets a transaction live', async () => {
+test('db check reads the transaction lifetime of every member', async () => {
   const replicas = await startReplicaSet(3)
   const check = async () => {
     const { stdout } = await partnerctl(['db', 'check', '--json'], { MONGODB_URL: replicas.url })

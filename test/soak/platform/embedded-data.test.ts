@@ -33,7 +33,7 @@ test.concurrent('the first start prints three commands that work with a demo hos
   expect(keyIn((await start()).output())).toBeUndefined()
 })
 
-test.concurrent('partnerctl without a running service starts and stops mongod by itself, but makes no database', async ({
+test.concurrent('partnerctl without a running service starts and stops mongod itself, but creates no database', async ({
   onTestFinished,
 }) => {
   const { dataDir, mongodPid } = await newPlace(onTestFinished)
@@ -48,7 +48,7 @@ test.concurrent('partnerctl without a running service starts and stops mongod by
   expect(isAlive(await mongodPid())).toBe(false)
 })
 
-test.concurrent('a server whose starter was killed before it had noted it is taken over', async ({
+test.concurrent('a server whose starter was killed before it could record the server is taken over', async ({
   onTestFinished,
 }) => {
   const { dataDir, mongodPid } = await newPlace(onTestFinished)

@@ -39,7 +39,7 @@ test.concurrent('acknowledged writes survive kill -9 of the service and of mongo
   }
 })
 
-test.concurrent('a second process and partnerctl join the running mongod, and the last one to leave stops it', async ({
+test.concurrent('a second process and partnerctl join the running mongod, and the last one to exit stops it', async ({
   onTestFinished,
 }) => {
   const { dataDir, start, mongodPid } = await newPlace(onTestFinished)
@@ -92,7 +92,7 @@ test.concurrent('a service stopped or killed during its first start leaves nothi
   expect(await serversOnDisk()).toEqual([])
 })
 
-test.concurrent('a killed mongod that two services use is restarted, and the last one to leave stops the new one', async ({
+test.concurrent('a killed mongod that two services use is restarted, and the last one to exit stops the new one', async ({
   onTestFinished,
 }) => {
   const { start, mongodPid, serversOnDisk } = await newPlace(onTestFinished)

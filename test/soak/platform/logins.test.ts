@@ -14,7 +14,9 @@ import { makeCertificates } from '../../support/certificates.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
 import { startRedis } from '../../support/redis.ts'
 
-/** Both stores behind TLS by an authority of our own, with an account whose password has every awkward character. */
+/**
+ * Both stores behind TLS with our own certificate authority, and an account whose password has every awkward character.
+ */
 const password = 'p@ss:w/ord,%'
 const encoded = encodeURIComponent(password)
 const folder = await mkdtemp(join(tmpdir(), 'partner-logins-'))
@@ -26,14 +28,14 @@ const redis = await startRedis(undefined, [
   ...['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', authority],
 ])
 const redisAdmin = new Redis(redis.url)
-/** No more than operations.md says an account needs. */
+/** Only the rights that operations.md says an account needs. */
 const rights = ['~partner:*', '+eval', '+evalsha', '+time', '+lindex', '+lpop', '+rpop', '+llen', '+rpush']
 const more = ['+pexpire', '+get', '+incr', '+zremrangebyscore', '+zcard', '+zadd', '+zrem', '+info', '+ping']
 await redisAdmin.call('ACL', 'SETUSER', 'partner', 'on', `>${password}`, ...rights, ...more)
 await redisAdmin.call('ACL', 'SETUSER', 'default', 'off')
 redisAdmin.disconnect()
 
-/** A replica set that asks for a login; this server is built without TLS, so a terminator in front of it speaks it. */
+/** A replica set that requires a login. This server is built without TLS, so a terminator in front of it adds TLS. */
 const mongoPort = await freePort()
 const keyFile = join(folder, 'member.key')
 await Bun.write(keyFile, 'c2hhcmVk'.repeat(8))
@@ -67,13 +69,13 @@ const terminator = createTlsServer(
 const tlsPort = await freePort()
 await new Promise<void>((resolve) => terminator.listen(tlsPort, '127.0.0.1', resolve))
 
-/** The first account may be made without a login, from this machine. */
+/** The first account may be created without a login from this machine. */
 async function makeAccount(): Promise<void> {
   if (!(await becomePrimary(mongoPort, 20_000))) throw new Error('The replica set did not start')
   const url = `mongodb://127.0.0.1:${mongoPort}/?directConnection=true`
   const connection = await mongoose.createConnection(url).asPromise()
   const admin = connection.getClient().db('admin')
-  // No more than operations.md says an account needs.
+  // Only the rights that operations.md says an account needs.
   const roles = [
     { role: 'readWrite', db: 'partner' },
     { role: 'readWrite', db: 'partner_sandbox' },
@@ -105,7 +107,7 @@ const inUrls = {
   MONGODB_URL: mongoUrl(`partner:${encoded}`),
   REDIS_URL: redisUrl(`partner:${encoded}`),
 }
-/** Passwords apart from the addresses, as they are. */
+/** Passwords outside the addresses, not encoded. */
 const apart = {
   ...common,
   MONGODB_URL: mongoUrl('partner'),
@@ -127,7 +129,7 @@ test.each([
   const booking = { user_id: seeded.user_id, listing_id: seeded.listing_id, checkin_at: '2031-01-01' }
   const create = { key: seeded.key, body: { ...booking, checkout_at: '2031-02-01', message: 'Hi' } }
   expect((await sender(fetch, service.url)('POST', '/v1/bookings', create)).status).toBe(201)
-  // A wait needs the change stream of its database.
+  // A wait needs its database's change stream.
   const path = '/v1/integrations/provider_one/bookings?wait=1&updated_after=2099-01-01%2000:00:00'
   expect((await sender(fetch, service.url)('GET', path, { key: seeded.key })).status).toBe(200)
   const check = await partnerctl(['db', 'check'], environment)
@@ -142,7 +144,7 @@ test.each([
     'Cannot connect to MongoDB at HOST: Authentication failed.',
   ],
   ['Redis', { REDIS_PASSWORD: 'a-wrong-secret' }, 'Redis refuses the password'],
-])('a wrong password of %s is one line without any secret, and the exit code 1', async (_, wrong, why) => {
+])('a wrong password for %s gives one line without any secret and exit code 1', async (_, wrong, why) => {
   const error = await startService({ ...apart, ...wrong }).then(
     (service) => service.stop().then(() => new Error('It started')),
     (failure: Error) => failure,
@@ -151,7 +153,7 @@ test.each([
   expect(said).toBe(`The service did not start (exit code 1):\nCannot start: ${why}\n`)
 })
 
-test('an administrator learns of a wrong password in one line, too', async () => {
+test("an administrator's command also reports a wrong password in one line", async () => {
   const { code, stderr } = await partnerctl(['keys', 'list'], {
     ...apart,
     MONGODB_PASSWORD: 'a-wrong-secret',
@@ -160,7 +162,7 @@ test('an administrator learns of a wrong password in one line, too', async () =>
   expect([code, stderr.replace(/127\.0\.0\.1:\d+/, 'HOST')]).toEqual([1, said])
 })
 
-test('a server whose certificate is not by the authority is not trusted', async () => {
+test('a server with a certificate of another authority is not trusted', async () => {
   const url = redisUrl(`partner:${encoded}`).replace(/\?.*/, '')
   await expect(new RedisRateLimiter(url, 'partner').open()).rejects.toThrow(
     'The certificate of Redis is not trusted',

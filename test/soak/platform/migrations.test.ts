@@ -15,7 +15,7 @@ const { db } = service.live
 const environment = testEnvironment({ MONGODB_URL: url })
 const state = db.collection<{ _id: string }>('schema_version')
 
-/** Runs a command of administrators; its lines, or its document. */
+/** Runs an administrator's command; returns its lines or its JSON document. */
 async function administer(...args: string[]) {
   const { code, stdout, stderr } = await partnerctl(['db', ...args], environment)
   return { code, stderr, output: args.includes('--json') ? JSON.parse(stdout || 'null') : stdout }
@@ -24,7 +24,7 @@ async function administer(...args: string[]) {
 const findingOf = async (check: string) =>
   (await administer('check', '--json')).output.find((finding: { check: string }) => finding.check === check)
 
-/** A made-up migration: guests have a nickname, and an index goes that only the release before needs. */
+/** A made-up migration: guests have a nickname, and an index that only the previous release needs is dropped. */
 const nicknames: Migration = {
   version: 1,
   name: 'Add nicknames to guests',
@@ -38,13 +38,13 @@ const nicknames: Migration = {
 }
 const next: Release = { ...release, migrations: [...release.migrations, nicknames] }
 
-test('a new database is at the version of the release, and nothing is left to do', async () => {
+test('a new database has the version of the release and needs no migration', async () => {
   expect(await state.findOne({ _id: 'schema' })).toMatchObject({ version: 0, oldest: 0 })
   expect((await administer('migrate', '--dry-run')).output).toBe('There is nothing to do\n')
   expect(await findingOf('schema')).toMatchObject({ state: 'ok' })
 })
 
-test('a migration is planned, carried out where one was cut short, by two at once, and finished', async () => {
+test('a migration is planned, continued after an interruption, run by two processes concurrently, and finished', async () => {
   const actor = await service.actor()
   await seedBooking(actor)
   const users = db.collection('users')
@@ -54,7 +54,7 @@ test('a migration is planned, carried out where one was cut short, by two at onc
     { step: 'migrate', what: 'Add nicknames to guests', documents: guests },
   ])
 
-  // One that was killed half-way has done a part, and noted nothing.
+  // An interrupted process has migrated a part and recorded nothing.
   await users.updateOne({}, { $set: { nickname: 'kept' } })
   await Promise.all([migrate(db, next), migrate(db, next)])
   expect(await users.countDocuments({ nickname: { $exists: true } })).toBe(guests)
@@ -63,7 +63,7 @@ test('a migration is planned, carried out where one was cut short, by two at onc
   const findings = await inspectDatabase(db, service.live.config.mongodbUrl as string, next)
   expect(findings.find(({ check }) => check === 'schema')).toMatchObject({ state: 'warning' })
 
-  // What the release before has stored meanwhile.
+  // A document that the previous release stored meanwhile.
   await userOf(await service.actor())
   expect(await planMigration(db, next, true)).toEqual([
     { step: 'migrate', what: 'Add nicknames to guests', documents: 1 },
@@ -76,7 +76,7 @@ test('a migration is planned, carried out where one was cut short, by two at onc
   await state.updateOne({ _id: 'schema' }, { $set: { version: 0, oldest: 0 } })
 })
 
-test('a changed index is reported at the start and by db check, and rebuilt by db migrate unless it is unique', async () => {
+test('a changed index is reported at the start and by db check, and db migrate rebuilds it unless it is unique', async () => {
   const users = db.collection('users')
   const changed = async (name: string, keys: object, options: object = {}) => {
     await users.dropIndex(name)
@@ -87,7 +87,7 @@ test('a changed index is reported at the start and by db check, and rebuilt by d
   await bookings.createIndex({ host_id: 1 }, { name: 'booking_stay' })
   expect(await findingOf('indexes')).toMatchObject({
     state: 'failed',
-    detail: 'booking_stay differs from its definition; "db migrate" puts that right',
+    detail: 'booking_stay differs from its definition; "db migrate" repairs this',
   })
   expect((await administer('migrate')).output).toMatch(/rebuild index +booking_stay of bookings/)
   expect(await findingOf('indexes')).toMatchObject({ state: 'ok' })
@@ -102,7 +102,7 @@ test('a changed index is reported at the start and by db check, and rebuilt by d
   expect(await findingOf('indexes')).toMatchObject({ state: 'ok' })
 })
 
-test('a database that only a later release can serve is left alone, in one line', async () => {
+test('a database that only a later release can serve is left alone, with a message in one line', async () => {
   await state.updateOne({ _id: 'schema' }, { $set: { version: 9, oldest: 8 } })
   for (const args of [['check'], ['migrate'], ['migrate', '--dry-run']]) {
     const { code, stderr } = await administer(...args)

@@ -6,11 +6,11 @@ import { startRedis } from '../../support/redis.ts'
 
 const password = 'its-password'
 
-/** Waits until the service says this of itself. */
+/** Waits until the service reports this state. */
 const untilStatus = (url: string, status: string) =>
   expect.poll(async () => (await sender(fetch, url)('GET', '/readyz')).body.status).toBe(status)
 
-test('a service whose Redis is away, and then refuses its password, is degraded and logs each cause once', async () => {
+test('a service whose Redis is down, and then refuses its password, is degraded and logs each cause once', async () => {
   const later = await freePort()
   const REDIS_URL = `redis://:a-wrong-secret@127.0.0.1:${later}`
   const service = await startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })

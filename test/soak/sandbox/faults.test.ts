@@ -11,13 +11,13 @@ const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 const rounds = 100 * soakFactor
 
-/** An answer that came whole, or null. */
+/** A complete response, or null. */
 const attempt = (url: string, init: RequestInit) =>
   fetch(url, init)
     .then(async (response) => ({ status: response.status, text: await response.text() }))
     .catch(() => null)
 
-/** Everything of all live collections, apart from what is kept of requests and keys, and what the background works on. */
+/** All live collections except the request log, key usage and collections of background work. */
 async function liveState(): Promise<string> {
   const { db } = inspected.live
   const hash = createHash('sha256')
@@ -31,7 +31,7 @@ async function liveState(): Promise<string> {
   return hash.digest('hex')
 }
 
-test('a booking whose answer is lost or cut is made once, directly and behind a proxy, and nobody else notices', async () => {
+test('a booking whose response is lost or cut is created once, directly and behind a proxy, and affects nobody else', async () => {
   const environment = testEnvironment(settings)
   const services = await Promise.all([startService(environment), startService(environment)])
   const proxy = await startNginx(
@@ -58,7 +58,7 @@ test('a booking whose answer is lost or cut is made once, directly and behind a 
     for (;;) {
       const answer = await attempt(`${base}/sandbox/bookings`, init)
       if (answer?.status === 201) break
-      // What a proxy makes of a service that does not answer.
+      // The proxy's response if the service does not respond.
       if (answer) expect([answer.status, base]).toEqual([502, proxy.url])
       ends[answer ? 'gateway' : 'broken'] += 1
     }
@@ -74,7 +74,7 @@ test('a booking whose answer is lost or cut is made once, directly and behind a 
   await Promise.all(services.map((service) => service.stop()))
 })
 
-/** What a client sees of each fault: the status, whether the fault is named, and how its answer ends. */
+/** The client's view of each fault: the status, whether the fault is named, and how the response ends. */
 const seen: Record<string, { direct: unknown[]; proxied: unknown[] }> = {
   rate_limited: { direct: [429, 'rate_limited', 'whole'], proxied: [429, 'rate_limited', 'whole'] },
   internal_error: { direct: [500, 'internal_error', 'whole'], proxied: [500, 'internal_error', 'whole'] },
@@ -86,7 +86,7 @@ const seen: Record<string, { direct: unknown[]; proxied: unknown[] }> = {
   cut_response: { direct: [200, 'cut_response', 'broken'], proxied: [200, 'cut_response', 'broken'] },
 }
 
-test('each fault is met as documented, directly and behind a proxy', async () => {
+test('each fault behaves as documented, directly and behind a proxy', async () => {
   const service = await startService(testEnvironment(settings))
   const proxy = await startNginx([Number(new URL(service.url).port)], true)
   const actor = await makeActor(inspected.live, sender(fetch, service.url), { rateLimit: 1_000_000 })
@@ -101,7 +101,7 @@ test('each fault is met as documented, directly and behind a proxy', async () =>
     return [answer.status, answer.headers.get('sandbox-fault'), end]
   }
   for (const [fault, { direct, proxied }] of Object.entries(seen)) {
-    // A client of the platform repeats a read whose connection was reset before a byte.
+    // Bun's `fetch` repeats a read whose connection was reset before the first byte.
     const rule = { fault, operation: 'listListings', times: 1000, delay_milliseconds: 500 }
     await actor.send('PUT', '/sandbox/faults', { body: { rules: [rule] } })
     expect([fault, await look(service.url), await look(proxy.url)]).toEqual([fault, direct, proxied])

@@ -14,7 +14,7 @@ const send = sender(fetch, process.url)
 /** A request of another client. */
 const another = async () => expect((await send('GET', '/v1/me', { key: someone.key })).status).toBe(200)
 const calm = await controlOf(another)
-/** Of the other clients; those that only wait cost no more than their connections. */
+/** Checks that other clients are still served promptly. */
 const expectPrompt = async () => expect((await controlOf(another)) / calm).toBeLessThan(50)
 
 function open(text: string): Promise<Socket> {
@@ -42,7 +42,7 @@ test('200 clients that never finish their bodies do not delay other clients', as
   await expectPrompt()
 })
 
-test('a body that is too large is 413 with or without Content-Length, and the next request is served', async () => {
+test('a body that is too large gets 413 with or without Content-Length, and the next request is served', async () => {
   const huge = 'x'.repeat(12 * 1024 * 1024)
   const path = '/v1/integrations/provider_one/availability'
   for (const [target, body] of [

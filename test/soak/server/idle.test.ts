@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { sharedServices } from '../../support/app.ts'
 
 const [{ url }] = sharedServices()
-/** Longer than the 60 s for which nginx keeps a connection to a service, and than what the libraries have by default. */
+/** Longer than the 60 s for which nginx keeps a connection to a service, and than the defaults of the libraries. */
 const idleMilliseconds = 75_000
 
-test('a connection that has been idle for longer than a proxy keeps it takes another request', async () => {
+test('a connection that was idle for longer than a proxy keeps it open accepts another request', async () => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let received = ''
   let isClosed = false

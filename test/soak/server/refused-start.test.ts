@@ -20,7 +20,7 @@ test('a start that its secret does not allow leaves no database server behind', 
   await rm(DATA_DIR, { recursive: true })
 })
 
-test('a database that cannot be reached is named, without the password', async () => {
+test('a start with an unreachable database names its address without the password', async () => {
   const { code, lines } = await runService({
     ...testEnvironment(),
     MONGODB_URL: 'mongodb://partner:hunter2@127.0.0.1:1/partner',

@@ -17,7 +17,7 @@ const settings = async () => ({
 })
 const service = await testApp(await settings())
 const environment = testEnvironment(await settings())
-test.concurrent('the hint of a process that is killed is tried again within 30 seconds, by another one', async (context) => {
+test.concurrent('a hint of a killed process is retried within 30 seconds by another process', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context, (_, count) =>
     count === 1 ? new Promise<Response>(() => {}) : new Response(),
@@ -40,7 +40,7 @@ test.concurrent('the hint of a process that is killed is tried again within 30 s
   await other.stop()
 })
 
-test.concurrent('a server that never responds is given up after 15 s, and nothing is sent after that', async (context) => {
+test.concurrent('a post to a server that never responds is abandoned after 15 s, and nothing is sent after that', async (context) => {
   const { expect } = context
   const { url } = startReceiver(context, () => new Promise<Response>(() => {}))
   const late = startReceiver(context)
@@ -60,7 +60,7 @@ test.concurrent('a server that never responds is given up after 15 s, and nothin
   expect(late.received).toEqual([])
 })
 
-test.concurrent('at most ten are in flight to an endpoint and one of each booking, and nothing of another host waits for them', async (context) => {
+test.concurrent("at most ten hints are in flight per endpoint and one per booking, and other hosts' hints do not wait", async (context) => {
   const { expect } = context
   let open = 0
   const most = { inFlight: 0, ofBooking: 0 }
@@ -92,7 +92,7 @@ test.concurrent('at most ten are in flight to an endpoint and one of each bookin
   await well.book()
   await expect.poll(() => quick.received.length).toBe(1)
   expect(slow.received).toHaveLength(10)
-  // While all ten hang, nothing is asked again and again.
+  // While all ten posts hang, the sender does not keep querying the database.
   let looks = 0
   const note = ({ command }: { command: { find?: string; filter?: { id?: number } } }) => {
     if (command.find === 'webhooks' && command.filter?.id === hanging.id) looks += 1
@@ -102,14 +102,14 @@ test.concurrent('at most ten are in flight to an endpoint and one of each bookin
   service.live.db.getClient().off('commandStarted', note)
   expect(looks).toBeLessThan(20)
   gate.resolve()
-  // 13 changes of bookings and 3 messages: messages never merge.
+  // 13 changes of bookings and 3 messages, because messages never merge.
   await expect.poll(() => slow.received.length).toBe(16)
   expect(most).toEqual({ inFlight: 10, ofBooking: 1 })
   const ids = slow.received.flatMap(({ hint }) => hint.data.message_id ?? [])
   expect(new Set(ids).size).toBe(3)
 })
 
-test('not more than twenty tries a second go to one endpoint, however many hints wait', async (context) => {
+test('an endpoint gets at most twenty attempts a second, however many hints wait', async (context) => {
   const { expect } = context
   const times: number[] = []
   const { url } = startReceiver(context, () => {
@@ -129,7 +129,7 @@ test('not more than twenty tries a second go to one endpoint, however many hints
     expect((times[index + 30] ?? Number.POSITIVE_INFINITY) - time).toBeGreaterThan(1000)
 })
 
-test('each of thousands of endpoints is hinted, by one process that sends to no more than a thousand at once', async (context) => {
+test('one process with at most a thousand concurrent posts sends hints to thousands of endpoints', async (context) => {
   const { expect } = context
   const endpoints = 2000 * Math.min(5, soakFactor)
   const { db, liveDb } = service.live
@@ -176,7 +176,7 @@ test.concurrent('sandboxes flood nobody: five endpoints, scenarios and the clock
     expect((await actor.send('POST', '/sandbox/webhooks', { body: webhook })).status).toBe(201)
   }
   await actor.send('POST', '/sandbox/scenarios/guest-writes', { body: { count: 100 } })
-  // All of them have failed, and are due again at once: 500 posts within the blink of an advance.
+  // All hints have failed and are due again immediately, which makes 500 posts within milliseconds of an advance.
   for (let times = 0; times < 5; times += 1) {
     await Bun.sleep(2000)
     await actor.send('POST', '/sandbox/clock', { body: { advance_seconds: 3600 } })

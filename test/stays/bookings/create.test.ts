@@ -15,7 +15,7 @@ test('POST /v1/bookings responds 201 with every field of the contract', async ()
   const { status, body } = seeded.booking
   expect(status).toBe(201)
   const { booking_id, created_at, updated_at, ...rest } = body.data
-  // The version has whole seconds; the creation has the time of the clock (decisions §6).
+  // The version has whole seconds, while the creation has the clock's time (decisions §6).
   expect(Math.abs(Date.parse(updated_at) - Date.parse(created_at))).toBeLessThan(2000)
   expect(updated_at).toMatch(/\.000000Z$/)
   const message = 'I arrive with the night train, around 08:00'
@@ -95,7 +95,7 @@ test.each([
   [{ checkout_at: '2030-05-01' }, 'checkout_at', 'max'],
   [{ message: 'm'.repeat(5001) }, 'message', 'max'],
   [{ message: 5 }, 'message', 'invalid'],
-])('POST /v1/bookings with %j is 422 at %s, %s, and creates nothing', async (change, path, code) => {
+])('POST /v1/bookings with %j responds 422 at %s, %s, and creates nothing', async (change, path, code) => {
   const before = await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })
   const { status, body } = await create(change)
   expect(status).toBe(422)
@@ -104,7 +104,7 @@ test.each([
 })
 
 test.each(['user_id', 'listing_id', 'room_type_id'] as const)(
-  'POST /v1/bookings with another host’s %s responds as to an id that does not exist',
+  'POST /v1/bookings with another host’s %s gets the response of an unknown id',
   async (field) => {
     const foreign = await seedBooking(await service.actor())
     const response = await create({ [field]: foreign[field] })
@@ -114,7 +114,7 @@ test.each(['user_id', 'listing_id', 'room_type_id'] as const)(
   },
 )
 
-test('POST /v1/bookings of an inactive listing is invalid at listing_id', async () => {
+test('POST /v1/bookings for an inactive listing responds invalid at listing_id', async () => {
   const own = await seedBooking(await service.actor())
   await listingModel(service.live.db).updateOne({ id: own.listing_id }, { listing_status: 'inactive' })
   const other = await service.actor()
@@ -125,7 +125,7 @@ test('POST /v1/bookings of an inactive listing is invalid at listing_id', async 
   expect(refused.body.error.errors).toMatchObject([{ path: 'listing_id', code: 'invalid' }])
 })
 
-test('fifty concurrent bookings get unique versions, which ascend in the feed', async () => {
+test('fifty concurrent bookings get unique versions that ascend in the feed', async () => {
   const crowd = await service.actor()
   const own = await seedBooking(crowd)
   const body = { ...valid, user_id: own.user_id, listing_id: own.listing_id, room_type_id: own.room_type_id }

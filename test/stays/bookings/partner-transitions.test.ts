@@ -16,7 +16,7 @@ const detailOf = async (actor: Actor, id: number) =>
 const auditOf = async (id: number) =>
   (await listActions(db, {}, 1000)).filter(({ target }) => target === `booking ${id}`)
 
-test('a partner confirms and cancels a booking, and the booking in full says why', async () => {
+test('a partner confirms and cancels a booking, and its detail shows the reason', async () => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   const before = await detailOf(actor, id)
@@ -33,7 +33,7 @@ test('a partner confirms and cancels a booking, and the booking in full says why
   expect(cancelled.body.data.Booking).toEqual(await detailOf(actor, id))
 })
 
-test('a move that is not legal is 409 and changes nothing', async () => {
+test('an illegal move gets 409 and changes nothing', async () => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   await move(actor, id, 'confirm')
@@ -55,7 +55,7 @@ test.each([
   [{}, null],
   [{ reason: '   ' }, null],
   [{ reason: 'x'.repeat(1000) }, 'x'.repeat(1000)],
-])('a booking is cancelled with the body %j', async (body, reason) => {
+])('a booking can be cancelled with the body %j', async (body, reason) => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   const { status, body: answer } = await move(actor, id, 'cancel', body)
@@ -66,7 +66,7 @@ test.each([
   [{ reason: 'x'.repeat(1001) }, 'reason', 'max'],
   [{ reason: 5 }, 'reason', 'invalid'],
   ['[]', 'body', 'invalid'],
-])('the body %j is 422, also for a booking that is not there', async (body, path, code) => {
+])('the body %j gets 422, even for an unknown booking', async (body, path, code) => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   for (const target of [id, 999_999_999]) {
@@ -76,7 +76,7 @@ test.each([
   expect((await detailOf(actor, id)).status).toBe('pending')
 })
 
-test('the audit has each move of a partner once, and none that was refused, replayed or in the sandbox', async () => {
+test("the audit log has each partner's move once, but no refused, replayed or sandbox move", async () => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   const once = { 'idempotency-key': 'once' }
@@ -128,30 +128,33 @@ const processes = sharedServices()
 test.each([
   ['one key', {}, 1],
   ['one Idempotency-Key', { 'idempotency-key': 'equal' }, 50],
-])('50 equal cancels at once over two processes with %s are one change', async (_, headers, succeeding) => {
-  const actor = await service.actor()
-  const { booking_id: id } = await seedBooking(actor)
-  const before = await detailOf(actor, id)
-  const senders = processes.map(({ url }) => sender(fetch, url))
-  const responses = await Promise.all(
-    Array.from({ length: 50 }, (_, index) =>
-      (senders[index % 2] as (typeof senders)[0])('POST', `/v1/bookings/${id}/cancel`, {
-        key: actor.key,
-        headers,
-        body: { reason: 'Double booking' },
-      }),
-    ),
-  )
-  const succeeded = responses.filter(({ status }) => status === 200)
-  expect([succeeded.length, new Set(succeeded.map(({ text }) => text)).size]).toEqual([succeeding, 1])
-  expect(new Set(responses.map(({ status }) => status)).size).toBe(succeeding === 50 ? 1 : 2)
-  const { body } = await actor.send(
-    'GET',
-    `/v1/integrations/provider_one/bookings?updated_after=${before.meta.version}`,
-  )
-  expect(body.data.Bookings).toMatchObject([{ booking_id: id, status: 'cancelled' }])
-  expect(body.data.Bookings[0].version).toBe(succeeded[0]?.body.data.Booking.meta.version)
-  expect(await auditOf(id)).toHaveLength(1)
-  const clockDocument = await db.collection('host_clocks').findOne({ _id: actor.hostId as never })
-  expect(clockDocument?.last).toBe(Date.parse(`${body.data.Bookings[0].version.replace(' ', 'T')}Z`) / 1000)
-})
+])(
+  '50 concurrent equal cancels over two processes with %s make one change',
+  async (_, headers, succeeding) => {
+    const actor = await service.actor()
+    const { booking_id: id } = await seedBooking(actor)
+    const before = await detailOf(actor, id)
+    const senders = processes.map(({ url }) => sender(fetch, url))
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        (senders[index % 2] as (typeof senders)[0])('POST', `/v1/bookings/${id}/cancel`, {
+          key: actor.key,
+          headers,
+          body: { reason: 'Double booking' },
+        }),
+      ),
+    )
+    const succeeded = responses.filter(({ status }) => status === 200)
+    expect([succeeded.length, new Set(succeeded.map(({ text }) => text)).size]).toEqual([succeeding, 1])
+    expect(new Set(responses.map(({ status }) => status)).size).toBe(succeeding === 50 ? 1 : 2)
+    const { body } = await actor.send(
+      'GET',
+      `/v1/integrations/provider_one/bookings?updated_after=${before.meta.version}`,
+    )
+    expect(body.data.Bookings).toMatchObject([{ booking_id: id, status: 'cancelled' }])
+    expect(body.data.Bookings[0].version).toBe(succeeded[0]?.body.data.Booking.meta.version)
+    expect(await auditOf(id)).toHaveLength(1)
+    const clockDocument = await db.collection('host_clocks').findOne({ _id: actor.hostId as never })
+    expect(clockDocument?.last).toBe(Date.parse(`${body.data.Bookings[0].version.replace(' ', 'T')}Z`) / 1000)
+  },
+)

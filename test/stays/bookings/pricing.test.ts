@@ -70,7 +70,8 @@ test('priceStay() returns the exact sum of the nights, rounded once, for any pri
       fc.integer({ min: 1, max: 200 }),
       ({ base, mar, apr }, start, nights) => {
         const from = addDays('2027-01-01', start)
-        // 28 · 29 · 30 · 31 is a multiple of every month's length: exact integers, independent of the code under test.
+        // 28 · 29 · 30 · 31 is a multiple of every month's length, so prices are exact integers that do not depend on
+        // the code under test.
         const unit = 28n * 29n * 30n * 31n
         let exact = 0n
         for (let night = 0; night < nights; night += 1) {

@@ -70,7 +70,7 @@ test('partnerctl audit list shows each administrative action with its user and m
     target: `booking ${booking_id}`,
     reason: null,
   })
-  // Page by page, and all of it in lines: the same entries in the same order.
+  // Reading page by page gives the same entries in the same order as reading all of them as lines.
   const page = async (...args: string[]) =>
     JSON.parse((await partnerctl(['audit', 'list', '--json', ...args], environment())).stdout) as {
       id: string

@@ -29,7 +29,7 @@ const versions = async (hostId: number) => ({
     .lean(),
 })
 
-test('a guest is exported with all that is stored, and nothing of it is left once they are erased', async () => {
+test('a guest is exported with all stored data, none of which is left after their erasure', async () => {
   const actor = await service.actor()
   const guest = await makeGuest(actor)
   const { user_id, booking_id, path } = guest
@@ -43,7 +43,7 @@ test('a guest is exported with all that is stored, and nothing of it is left onc
 
   const document = await admin('guests', 'export', '--user', String(user_id))
   const exported = JSON.parse(document.stdout)
-  // Keys and passwords are stored as hashes only.
+  // Keys and passwords are stored only as hashes.
   const stored = guest.made.filter((text) => !/^Canary(KeyOf|Password)/.test(text))
   for (const text of stored) expect([text, document.stdout.includes(text)]).toEqual([text, true])
   expect(Object.keys(exported)).toEqual(['user', 'bookings', 'conversations', 'stored_responses', 'audit'])
@@ -88,7 +88,7 @@ test('a guest is exported with all that is stored, and nothing of it is left onc
   ])
   for (const { erased_at } of messages) expect(erased_at).not.toBeNull()
 
-  // Retries replay what was done, in its erased form, and make nobody anew.
+  // Retries replay the erased form of the response and create nobody.
   const replays = [
     await actor.send('POST', '/v1/users', guest.created),
     await actor.send('POST', '/v1/bookings', guest.booked),
@@ -108,7 +108,7 @@ test('a guest is exported with all that is stored, and nothing of it is left onc
     login_ip: '0.0.0.0',
   })
 
-  // Nothing more is stored of them.
+  // Nothing more is stored about the guest.
   const again = await actor.send('POST', '/v1/bookings', { body: guest.booked.body })
   expect([again.status, again.body.error.errors[0]]).toMatchObject([
     422,
@@ -129,7 +129,7 @@ test('a guest is exported with all that is stored, and nothing of it is left onc
   expect(own.map(({ action }: { action: string }) => action)).toEqual(['guests erase', 'guests export'])
 })
 
-test('a guest with a stay that is not over is not erased unless that is meant, and a guest of another host never', async () => {
+test("erasing a guest with an open stay requires --with-open-stays, and never touches another host's guest", async () => {
   const [actor, other] = [await service.actor(), await service.actor()]
   const guest = await makeGuest(actor)
   const same = { email: guest.email, first_name: 'Ada', last_name: 'Lovelace' }
@@ -148,7 +148,7 @@ test('a guest with a stay that is not over is not erased unless that is meant, a
   }
   expect((await userModel(db).findOne({ id: guest.user_id }).lean())?.erasing_at).toBeNull()
   expect((await erase('--with-open-stays', '--yes')).code).toBe(0)
-  // A reason that comes later is not stored.
+  // A reason sent after the erasure is not stored.
   await actor.send('POST', `${guest.path}/cancel`, { body: { reason: 'CanaryLate' } })
   expect(await findEverywhere(service, [...guest.made.slice(1), 'CanaryLate'])).toEqual([])
   expect(await userModel(db).findOne({ id: twin }).lean()).toEqual(untouched)
@@ -159,7 +159,7 @@ test('a guest with a stay that is not over is not erased unless that is meant, a
   ])
 })
 
-test('a guest who books after they were chosen for erasure is left as they are', async () => {
+test('a guest who books after they were selected for erasure is not erased', async () => {
   const actor = await service.actor()
   const past = { checkin_at: '2020-01-01', checkout_at: '2020-02-01' }
   const guest = await makeGuest(actor, past)
@@ -179,6 +179,6 @@ test('a guest who books after they were chosen for erasure is left as they are',
   expect(await userModel(db).findOne({ id: guest.user_id }).lean()).toMatchObject({
     ...{ email: guest.email, erasing_at: null, erased_at: null },
   })
-  // No receipt either: with one, a restore would erase them.
+  // There is no receipt, because a restore would otherwise erase the guest.
   expect(hasBegun).toBe(false)
 })

@@ -24,7 +24,7 @@ async function read(actor: Actor, query = ''): Promise<Item[]> {
   return (await actor.send('GET', `${feed}?per_page=100&${query}`)).body.data.messages
 }
 
-/** A host, its first booking with a message of the guest, and how to make another one. */
+/** A host, its first booking with a guest's message, and a function that makes another booking. */
 async function hostWithBooking() {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
@@ -39,7 +39,7 @@ async function hostWithBooking() {
 const send = (actor: Actor, bookingId: number, text: string) =>
   actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text } } })
 
-test('the message feed lists the messages of all bookings in the order in which they were sent, each with its own version', async () => {
+test('the message feed lists the messages of all bookings in sending order, each with its own version', async () => {
   const { actor, booking_id, listing_id, book } = await hostWithBooking()
   const other = await book()
   await Promise.all(['a', 'b', 'c', 'd'].map((text) => send(actor, booking_id, text)))
@@ -62,7 +62,7 @@ test('the message feed lists the messages of all bookings in the order in which 
   expect(items.map(({ sender }) => sender)).toContain('guest')
 })
 
-test('messages do not move the versions of bookings, and bookings not those of messages', async () => {
+test('messages do not change the versions of bookings, and bookings do not change those of messages', async () => {
   const { actor, booking_id, book } = await hostWithBooking()
   const bookings = '/v1/integrations/provider_one/bookings'
   const before = (await actor.send('GET', bookings)).body.data
@@ -73,14 +73,14 @@ test('messages do not move the versions of bookings, and bookings not those of m
   expect((await read(actor)).slice(0, messages.length)).toEqual(messages)
 })
 
-test('a duplicate send is in the feed once', async () => {
+test('a duplicate message appears in the feed once', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   await Promise.all(Array.from({ length: 10 }, () => send(actor, booking_id, 'The same')))
   expect((await read(actor)).filter(({ text }) => text === 'The same')).toHaveLength(1)
 })
 
-test('the message feed filters by booking and sender, and refuses what is neither', async () => {
+test('the message feed filters by booking and sender, and refuses invalid values of both', async () => {
   const { actor, booking_id, book } = await hostWithBooking()
   await send(actor, booking_id, 'One')
   await send(actor, await book(), 'Other')
@@ -118,7 +118,7 @@ test('a cursor of one feed is refused by the other', async () => {
   expect(await Promise.all([statusOf(bookings, ofMessages), statusOf(feed, ofBookings)])).toEqual([422, 422])
 })
 
-test('in the sandbox a guest can be let reply, but not in the conversation that is closed', async () => {
+test('in the sandbox a guest can be made to reply, but not in a closed conversation', async () => {
   const actor = await service.actor()
   const reply = (id: number) =>
     actor.send('POST', `/sandbox/bookings/${id}/messages/guest`, { body: { message: { text: 'Hello' } } })
@@ -129,7 +129,7 @@ test('in the sandbox a guest can be let reply, but not in the conversation that 
   expect(body.data.messages.at(-1)).toMatchObject({ booking_id: 5001, text: 'Hello', sender: 'guest' })
 })
 
-test('of a sandbox that was cleared in the middle of a request, messages are none and a write is a conflict to be tried again', async () => {
+test('if a sandbox is cleared during a request, the feed is empty and a write is a retryable conflict', async () => {
   const gone = { hostId: 987_654_321, scope: 987_654_321 }
   const question = await toMessageFeedQuery(db, gone, {})
   const { rows } = await readFeedPage(service.live, messageFeed, gone, question, { page: 1, perPage: 50 })

@@ -30,7 +30,7 @@ const send = (text: unknown, id = booking_id, by = actor) =>
   by.send('POST', pathOf(id), { body: { message: { text } } })
 const stored = (text: string) => messageModel(service.live.db).countDocuments({ host_id: actor.hostId, text })
 
-test('POST messages sends a message of the host with 201, and GET shows it after the one of the guest', async () => {
+test("POST messages sends a host's message and responds 201, and GET shows it after the guest's message", async () => {
   const { status, body } = await send('  Welcome!  ')
   expect(status).toBe(201)
   expect(body.data).toEqual({
@@ -77,16 +77,16 @@ test.each([
   [{ message: { text: 5 } }, 'message.text', 'invalid'],
   [{ message: { text: 'x'.repeat(5001) } }, 'message.text', 'max'],
   [{ message: 'text' }, 'message', 'invalid'],
-])('POST messages with %.60j is 422 at %s, %s', async (body, path, code) => {
+])('POST messages with %.60j responds 422 at %s, %s', async (body, path, code) => {
   const response = await actor.send('POST', pathOf(booking_id), { body })
   expect([response.status, response.body.error.errors[0]]).toMatchObject([422, { path, code }])
 })
 
-test('POST messages accepts 5,000 characters and white space around them', async () => {
+test('POST messages accepts 5,000 characters and surrounding white space', async () => {
   expect((await send(`  ${'y'.repeat(5000)}\n`)).status).toBe(201)
 })
 
-test('POST messages with an equal text returns the first message within a minute and creates another one later', async () => {
+test('POST messages returns the first message for an equal text within a minute, and creates another one later', async () => {
   const first = await send('Same')
   offset = 59_000
   const again = await send(' Same ')
@@ -98,7 +98,7 @@ test('POST messages with an equal text returns the first message within a minute
   offset = 0
 })
 
-test('twenty concurrent equal messages over two processes store one message, ten times over', async () => {
+test('twenty concurrent equal messages over two processes store one message, in ten rounds', async () => {
   for (let round = 0; round < 10; round += 1) {
     const text = `Round ${round}`
     const body = { message: { text } }
@@ -167,14 +167,14 @@ test('POST messages to a closed conversation is 409 until it is reopened, and GE
   expect((await partnerctl(['conversations', 'close', 'x'], environment)).code).toBe(2)
 })
 
-test('POST messages does not change the version of the booking', async () => {
+test("POST messages does not change the booking's version", async () => {
   const feed = async () => (await actor.send('GET', '/v1/integrations/provider_one/bookings')).body.data
   const before = await feed()
   await send('Does nothing to the feed')
   expect(await feed()).toEqual(before)
 })
 
-test('GET messages keeps the order of time even when versions ran ahead of the clock in a burst', async () => {
+test('GET messages keeps chronological order even if a burst of versions ran ahead of the clock', async () => {
   const host = await service.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(host)
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }

@@ -37,7 +37,7 @@ async function partner() {
   }
 }
 
-test('nights show what is available, booked and left, and nothing where no range covers them', async () => {
+test('nights show the available, booked and left units, and null if no range covers them', async () => {
   const { nights, push, book } = await partner()
   await book('2031-01-02', '2031-01-05')
   expect(await nights('2031-01-01', '2031-01-03')).toEqual([
@@ -56,7 +56,7 @@ test('nights show what is available, booked and left, and nothing where no range
   ])
 })
 
-test('all room types of a listing are shown, also of an inactive one', async () => {
+test('all room types of a listing are shown, including those of an inactive listing', async () => {
   const { actor, unit } = await partner()
   const { data } = (await actor.send('GET', `/v1/listings/${unit.listing_id}`)).body
   await service.live.db
@@ -83,12 +83,12 @@ test.each([
   [{ listing_id: 1, start_date: '2031-02-30', end_date: '2031-03-02' }, 'start_date', 'invalid'],
   [{ listing_id: 1, start_date: '2031-01-02', end_date: '2031-01-01' }, 'end_date', 'invalid'],
   [{ listing_id: 1, start_date: '2031-01-01', end_date: '2032-01-02' }, 'end_date', 'max'],
-])('the query %j is 422 at %s with %s', async (query, path, code) => {
+])('the query %j gets 422 at %s with %s', async (query, path, code) => {
   const { status, body } = await ask(await service.actor(), query as Record<string, string>)
   expect([status, body.error.errors[0].path, body.error.errors[0].code]).toEqual([422, path, code])
 })
 
-test('366 nights are allowed, and 20,000 over all room types', async () => {
+test('a query may cover 366 nights, and 20,000 over all room types', async () => {
   const actor = await service.actor()
   const room_types = Array.from({ length: 60 }, (_, index) => ({ id: `r${index}`, name: `Room ${index}` }))
   const written = await actor.send('POST', '/v1/listings', { body: { id: 'many', name: 'Many', room_types } })
@@ -112,7 +112,7 @@ test('366 nights are allowed, and 20,000 over all room types', async () => {
   expect(one.body.data.nights[listing_id][room_type_id as string]).toHaveLength(366)
 })
 
-test("another host's listing, and a room type that is not of the listing, are 404", async () => {
+test("another host's listing, and a room type of another listing, get 404", async () => {
   const [own, other] = [await partner(), await partner()]
   const days = { start_date: '2031-01-01', end_date: '2031-01-02' }
   for (const query of [
@@ -127,13 +127,13 @@ const operations = 250
 const probes = 40
 const days = 40
 
-/** What is left of one room type, kept by counting forward, night by night. */
+/** The units left of one room type, counted forward, night by night. */
 class Model {
   private readonly nights = Array.from({ length: days }, () => ({
     available: null as number | null,
     booked: 0,
   }))
-  /** By booking, the nights on which it still counts. */
+  /** The nights on which each booking still counts, by booking id. */
   private readonly counted = new Map<number, Set<number>>()
 
   push(available: number, from: number, to: number): void {
@@ -179,7 +179,7 @@ class Model {
   }
 }
 
-test(`nights agree with an independent model over ${operations} operations, and say which of ${probes} stays can be booked`, async () => {
+test(`nights agree with an independent model over ${operations} operations, and predict whether each of ${probes} stays can be booked`, async () => {
   const random = seededRandom(20)
   const below = (limit: number) => Math.floor(random() * limit)
   const start = '2033-01-01'

@@ -49,7 +49,7 @@ test('POST /v1/users stores a password only as an argon2id hash', async () => {
   expect(JSON.stringify(stored)).not.toContain('correct horse')
 })
 
-test('POST /v1/users stores blank and missing optional fields as null and fills the defaults', async () => {
+test('POST /v1/users stores blank and missing optional fields as null and fills in the defaults', async () => {
   const { body } = await create({
     email: ' Blank@Example.com ',
     first_name: ' anna ',
@@ -87,7 +87,7 @@ test.each([
   ['timezone', 'Mars/Olympus', 'invalid'],
   ['language', 'english please', 'invalid'],
   ['gender', 'g'.repeat(65), 'max'],
-])('POST /v1/users with %s = %j is 422 %s there and only there', async (field, value, code) => {
+])('POST /v1/users with %s = %j responds 422 %s at that field only', async (field, value, code) => {
   const before = await userModel(service.live.db).countDocuments({ host_id: actor.hostId })
   const { status, body, text } = await create({
     email: 'ok@example.com',
@@ -101,7 +101,7 @@ test.each([
   expect(await userModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
 })
 
-test('POST /v1/users refuses an e-mail address that a user of the same host has in any case, but not of another host', async () => {
+test('POST /v1/users refuses an e-mail address already used at the same host, in any case, but not at another host', async () => {
   const sent = { email: 'Twice@example.com', first_name: 'A', last_name: 'B' }
   expect((await create(sent)).status).toBe(201)
   const again = await create({ ...sent, email: 'tWICE@example.com' })
@@ -151,7 +151,7 @@ test('POST /v1/users stores the source and the key with the user', async () => {
 })
 
 test.each(['', '   ', '         '])(
-  'POST /v1/users with the blank password %j is 422 min',
+  'POST /v1/users with the blank password %j responds 422 min',
   async (password) => {
     const { status, body } = await create({
       email: 'p@example.com',

@@ -6,7 +6,7 @@ import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
 
-test('POST /v1/users sends UserCreated once, and again only after the tag manager failed', async () => {
+test('POST /v1/users sends UserCreated once, and again only if the tag manager fails', async () => {
   const received: unknown[] = []
   let isDown = true
   const tagManager = Bun.serve({
@@ -72,11 +72,11 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
   expect(done).toEqual([{ n: 1 }])
   const parked = await jobModel(db).findOne().lean()
   expect(parked).toMatchObject({ topic: 'bad', parked: true, last_error: 'Error: no' })
-  // It is retried for a day.
+  // The job is retried for a day.
   expect(now - (parked?.created_at.getTime() ?? 0)).toBeGreaterThanOrEqual(24 * 3_600_000)
 })
 
-test('OutboxWorker runs a topic while another one hangs, and leaves unknown topics alone', async () => {
+test('OutboxWorker runs one topic while another one hangs, and ignores unknown topics', async () => {
   const apart = await testApp({ MONGODB_URL: await ownDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()
@@ -107,7 +107,7 @@ test('OutboxWorker runs a topic while another one hangs, and leaves unknown topi
   ])
 })
 
-test('a process whose clock is wrong takes no job that another one holds, and parks none', async () => {
+test('a process with a wrong clock takes no job that another process holds, and parks none', async () => {
   const apart = await testApp({ MONGODB_URL: await ownDatabase() })
   const { db, log, clock } = apart.live
   await apart.live.outbox.stop()

@@ -50,7 +50,7 @@ test('the response to a rates write names its job, which is applied, and the pri
   expect(sandbox.body.data).toMatchObject({ id: 6001, status: 'applied', items: 1 })
 })
 
-test('a reader sees the prices of a write all at once', async () => {
+test('a reader sees all prices of a write at the same moment', async () => {
   const own = await partner()
   await own.push(100, 100)
   for (let price = 101; price < 130; price += 1) {
@@ -80,7 +80,7 @@ test('a job is kept for a day', async () => {
   offset = 0
 })
 
-test("another host's job is 404", async () => {
+test("another host's job gets 404", async () => {
   const [own, other] = [await partner(), await partner()]
   const { job_id } = (await own.push(5)).body.meta
   expect((await own.job(job_id, other.actor)).status).toBe(404)

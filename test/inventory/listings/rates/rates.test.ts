@@ -32,7 +32,7 @@ const item = (more: object = {}) => ({ listing_id, room_type_id, base_price: 10,
 const prices = async (by = actor, id = listing_id) =>
   (await by.send('GET', `/v1/listings/${id}`)).body.data.room_types[0].prices
 
-test('POST rates is applied at once: sent months are set, null clears, others stay', async () => {
+test('POST rates is applied immediately, setting the sent months, clearing nulls and keeping the others', async () => {
   const response = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
   expect([response.status, response.body.data.message]).toEqual([
     200,
@@ -41,7 +41,7 @@ test('POST rates is applied at once: sent months are set, null clears, others st
   expect(await prices()).toMatchObject({ base_price: 12.5, price_jan: null, price_feb: 3, price_mar: 20 })
 })
 
-test('a booking and a PATCH after accepted rates see them applied', async () => {
+test('a booking and a PATCH after accepted rates use the new prices', async () => {
   const owner = await service.actor()
   const own = await listingOf(owner)
   const user = await owner.send('POST', '/v1/users', {
@@ -72,7 +72,7 @@ test.each([
   [{ currency: 'usd' }, 'currency', 'invalid'],
   [{ currency: 5 }, 'currency', 'invalid'],
 ])(
-  'POST rates with %j in its second item is 422 at data.1.%s, %s, and accepts no item',
+  'POST rates with %j in its second item responds 422 at data.1.%s, %s, and accepts no item',
   async (change, field, code) => {
     const before = await prices()
     const response = await write([item({ base_price: 99 }), item(change)])
@@ -82,7 +82,7 @@ test.each([
   },
 )
 
-test('POST rates for listings of other hosts is 403 without problems, and for their room types 400', async () => {
+test("POST rates responds 403 without problems for other hosts' listings, and 400 for their room types", async () => {
   const foreign = await listingOf(await service.actor())
   for (const id of [foreign.listing_id, 999_999_999]) {
     const response = await write([item({ listing_id: id })])
@@ -102,7 +102,7 @@ test('POST rates for listings of other hosts is 403 without problems, and for th
   ])
 })
 
-test('of two items of one room type the later one wins, month by month; other room types stay', async () => {
+test('if two items name one room type, the later one wins month by month, and other room types keep their prices', async () => {
   const owner = await service.actor()
   const room_types = [
     { name: 'One', prices: { base_price: 1, price_jan: 2 } },
@@ -126,12 +126,12 @@ test('of two items of one room type the later one wins, month by month; other ro
   ])
 })
 
-test('POST rates moves updated_at of the listings it names, and of no other', async () => {
+test('POST rates changes updated_at only of the listings it names', async () => {
   const owner = await service.actor()
   const [moved, other] = [await listingOf(owner), await listingOf(owner)]
   const changedAt = async (id: number) => (await owner.send('GET', `/v1/listings/${id}`)).body.data.updated_at
   const before = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
-  // Seconds are what is shown.
+  // Listings show whole seconds.
   const second = () => Math.floor(service.live.clock().getTime() / 1000)
   for (const start = second(); second() === start; ) await Bun.sleep(20)
   await write([{ ...moved, base_price: 8 }], owner)

@@ -6,13 +6,13 @@ export interface Held {
   checkout_at: string
 }
 
-/** How a product does its work; each flag that is on is one fault that a real integration has. */
+/** How a product does its work; each flag is one mistake that a real integration makes. */
 export interface Habits {
   reads?: 'page' | 'cursor' | 'wait' | 'consumer'
   /** Milliseconds between two polls. */
   pause?: number
   perPage?: number
-  /** It takes hints, and polls beside them. */
+  /** Whether the product takes hints, in addition to polling. */
   hinted?: boolean
   wrong?: Wrong
 }
@@ -49,7 +49,7 @@ export type Wrong =
   | 'refuses-doubled'
   | 'only-hints'
 
-/** What `next` asks for, as far as a product needs it. */
+/** The instruction in `next`, as far as a product needs it. */
 export interface Asked {
   action: string
   booking_id: number | null

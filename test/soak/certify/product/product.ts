@@ -5,7 +5,7 @@ import { Receiver } from './receiver.ts'
 import { Site } from './site.ts'
 import { Writer } from './writer.ts'
 
-/** A reference integration: everything by hand, as partners write it. */
+/** A reference integration written by hand, as partners write it. */
 export class Product implements Certifiable {
   private readonly site: Site
   private readonly reader: Reader
@@ -31,7 +31,7 @@ export class Product implements Certifiable {
     this.work = this.reader.loop(this.site.run.signal)
   }
 
-  /** As SIGKILL: whatever is on its way is nobody's any more. */
+  /** Acts like SIGKILL, which abandons all work in progress. */
   kill(): void {
     this.site.run.abort()
   }

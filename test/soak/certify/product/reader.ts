@@ -10,7 +10,7 @@ function versionOf(date: Date): string {
   return date.toISOString().slice(0, 19).replace('T', ' ')
 }
 
-/** What reads the feed. What it stores outlives its crashes. */
+/** Reads the feed; its stored data survives crashes. */
 export class Reader {
   /** On its disk. */
   readonly stored = new Map<number, Held>()
@@ -20,18 +20,18 @@ export class Reader {
 
   constructor(private readonly site: Site) {}
 
-  /** A hint has come. */
+  /** A hint has arrived. */
   wake(): void {
     this.hint.resolve()
   }
 
-  /** With what is stored, or what a wrong product makes of it. */
+  /** Resumes from the stored state, or as a wrong product would. */
   recall(): void {
     if (this.site.is('forgets-its-position')) this.position = undefined
     if (this.site.is('forgets-what-it-missed') && this.hasSynced) this.position = versionOf(new Date())
   }
 
-  /** Polls for ever: waits after failures, longer each time, and stops where its key is wrong. */
+  /** Polls forever; waits longer after each failure and stops if its key is wrong. */
   async loop(signal: AbortSignal): Promise<void> {
     const { pause = 700, reads = 'page' } = this.site.habits
     let failures = 0
@@ -71,7 +71,7 @@ export class Reader {
       await this.readFrom(this.position, (version) => {
         this.position = version
       })
-    // In the time zone of the office.
+    // The office's time zone.
     if (this.site.is('local-time')) this.position = versionOf(new Date(Date.now() + 3_600_000))
     this.hasSynced = true
   }
@@ -105,7 +105,7 @@ export class Reader {
     try {
       return await this.site.send('GET', `/integrations/provider_one/bookings?${query}`)
     } catch (error) {
-      // Half a body is no JSON: whoever takes that for an empty page goes on without it.
+      // Half a body is not JSON, and a product that takes it for an empty page goes on without its changes.
       if (!this.site.is('takes-half-a-body') || error instanceof Failed || this.site.run.signal.aborted)
         throw error
       this.position = versionOf(new Date())

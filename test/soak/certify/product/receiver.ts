@@ -1,17 +1,17 @@
 import type { Site } from './site.ts'
 
-/** The endpoint that takes hints. */
+/** The endpoint that accepts hints. */
 export class Receiver {
   private server: ReturnType<typeof Bun.serve> | undefined
   private readonly seen = new Set<string>()
 
-  /** @param wake called for each hint that is taken */
+  /** @param wake called for each accepted hint */
   constructor(
     private readonly site: Site,
     private readonly wake: () => void,
   ) {}
 
-  /** Registers an endpoint that checks what it takes. */
+  /** Registers an endpoint that verifies the hints it receives. */
   async register(
     verify: (headers: Headers, body: string, secret: string) => Promise<unknown>,
   ): Promise<void> {

@@ -7,7 +7,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** What happened instead of a response that can be used. */
+/** The failure that took the place of a usable response. */
 export class Failed extends Error {
   constructor(
     readonly status: number,
@@ -17,10 +17,10 @@ export class Failed extends Error {
   }
 }
 
-/** Not ended by a crash of the product. */
+/** Survives a crash of the product. */
 export const whole: RequestInit = { signal: null }
 
-/** The sandbox as a product speaks with it, and the run of the product itself, which a crash ends. */
+/** The sandbox as a product sees it, and the run of the product itself, which a crash ends. */
 export class Site {
   run = new AbortController()
 
@@ -48,7 +48,7 @@ export class Site {
     return { status: response.status, body: JSON.parse(text), headers: response.headers }
   }
 
-  /** Rests for so many milliseconds, or until it is woken, or killed; null: as long as that takes. */
+  /** Rests for so many milliseconds, or until it is woken or killed; null rests without a time limit. */
   async rest(milliseconds: number | null, ...wakers: Promise<void>[]): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.run.signal.addEventListener('abort', () => resolve())

@@ -12,17 +12,17 @@ function nightsOf(place: object, first: string, last: string): object[] {
   return nights
 }
 
-/** What pushes units, and books. */
+/** Pushes units and makes bookings. */
 export class Writer {
   private hasForgotten = false
-  /** What it has pushed so far. */
+  /** The units of the first push. */
   private year: object[] = []
   private readonly asked: object[] = []
   private keys = 0
 
   constructor(private readonly site: Site) {}
 
-  /** Does what a person would do in the product. */
+  /** Does the work of a person who uses the product. */
   async act(asked: Asked): Promise<void> {
     if (asked.action === 'push_all') await this.pushAll(asked)
     if (asked.action === 'push_change') await this.pushChange(asked)
@@ -55,10 +55,10 @@ export class Writer {
     available,
   }: Asked): Promise<void> {
     const item = { listing_id, room_type_id, start_date, end_date, available }
-    // A second worker that still has the figures of before.
+    // A second worker that still has the previous counts.
     const [before] = this.asked
     if (this.site.is('overwrites-units') && before) await this.push([{ ...before, available: 11 }])
-    // What was refused is not asked for again.
+    // A refused push is not repeated.
     if ((available ?? 0) < 1000) this.asked.push(item)
     if (this.site.is('pushes-everything-again') && (available ?? 0) < 1000)
       return this.push([...this.year, ...this.asked])
@@ -102,7 +102,7 @@ export class Writer {
     })
   }
 
-  /** Again after each failure that may pass. */
+  /** Repeats a request after each failure that may pass. */
   private async patiently(work: () => Promise<Answer>): Promise<void> {
     for (let tries = 0; tries < 30; tries += 1)
       try {
