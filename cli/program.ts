@@ -51,7 +51,7 @@ const partnerCommands: Commands = {
   messages: ['Follow the messages of all conversations', poll],
   listen: ['Deliver signed hints of changes to a program on this machine', listen],
   trigger: ['Play a scenario in the sandbox: guests who book, write and cancel', sandbox],
-  faults: ['Have the sandbox play faults: lost responses, rate limits, forged hints', sandbox],
+  faults: ['Inject faults into the sandbox: lost responses, rate limits, forged hints', sandbox],
   clock: ['Read the clock of the sandbox, or move it forward', sandbox],
   certify: ['Certify your product: follow a course in the sandbox, and get a signed report', certify],
   nights: ['Draw how many units of a listing are left on each night', nights],

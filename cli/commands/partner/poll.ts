@@ -82,7 +82,7 @@ const pollMessages = command({
   ],
   args: {
     booking: option('Only the conversation of this booking'),
-    sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages of this side' },
+    sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages that this side sent' },
     ...pollArgs,
   },
   async run({ args }) {

@@ -87,7 +87,7 @@ function describeFaults({ rules }: Faults): string {
 }
 
 const listFaults = command({
-  meta: { name: 'list', description: 'List the faults that the sandbox plays, and what is left of each' },
+  meta: { name: 'list', description: 'List the sandbox's fault rules with their remaining counts' },
   examples: ['partnerctl faults list'],
   args: sandboxArgs,
   async run({ args }) {
@@ -97,7 +97,7 @@ const listFaults = command({
 })
 
 const setFaults = command({
-  meta: { name: 'set', description: 'Have the sandbox play faults, in place of others' },
+  meta: { name: 'set', description: 'Replace all fault rules of the sandbox' },
   examples: [
     'partnerctl faults set rules.json',
     `echo '{"rules": [{"fault": "lost_response", "operation": "createBooking"}]}' | partnerctl faults set -`,
