@@ -52,3 +52,42 @@ export function casesOf(chosen: readonly Profile[]): CaseName[] {
 export function inOrder(chosen: readonly Profile[]): Profile[] {
   return profiles.filter((profile) => chosen.includes(profile))
 }
+
+const second = 1000
+const minute = 60 * second
+
+/** The times that govern a certification and its grading, in milliseconds (decisions §25). */
+export const bounds = {
+  /** Interval between two looks at the running certifications. */
+  look: second,
+  /** Time without progress after which a step fails its cases. */
+  stepTimeout: 5 * minute,
+  /** Silence that counts as a stop: twice the product's pace, but at least `silence` and at most `longestSilence`. */
+  silence: 20 * second,
+  longestSilence: 3 * minute,
+  /** Duration of the quiet minute of `feed.pace`. */
+  quiet: minute,
+  /** Longest wait for the clock to catch up with the versions of a burst. */
+  catchUp: 4 * minute,
+  /** Limits for the feed's 429, which lasts 2.5 times the product's pace. The 429 for pushes lasts the minimum. */
+  limitedAtLeast: 10 * second,
+  limitedAtMost: minute,
+  /** Duration of the 500, and of the 502. */
+  failing: 10 * second,
+  /** Duration of the lost responses, and of the cut responses. */
+  losing: 2 * second,
+  /** A hint must be answered within `quick`, and followed by a read within `followed`. */
+  quick: 5 * second,
+  followed: minute,
+  /** A change whose hint is lost must be read within this time. */
+  missedHintWindow: 10 * minute,
+  /** A running certification expires if its step is not completed within this time. */
+  expiry: 120 * minute,
+  /** Maximum time to hold a request, short enough that holding it is not mistaken for silence. */
+  hold: 10 * second,
+  /** Time for the responses to released requests to reach the product before a step plays. */
+  settle: 500,
+  /** Equal requests within this time count as retries by the product's runtime. */
+  runtime: 100,
+}
+export type Bounds = typeof bounds

@@ -16,7 +16,41 @@ import {
   word,
 } from '../platform/mongo/fields.ts'
 import type { CaseName, Profile } from './cases.ts'
-import type { Next } from './next.ts'
+
+export interface Place {
+  listing_id: number
+  room_type_id: number
+}
+
+/** A stay to book, with its first night and the day of departure. */
+export interface StayToBook extends Place {
+  checkin_at: string
+  checkout_at: string
+}
+
+/** Nights to push, from the first to the last one, with their new number of units. */
+export interface NightsToPush extends Place {
+  start_date: string
+  end_date: string
+  available: number
+}
+
+/** A whole year to push, from its first to its last night, for all these room types. */
+export interface YearToPush {
+  room_types: Place[]
+  start_date: string
+  end_date: string
+}
+
+/** The action that the product or its operator is asked for. Completion is observed, not confirmed. */
+export type Next = { text: string } & (
+  | { action: 'start' | 'stop' | 'wait' | 'upload_state' }
+  | ({ action: 'push_all' } & YearToPush)
+  | ({ action: 'push_change' } & NightsToPush)
+  /** `user_id` is a sandbox user who can be the guest. */
+  | ({ action: 'book'; user_id: number } & StayToBook)
+  | { action: 'cancel'; booking_id?: number }
+)
 
 /** A case with its result so far. */
 export interface Case {
@@ -27,11 +61,34 @@ export interface Case {
   request_ids: string[]
 }
 
-/** Values that a step stores for whichever process continues it. */
-export type Memo = Record<string, unknown>
+/** Values that a step stores before it plays anything, for whichever process continues it. */
+export interface Memo {
+  /** The host's last version before the step played anything. */
+  after: Date
+  /** The stay that the product cannot book, and the stay to book instead. */
+  stay?: StayToBook
+  other?: StayToBook
+  /** Problems of the uploaded state, as sentences for the partner; absent until a state has been judged. */
+  judged?: string[]
+}
+
+/** Facts that later steps need from earlier ones. */
+export interface Facts {
+  /** The longest pause between two reads of the feed, in milliseconds. */
+  pace?: number
+  /** Number of requests seen when the first sync was complete. */
+  syncedAfter?: number
+  /** Ids of the listings whose bookings the first sync has read. */
+  listings?: number[]
+  /** All nights that the product was asked to push. */
+  asked?: NightsToPush[]
+  /** Id of the booking that the product has made. */
+  booking?: number | null
+  /** Day after which no stay has been asked for. */
+  bookedUntil?: string
+}
 
 const stepFields = {
-  /** Unique for each attempt at a step. */
   id: text,
   index: number,
   /**
@@ -39,8 +96,6 @@ const stepFields = {
    * requests are answered only once, before the step is played for the first time.
    */
   state: word<'begun' | 'released' | 'played'>(),
-  /** 1 or 2. A step that fails by timeout is played a second time before the failure counts. */
-  attempt: number,
   began_at: moment,
   /**
    * Number of requests that earlier steps have seen. Later requests belong to this step. It is a count because no
@@ -70,12 +125,7 @@ const fields = {
   step: objectOrNull(stepFields),
   /** The action that the product is asked for; null until the sandbox is filled, and after the end. */
   next: mixedOrNull<Next>(),
-  /** The longest pause between two reads of the feed, in milliseconds. */
-  pace: number,
-  /** Number of requests seen when the first sync was complete; null until then. */
-  synced_after: numberOrNull,
-  /** Facts that later steps need from earlier ones, such as ids of bookings and the nights that were asked for. */
-  facts: mixed<Memo>(),
+  facts: mixed<Facts>(),
   /** Secret for hashing bodies and `Idempotency-Key`s; null once the certification has ended. */
   secret: textOrNull,
   /** Number of requests seen, whether recorded or only counted. */

@@ -1,10 +1,12 @@
 import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
+import { prepareAvailability } from '../inventory/availability/write.ts'
+import { findRoomTypesPage } from '../inventory/listings/room-types-store.ts'
+import { carryOut } from '../platform/mongo/transactions.ts'
 import type { ScenarioName } from '../sandbox/scenarios/names.ts'
 import { type Ready, scenarios } from '../sandbox/scenarios/scenarios.ts'
 import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
-import { findOpenStay } from './open-stay.ts'
-import type { Run } from './step.ts'
+import { type Place, placesFor, type Stage, type Stay } from '../sandbox/scenarios/stage.ts'
 
 const daysAhead = 30
 
@@ -12,18 +14,22 @@ const daysAhead = 30
  * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book stays
  * that have units left. If the product has left no booking to change, a guest books one first.
  */
-export async function play(run: Run, name: ScenarioName, parameters: ScenarioParameters = {}): Promise<void> {
+export async function play(
+  stage: Stage,
+  name: ScenarioName,
+  parameters: ScenarioParameters = {},
+): Promise<void> {
   const scenario = scenarios.find((known) => known.name === name)
   if (!scenario) return
   const prepare = async (): Promise<Ready> => {
-    if (!scenario.parameters.includes('checkin_at')) return scenario.prepare(run, parameters)
-    const from = addDays(toDay(run.app.clock(run.hostId)), daysAhead)
-    const { stay } = await findOpenStay(run, from, parameters.count ?? 1)
-    return scenario.prepare(run, { ...parameters, checkin_at: stay.checkin_at })
+    if (!scenario.parameters.includes('checkin_at')) return scenario.prepare(stage, parameters)
+    const from = addDays(toDay(stage.app.clock(stage.hostId)), daysAhead)
+    const { stay } = await findOpenStay(stage, from, parameters.count ?? 1)
+    return scenario.prepare(stage, { ...parameters, checkin_at: stay.checkin_at })
   }
   const ready = await prepare().catch(async (error) => {
     if (!(error instanceof DomainError) || name === 'guest-books') throw error
-    await play(run, 'guest-books')
+    await play(stage, 'guest-books')
     return prepare()
   })
   await ready.play()
@@ -34,3 +40,47 @@ export async function play(run: Run, name: ScenarioName, parameters: ScenarioPar
  * product that continues from its own clock has missed the change.
  */
 export const passFirstVersion = () => Bun.sleep(1000)
+
+const stayNights = 30
+/** Number of days ahead that is beyond every night that a product is asked about. */
+const farDays = 600
+
+/**
+ * Finds the first stay with enough units left. A product that pushes truthful counts may have closed any month, so one
+ * month after another is tried. If the product has closed all of them, units are opened on nights that no product is
+ * asked about.
+ *
+ * @param from the earliest first night
+ * @param count number of bookings that must fit
+ */
+export async function findOpenStay(
+  stage: Stage,
+  from: string,
+  count: number,
+): Promise<{ stay: Stay; place: Place }> {
+  const stayOn = (checkin_at: string) => ({ checkin_at, checkout_at: addDays(checkin_at, stayNights) })
+  for (let first = from; first <= addDays(from, farDays); first = addDays(first, stayNights)) {
+    const stay = stayOn(first)
+    const [place] = await placesFor(stage, null, stay, count).catch((error) => {
+      if (error instanceof DomainError) return []
+      throw error
+    })
+    if (place) return { stay, place }
+  }
+  const { app, hostId } = stage
+  const stay = stayOn(addDays(from, farDays + stayNights))
+  const [place] = (await roomTypesOf(stage)) as [Place]
+  const nights = { start_date: stay.checkin_at, end_date: addDays(stay.checkout_at, -1) }
+  await carryOut(app.db, await prepareAvailability(app, hostId, [{ ...place, available: count, ...nights }]))
+  return { stay, place }
+}
+
+/** Returns the room types of all listings of the sandbox. */
+export async function roomTypesOf({ app, hostId }: Stage): Promise<Place[]> {
+  const page = { page: 1, perPage: 100 }
+  const wanted = { listingId: undefined, roomTypeId: undefined }
+  const { listings } = await findRoomTypesPage(app.db, hostId, wanted, page)
+  return listings.flatMap(({ listingId, roomTypeIds }) =>
+    roomTypeIds.map((room_type_id) => ({ listing_id: listingId, room_type_id })),
+  )
+}

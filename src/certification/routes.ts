@@ -6,13 +6,16 @@ import { parsePathId } from '../http/ids.ts'
 import { responseObject, shown } from '../http/schema/fields.ts'
 import { normalize } from '../http/schema/normalize.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { endCertification } from './end.ts'
+import { judgeState } from './deliveries.ts'
 import { reportOf } from './report.ts'
-import { CertificationStart, CertificationState, CertificationView } from './schema.ts'
-import { serializeCertification } from './serialize.ts'
+import {
+  CertificationStart,
+  CertificationState,
+  CertificationView,
+  serializeCertification,
+} from './schema.ts'
 import { startCertification } from './start.ts'
-import { judgeState } from './state.ts'
-import { findCertification, listCertifications } from './store.ts'
+import { endCertification, findCertification, listCertifications } from './store.ts'
 
 /** Routes for certifying a partner's product by playing a course in its sandbox (decisions §25). */
 export function certificationRoutes(app: SandboxContext) {

@@ -1,4 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { toTimestamp, toTimestampOrNull } from '../core/clock.ts'
 import {
   date,
   idInBody,
@@ -12,7 +13,8 @@ import {
   text,
 } from '../http/schema/fields.ts'
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
-import { profiles } from './cases.ts'
+import { profileOf, profiles, rules } from './cases.ts'
+import type { Certification } from './model.ts'
 
 const profile = oneOf(profiles, 'Profile that a product can be certified for')
 
@@ -56,12 +58,17 @@ export const CertificationState = named(
 )
 export type CertificationState = Static<typeof CertificationState>
 
-const idOrNull = (description: string) => nullable(shown.integer(description, 'id'), { description })
-const dateOrNull = (description: string) => nullable(shown.date(description), { description })
 const place = {
   listing_id: shown.integer('Id of the listing', 'id'),
   room_type_id: shown.integer('Id of the room type', 'id'),
 }
+
+/** Describes a property that only some actions have. */
+function only<T extends TSchema>(actions: string, description: string, make: (description: string) => T) {
+  const full = `${description}, for ${actions}; null for other actions`
+  return nullable(make(full), { description: full })
+}
+const id = (description: string) => shown.integer(description, 'id')
 
 const NextAction = named(
   'CertificationNext',
@@ -71,28 +78,16 @@ const NextAction = named(
       ...(['start', 'stop', 'wait', 'push_all', 'push_change', 'book', 'cancel', 'upload_state'] as const),
     ),
     text: shown.text('Action in words'),
-    booking_id: idOrNull('Id of the booking to cancel, for `cancel`; null for other actions'),
-    user_id: idOrNull('Id of a user who can be the guest, for `book`; null for other actions'),
-    listing_id: idOrNull('Id of the listing, for `push_change` and `book`; null for other actions'),
-    room_type_id: idOrNull('Id of the room type, for `push_change` and `book`; null for other actions'),
-    room_types: nullable(
-      shown.list('Room types to push, for `push_all`; null for other actions', responseObject(place)),
-      {
-        description: 'Room types to push, for `push_all`; null for other actions',
-      },
-    ),
-    checkin_at: dateOrNull('First night of the stay, for `book`; null for other actions'),
-    checkout_at: dateOrNull('Day of departure, for `book`; null for other actions'),
-    start_date: dateOrNull('First night to push, for `push_all` and `push_change`; null for other actions'),
-    end_date: dateOrNull(
-      'Last night to push, inclusive, for `push_all` and `push_change`; null for other actions',
-    ),
-    available: nullable(
-      shown.integer('Number of units per night to push, for `push_change`; null for other actions'),
-      {
-        description: 'Number of units per night to push, for `push_change`; null for other actions',
-      },
-    ),
+    booking_id: only('`cancel`', 'Id of the booking to cancel', id),
+    user_id: only('`book`', 'Id of a user who can be the guest', id),
+    listing_id: only('`push_change` and `book`', 'Id of the listing', id),
+    room_type_id: only('`push_change` and `book`', 'Id of the room type', id),
+    room_types: only('`push_all`', 'Room types to push', (text) => shown.list(text, responseObject(place))),
+    checkin_at: only('`book`', 'First night of the stay', shown.date),
+    checkout_at: only('`book`', 'Day of departure', shown.date),
+    start_date: only('`push_all` and `push_change`', 'First night to push', shown.date),
+    end_date: only('`push_all` and `push_change`', 'Last night to push, inclusive', shown.date),
+    available: only('`push_change`', 'Number of units per night to push', (text) => shown.integer(text)),
   }),
 )
 
@@ -133,3 +128,26 @@ export const CertificationView = named(
   }),
 )
 export type CertificationView = Static<typeof CertificationView>
+
+/** Link to the guide's description of all cases. */
+const guide = '/docs#description/certification'
+
+/** Serializes a certification with the state of its cases. */
+export function serializeCertification(certification: Certification): CertificationView {
+  const { _id, status, profiles, seed, started_at, ended_at, next, cases } = certification
+  return {
+    ...{ id: _id, status, profiles, seed },
+    started_at: toTimestamp(started_at),
+    ended_at: toTimestampOrNull(ended_at),
+    next: next && { ...emptyNext, ...next },
+    cases: cases.map(({ name, status: state, because, request_ids }) => ({
+      ...{ name, profile: profileOf(name), rule: rules[name], status: state, because, request_ids },
+      guide,
+    })),
+  }
+}
+
+const emptyNext = {
+  ...{ booking_id: null, user_id: null, listing_id: null, room_type_id: null, room_types: null },
+  ...{ checkin_at: null, checkout_at: null, start_date: null, end_date: null, available: null },
+}

@@ -8,13 +8,18 @@ import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { removeCourse, setCourse } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
-import { book, makeGuest, placesFor } from '../sandbox/scenarios/stage.ts'
+import { book, makeGuest, placesFor, type Stage } from '../sandbox/scenarios/stage.ts'
 import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
 import { casesOf, inOrder, type Profile } from './cases.ts'
-import { endCertification } from './end.ts'
 import type { Certification } from './model.ts'
-import { changeCertification, findRunning, insertCertification, removeCertification } from './store.ts'
+import {
+  changeCertification,
+  endCertification,
+  findRunning,
+  insertCertification,
+  removeCertification,
+} from './store.ts'
 
 /** Permissions that a key needs for each profile. */
 const needed: Record<Profile, Permission[]> = {
@@ -78,7 +83,7 @@ async function insert(
     scope: null,
     ...{ seed, profiles, status: 'running', started_at: now, ended_at: null },
     cases: casesOf(profiles).map((name) => ({ name, status: 'waiting', because: null, request_ids: [] })),
-    ...{ step: null, next: null, pace: 0, synced_after: null, facts: {} },
+    ...{ step: null, next: null, facts: {} },
     ...{ secret: randomBytes(32).toString('base64url'), requests: 0, revision: 0, sweep_at: null },
     expires_at: new Date(now.getTime() + keptMilliseconds),
   }
@@ -98,16 +103,12 @@ async function fill(app: SandboxContext, certification: Certification): Promise<
   const { key_id: keyId } = certification
   await app.sandboxes.clear(keyId)
   const scope = await app.sandboxes.open(keyId)
-  return whileOpen(app.db, scope, () => fillOpen(app, certification, scope))
+  return whileOpen(app.db, scope, () => begin({ app, hostId: scope, keyId }, certification))
 }
 
-async function fillOpen(
-  app: SandboxContext,
-  certification: Certification,
-  scope: number,
-): Promise<Certification> {
-  const { key_id: keyId, _id } = certification
-  const stage = { app, hostId: scope, keyId }
+/** Makes the bookings and stores the first step. */
+async function begin(stage: Stage, certification: Certification): Promise<Certification> {
+  const { app, hostId: scope } = stage
   const guest = await makeGuest(stage)
   const checkin_at = addDays(toDay(app.clock(scope)), 30)
   const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
@@ -117,8 +118,8 @@ async function fillOpen(
     await Promise.all(
       places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
     )
-  await setCourse(app.db, scope, _id)
-  const begun = { scope, ...firstStep(certification.profiles, app.clockWatch.databaseNow()) }
+  await setCourse(app.db, scope, certification._id)
+  const begun = { scope, ...firstStep(app.clockWatch.databaseNow()) }
   const filled = await changeCertification(app.db, certification, begun)
   if (filled) return filled
   // The certification was deleted meanwhile, perhaps before `setCourse` stored its course in the sandbox.

@@ -1,26 +1,39 @@
 import { createHash } from 'node:crypto'
 import type { FaultName } from '../http/fault-rule.ts'
-import type { SandboxContext } from '../sandbox/context.ts'
 import type { CourseFault } from '../sandbox/model.ts'
-import type { Bounds } from './bounds.ts'
-import type { CaseName, Profile } from './cases.ts'
-import type { Certification, Memo, RequestRecord } from './model.ts'
-import type { Next } from './next.ts'
+import type { Stage } from '../sandbox/scenarios/stage.ts'
+import { findChanges } from '../stays/bookings/store.ts'
+import type { Bounds, CaseName } from './cases.ts'
+import type { Certification, Facts, Memo, Next, RequestRecord, Step } from './model.ts'
+
+/** A step of a course. It plays something and examines what the product does. */
+export interface CourseStep {
+  name: string
+  /** The cases that this step decides. */
+  cases: CaseName[]
+  /** Present if a person carries out the step. Time then counts only from the first request to this route. */
+  byHand?: string
+  /** Time without progress after which the step is late, in milliseconds, instead of `bounds.stepTimeout`. */
+  timeout?: (bounds: Bounds) => number
+  next: Next | ((run: Run) => Next | Promise<Next>)
+  /** Returns what must be stored before anything is played. */
+  prepare?(run: Run): Promise<Partial<Memo>>
+  faults?(run: Run): { fault: FaultName; route: string; milliseconds: number }[]
+  hintFault?: FaultName
+  /** Plays the step. If the process dies midway, another one plays the step again. */
+  play?(run: Run): Promise<void>
+  look(run: Run): Promise<Look>
+  /** Returns why all cases of a late step failed, or a result for each case. Absent if the step is never late. */
+  late?(run: Run): string | Promise<string | Results>
+}
 
 /** The certification's state as a step sees it. */
-export interface Run {
-  /** The sandbox's context. */
-  app: SandboxContext
+export interface Run extends Stage {
   bounds: Bounds
-  /** The sandbox's scope, which takes the place of a host id. */
-  hostId: number
-  keyId: number
   certification: Certification
-  /** Values that this step has stored. */
-  memo: Memo
+  step: Step
   /** The current time by the database's clock, like all times here. */
   now: Date
-  beganAt: Date
   /** Time at which all changes played by the step had become visible. */
   playedAt: Date
   /** Requests answered since the step began, in order of arrival, excluding the runtime's own retries. */
@@ -29,9 +42,21 @@ export interface Run {
   faults: CourseFault[]
   /** Ordinal of the certification's last recorded request. */
   seen: number
-  /** Returns the certification's requests after the first `count` ones. */
-  recordsAfter(count: number): Promise<RequestRecord[]>
 }
+
+/** The findings of one look at a step. */
+export interface Look {
+  results?: Results
+  isDone?: boolean
+  /** The new action that the product is asked for; absent if it stays the same. */
+  next?: Next
+  /** Grows as the product advances. A step without progress for `timeout` is late. */
+  progress?: number
+  /** Facts that later steps need, stored once the step is done or late. */
+  facts?: Facts
+}
+
+export type Results = Partial<Record<CaseName, Result>>
 
 export interface Result {
   status: 'passed' | 'failed' | 'skipped'
@@ -40,49 +65,149 @@ export interface Result {
   seen?: RequestRecord[]
 }
 
-export type Late = string | Partial<Record<CaseName, Result>>
+export const passed: Result = { status: 'passed' }
+export const failed = (because: string, seen: RequestRecord[] = []): Result => ({
+  status: 'failed',
+  because,
+  seen,
+})
+export const skipped = (because: string): Result => ({ status: 'skipped', because })
+export const done = (results: Results, facts: Facts = {}): Look => ({ isDone: true, results, facts })
 
-/** The findings of one look at a step. */
-export interface Look {
-  results?: Partial<Record<CaseName, Result>>
-  isDone?: boolean
-  /** True if the results count only after a second attempt, unless this is already the second. */
-  isDoubtful?: boolean
-  /** The new action that the product is asked for; absent if it stays the same. */
-  next?: Next
-  /** Grows as the product advances. A step without progress for five minutes, or for `serve` if present, is late. */
-  progress?: number
-  /** Facts that later steps need. */
-  facts?: Memo
+/** The first action of every course. */
+export const start: Next = {
+  action: 'start',
+  text: 'Start the product with an empty store, pointed at the sandbox with this key',
 }
 
-/** A step of a course. It plays something and examines what the product does. */
-export interface CourseStep {
-  name: string
-  profile: Profile
-  /** The cases that this step decides. */
-  cases: CaseName[]
-  /**
-   * Present if a person carries out the step. Time then counts only from the first request to one of these routes. If
-   * the list is empty, the step is never late.
-   */
-  byHand?: string[]
-  /** Time without progress after which the step is late, in milliseconds, instead of the usual five minutes. */
-  serve?: (bounds: Bounds) => number
-  next: Next | ((run: Run) => Next)
-  /** Returns the step's initial memo, which is stored before anything is played. */
-  prepare?(run: Run): Promise<Memo>
-  faults?(run: Run): { fault: FaultName; route: string; milliseconds: number }[]
-  hintFault?: FaultName
-  /** Plays the step. If the process dies midway, another one plays the step again. */
-  play?(run: Run): Promise<void>
-  look(run: Run): Promise<Look>
-  /** Returns why all cases of a late step failed, or a result for each case. */
-  late(run: Run): Late | Promise<Late>
-}
+/** The action of a step in which the product only has to keep running. */
+export const wait: Next = { action: 'wait', text: 'Leave the product running: the course goes on by itself' }
 
 /** Draws a whole number from `minimum` to `maximum`. Seed and name determine it, so a seed fixes the entire course. */
 export function draw(seed: string, name: string, minimum: number, maximum: number): number {
   const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
   return minimum + (drawn % (maximum - minimum + 1))
+}
+
+/**
+ * Returns the action that the product is asked for.
+ *
+ * @throws Error if it is another one than `action`
+ */
+export function askedFor<A extends Next['action']>(
+  { certification: { next } }: Run,
+  action: A,
+): Extract<Next, { action: A }> {
+  const isAsked = (asked: Next | null): asked is Extract<Next, { action: A }> => asked?.action === action
+  if (!isAsked(next)) throw new Error(`The step does not ask for "${action}"`)
+  return next
+}
+
+/** A limit above the number of bookings that a sandbox can hold. */
+const allBookings = 10_000
+
+/** Returns all bookings changed after a version, in their current state. */
+export function changesAfter({ app, hostId }: Stage, after: Date | null) {
+  return findChanges(app.db, { host_id: hostId }, after, { skip: 0, limit: allBookings })
+}
+
+/** Returns the step's requests to a route. */
+export function requestsTo({ records }: Pick<Run, 'records'>, operation: string): RequestRecord[] {
+  return records.filter((record) => record.operation === operation)
+}
+
+/**
+ * Removes the retries that the product's runtime makes on its own. An equal request that arrives shortly after another
+ * counts as such a retry.
+ *
+ * @param milliseconds time within which an equal request counts as a retry
+ */
+export function withoutRepetitions(records: RequestRecord[], milliseconds: number): RequestRecord[] {
+  const last = new Map<string, number>()
+  return records.filter((record) => {
+    const { operation, body_hash, is_first, from, at } = record
+    const name = [operation, body_hash, is_first, from?.getTime()].join('/')
+    const before = last.get(name)
+    const isRepetition = before !== undefined && at.getTime() - before < milliseconds
+    // A retry that delivered a booking still counts.
+    if (isRepetition && record.delivered === 0) return false
+    last.set(name, at.getTime())
+    return true
+  })
+}
+
+/** True if the product cannot have received the whole response. */
+function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
+  return fault !== null && fault !== 'slow'
+}
+
+/** True if the response arrived and was not an error. A 304 counts as the page that it stands for. */
+export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
+  return !isLost(record) && (record.status < 300 || record.status === 304)
+}
+
+/** A read from a position this long before the certification's start counts as a read from the beginning. */
+const longAgoMilliseconds = 2 * 86_400_000
+
+/** True for a read of the feed's first page from the very beginning. */
+export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
+  const longAgo = startedAt.getTime() - longAgoMilliseconds
+  return is_page && is_first && (from === null || from.getTime() < longAgo)
+}
+
+/** True if every fault of a step has been met and is over. */
+export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
+  return faults.every(({ until }) => until !== null && until <= now)
+}
+
+/** True if a request that arrived after the step was played and its faults ended has succeeded. */
+export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
+  const since = Math.max(Number(run.playedAt), ...run.faults.map(({ until }) => Number(until)))
+  return areOver(run) && records.some((record) => isGood(record) && Number(record.at) >= since)
+}
+
+/**
+ * Grades the requests that followed a fault. Requests that were already on their way when the first one was answered
+ * are tolerated.
+ *
+ * @param allowed number of further requests tolerated in addition to those
+ */
+export function gradeFurther(
+  records: RequestRecord[],
+  { fault, allowed, because }: { fault: string; allowed: number; because: (further: number) => string },
+): Result {
+  const [first, ...others] = records.filter((record) => record.fault === fault)
+  const further = others.filter(({ at }) => first && at > first.answered_at)
+  const inFlight = others.length - further.length
+  return further.length <= inFlight + allowed ? passed : failed(because(further.length), further)
+}
+
+/** Returns the first request that was refused with 422 and whose response reached the product. */
+export function firstRefused(records: RequestRecord[]): RequestRecord | undefined {
+  return records.find((record) => record.status === 422 && !isLost(record))
+}
+
+/** Grades whether a refused body was sent again unchanged. Returns null while that is undecided. */
+export function gradeRepeated(
+  run: Pick<Run, 'now' | 'bounds'>,
+  records: RequestRecord[],
+  refused: RequestRecord | undefined,
+  because: string,
+): Result | null {
+  const again = records.filter(
+    ({ body_hash, at }) => refused && body_hash === refused.body_hash && at > refused.answered_at,
+  )
+  if (again.length > 0) return failed(because, again)
+  return isLongSince(run, refused) ? passed : null
+}
+
+/**
+ * True if a request was answered more than `bounds.silence` ago, so any follow-up would have arrived. Also true if
+ * there is no request.
+ */
+export function isLongSince(
+  { now, bounds }: Pick<Run, 'now' | 'bounds'>,
+  request: RequestRecord | undefined,
+): boolean {
+  return !request || Number(now) - Number(request.answered_at) > bounds.silence
 }

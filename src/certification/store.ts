@@ -1,8 +1,23 @@
+import { createHmac } from 'node:crypto'
+import { stringify } from 'safe-stable-stringify'
 import { notFound } from '../core/errors.ts'
+import type { AppContext } from '../http/context.ts'
 import { keepNewest } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { type Certification, certificationModel, type Memo } from './model.ts'
-import type { Next } from './next.ts'
+import { removeCourse } from '../sandbox/course-store.ts'
+import type { Observed } from '../sandbox/visit.ts'
+import {
+  type Case,
+  type Certification,
+  certificationModel,
+  type Delivery,
+  deliveryModel,
+  type Next,
+  type RequestRecord,
+  requestRecordModel,
+} from './model.ts'
+import { type DeliveredBooking, deliveredBookings, readPagePlace, sizeOfWrite } from './observed.ts'
+import { isGood } from './step.ts'
 
 /** Number of ended certifications that are kept for each key. */
 const keptOfKey = 20
@@ -15,11 +30,6 @@ export async function insertCertification(db: Db, certification: Certification):
 /** Deletes a certification that could not begin. */
 export async function removeCertification(db: Db, id: number): Promise<void> {
   await certificationModel(db).deleteOne({ _id: id })
-}
-
-/** Deletes a key's ended certifications except the newest ones. */
-export async function trimCertifications(db: Db, keyId: number): Promise<void> {
-  await keepNewest(certificationModel(db), { key_id: keyId, status: { $ne: 'running' } }, keptOfKey)
 }
 
 /**
@@ -61,19 +71,6 @@ export function findAllRunning(db: Db): Promise<Certification[]> {
   return certificationModel(db).find({ status: 'running' }).lean()
 }
 
-/** Returns the ids of the certifications whose records are due for a final sweep. */
-export async function findSwept(db: Db, now: Date): Promise<number[]> {
-  const due = await certificationModel(db)
-    .find({ sweep_at: { $lte: now } }, { _id: 1 })
-    .lean()
-  return due.map(({ _id }) => _id)
-}
-
-/** Marks a run's records as swept. */
-export async function noteSwept(db: Db, id: number): Promise<void> {
-  await certificationModel(db).updateOne({ _id: id }, { $set: { sweep_at: null } })
-}
-
 /**
  * Updates a running certification if it is unchanged since it was read. Returns null if another process changed it
  * first or it has ended.
@@ -92,17 +89,6 @@ export function changeCertification(
     .lean()
 }
 
-/** Ends a running certification even if it has changed since it was read. Returns null if it had already ended. */
-export function closeCertification(
-  db: Db,
-  id: number,
-  change: Partial<Certification>,
-): Promise<Certification | null> {
-  return certificationModel(db)
-    .findOneAndUpdate({ _id: id, status: 'running' }, { $set: change, $inc: { revision: 1 } }, { new: true })
-    .lean()
-}
-
 /** Replaces `next` unless the current step has been played, even if the certification has changed since it was read. */
 export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   await certificationModel(db).updateOne(
@@ -111,19 +97,180 @@ export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   )
 }
 
-/** Adds values to the current step's memo. Returns null if the step is no longer the current one. */
-export function addToMemo(
+/** Stores the problems of an uploaded state. Returns null if the step is no longer the current one. */
+export function noteProblems(
   db: Db,
-  { _id }: Pick<Certification, '_id'>,
+  id: number,
   stepId: string,
-  memo: Memo,
+  judged: string[],
 ): Promise<Certification | null> {
-  const change = Object.fromEntries(Object.entries(memo).map(([name, value]) => [`step.memo.${name}`, value]))
   return certificationModel(db)
     .findOneAndUpdate(
-      { _id, status: 'running', 'step.id': stepId },
-      { $set: change, $inc: { revision: 1 } },
+      { _id: id, status: 'running', 'step.id': stepId },
+      { $set: { 'step.memo.judged': judged }, $inc: { revision: 1 } },
       { new: true },
     )
     .lean()
+}
+
+/** Delay after the end of a certification before the records of late requests are swept. */
+const sweepMilliseconds = 60_000
+
+/**
+ * Ends a certification even if it has changed since it was read. Nothing more is recorded or played, and only the run's
+ * grades are kept.
+ *
+ * @param because reason given for skipping undecided cases
+ */
+export async function endCertification(
+  { db, clockWatch }: Pick<AppContext, 'db' | 'clockWatch'>,
+  certification: Certification,
+  status: 'passed' | 'failed' | 'expired',
+  because: string,
+): Promise<void> {
+  const now = clockWatch.databaseNow()
+  const { _id, key_id } = certification
+  await removeCourse(db, certification)
+  const cases = certification.cases.map(
+    (one): Case => (one.status === 'waiting' ? { ...one, status: 'skipped', because } : one),
+  )
+  const end: Partial<Certification> = {
+    ...{ status, cases, ended_at: now, next: null, step: null, secret: null, facts: {} },
+    sweep_at: new Date(now.getTime() + sweepMilliseconds),
+  }
+  const isRunning = { _id, status: 'running' }
+  const { modifiedCount } = await certificationModel(db).updateOne(isRunning, {
+    $set: end,
+    $inc: { revision: 1 },
+  })
+  if (modifiedCount === 0) return
+  await deleteRecords(db, _id)
+  await keepNewest(certificationModel(db), { key_id, status: { $ne: 'running' } }, keptOfKey)
+}
+
+/** Deletes the records of ended certifications once more, for requests that were still on their way at the end. */
+export async function sweepRecords(db: Db, now: Date): Promise<void> {
+  const due = await certificationModel(db)
+    .find({ sweep_at: { $lte: now } }, { _id: 1 })
+    .lean()
+  for (const { _id } of due) {
+    await deleteRecords(db, _id)
+    await certificationModel(db).updateOne({ _id }, { $set: { sweep_at: null } })
+  }
+}
+
+/** Maximum number of requests recorded for a run. Further requests are only counted. */
+const maxRecords = 5000
+/** Time after which records expire if their run was never ended properly. */
+const keptMilliseconds = 5 * 3_600_000
+
+/** Records a request of a running certification. */
+export async function recordRequest(
+  db: Db,
+  certificationId: number,
+  seen: Observed,
+  now: Date,
+): Promise<void> {
+  const counted = await certificationModel(db)
+    .findOneAndUpdate(
+      { _id: certificationId, status: 'running' },
+      { $inc: { requests: 1 } },
+      { projection: { requests: 1, secret: 1 } },
+    )
+    .lean()
+  if (!counted?.secret || counted.requests >= maxRecords) return
+  const { secret } = counted
+  const hash = (value: string) => createHmac('sha256', secret).update(value).digest('base64url')
+  const { operation, at, status, requestId } = seen
+  const { body, idempotencyKey } = seen.sent ?? {}
+  const page = await readPagePlace(db, seen)
+  const fault = seen.fault ?? realFault(status)
+  const expires_at = new Date(now.getTime() + keptMilliseconds)
+  const isDelivered = isGood({ status, fault })
+  await requestRecordModel(db).collection.insertOne({
+    certification_id: certificationId,
+    ordinal: counted.requests + 1,
+    ...{ operation, at, answered_at: now, request_id: requestId, status, fault, ...sizeOfWrite(seen) },
+    delivered: isDelivered
+      ? await storeDeliveries(db, certificationId, deliveredBookings(seen), expires_at)
+      : 0,
+    is_page: page !== null,
+    is_first: page?.isFirst ?? false,
+    from: page?.from ?? null,
+    body_hash: body === undefined ? null : hash(stringify(body) ?? ''),
+    key_hash: idempotencyKey === undefined ? null : hash(idempotencyKey),
+    expires_at,
+  })
+}
+
+/** Treats a real refusal like the fault that simulates it. */
+function realFault(status: number): string | null {
+  if (status === 429) return 'rate_limited'
+  return status >= 500 ? 'internal_error' : null
+}
+
+const deliveryId = (certificationId: number, bookingId: number, version: Date) =>
+  `${certificationId}/${bookingId}/${version.getTime()}`
+
+/** Stores the deliveries that the run does not have yet, and returns their number. */
+async function storeDeliveries(
+  db: Db,
+  certification_id: number,
+  bookings: DeliveredBooking[],
+  expires_at: Date,
+): Promise<number> {
+  const idOf = ({ id, version }: DeliveredBooking) => deliveryId(certification_id, id, version)
+  const known = await findKnown(db, bookings.map(idOf))
+  // Another request may store the same deliveries meanwhile, so these are upserts.
+  const upserts = bookings
+    .filter((booking) => !known.has(idOf(booking)))
+    .map(({ id, ...booking }) => {
+      const filter = { _id: deliveryId(certification_id, id, booking.version) }
+      const delivery = { certification_id, booking_id: id, ...booking, expires_at }
+      return { updateOne: { filter, update: { $setOnInsert: delivery }, upsert: true } }
+    })
+  if (upserts.length === 0) return 0
+  const stored = await deliveryModel(db).collection.bulkWrite(upserts as never, { ordered: false })
+  return stored.upsertedCount
+}
+
+/** Returns the ids of those deliveries that are stored. */
+async function findKnown(db: Db, ids: string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const found = await deliveryModel(db)
+    .find({ _id: { $in: ids } }, { _id: 1 })
+    .lean()
+  return new Set(found.map(({ _id }) => _id))
+}
+
+/** Returns the bookings whose version has been delivered to the product. */
+export async function findDelivered<T extends { id: number; updated_at: Date }>(
+  db: Db,
+  certificationId: number,
+  bookings: T[],
+): Promise<T[]> {
+  const idOf = ({ id, updated_at }: T) => deliveryId(certificationId, id, updated_at)
+  const known = await findKnown(db, bookings.map(idOf))
+  return bookings.filter((booking) => known.has(idOf(booking)))
+}
+
+/** Returns all deliveries of a run, older versions first. */
+export function findDeliveries(db: Db, certificationId: number): Promise<Delivery[]> {
+  return deliveryModel(db).find({ certification_id: certificationId }).sort({ version: 1 }).lean()
+}
+
+/** Returns a run's requests without the first `after` ones, in order of arrival. */
+export async function findRecords(db: Db, certificationId: number, after: number): Promise<RequestRecord[]> {
+  const records = await requestRecordModel(db)
+    .find({ certification_id: certificationId, ordinal: { $gt: after } })
+    .sort({ ordinal: 1 })
+    .lean()
+  // Ordinals follow the order in which requests were answered, not the order in which they arrived.
+  return records.sort((one, other) => one.at.getTime() - other.at.getTime())
+}
+
+/** Deletes all requests and deliveries of a run. */
+export async function deleteRecords(db: Db, certificationId: number): Promise<void> {
+  const ofRun = { certification_id: certificationId }
+  await Promise.all([requestRecordModel(db).deleteMany(ofRun), deliveryModel(db).deleteMany(ofRun)])
 }

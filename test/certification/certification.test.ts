@@ -3,18 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
 import { afterAll, describe, test } from 'vitest'
-import { advance } from '../../src/certification/advance.ts'
-import { bounds } from '../../src/certification/bounds.ts'
-import { courseOf } from '../../src/certification/course.ts'
-import { firstRefused, gradeRepeated } from '../../src/certification/faults.ts'
+import { advance, courseOf } from '../../src/certification/advance.ts'
+import { bounds } from '../../src/certification/cases.ts'
 import {
   certificationModel,
   deliveryModel,
   type RequestRecord,
   requestRecordModel,
 } from '../../src/certification/model.ts'
-import { withoutRepetitions } from '../../src/certification/reads.ts'
-import type { Run } from '../../src/certification/step.ts'
+import { firstRefused, gradeRepeated, withoutRepetitions } from '../../src/certification/step.ts'
 import { prepareAvailability } from '../../src/inventory/availability/write.ts'
 import { carryOut } from '../../src/platform/mongo/transactions.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
@@ -34,7 +31,7 @@ const times = {
   silence: 400,
   losing: 300,
   settle: 50,
-  serve: 240 * second,
+  stepTimeout: 240 * second,
   catchUp: 0,
   hold: second,
 }
@@ -484,7 +481,7 @@ const recordsAt = (...milliseconds: number[]) =>
 
 test('a refused body fails the product when it is sent again, unless its refusal was lost', ({ expect }) => {
   const graded = (now: number, records: RequestRecord[]) =>
-    gradeRepeated({ now: new Date(now), bounds } as Run, records, firstRefused(records), 'again')?.status
+    gradeRepeated({ now: new Date(now), bounds }, records, firstRefused(records), 'again')?.status
   const soon = bounds.silence
   expect([graded(soon, []), graded(soon, recordsAt(0)), graded(3 * soon, recordsAt(0))]).toEqual([
     ...['passed', undefined, 'passed'],

@@ -24,7 +24,7 @@ export async function storeCertification(
   }))
   const now = new Date()
   const step: Certification['step'] = {
-    ...{ id: 'state', index: 0, state: 'played', attempt: 1, progress: 0, memo: {}, after: 0 },
+    ...{ id: 'state', index: 0, state: 'played', progress: 0, memo: { after: now }, after: 0 },
     ...{ began_at: now, played_at: now, progress_at: now },
   }
   await insertCertification(sandboxDatabase(live), {
@@ -36,8 +36,6 @@ export async function storeCertification(
     step: isPassed ? null : step,
     next: isPassed ? null : { action: 'upload_state', text: 'Upload what the product holds' },
     ...{
-      pace: 0,
-      synced_after: null,
       facts: {},
       secret: isPassed ? null : 'secret',
       requests: 0,

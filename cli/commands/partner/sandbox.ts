@@ -87,7 +87,7 @@ function describeFaults({ rules }: Faults): string {
 }
 
 const listFaults = command({
-  meta: { name: 'list', description: 'List the sandbox's fault rules with their remaining counts' },
+  meta: { name: 'list', description: 'List the fault rules and their remaining counts' },
   examples: ['partnerctl faults list'],
   args: sandboxArgs,
   async run({ args }) {

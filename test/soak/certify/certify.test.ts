@@ -2,7 +2,7 @@ import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { beforeAll, describe, type ExpectStatic, expect, test } from 'vitest'
 import type { CaseName } from '../../../src/certification/cases.ts'
 import { certificationModel, requestRecordModel } from '../../../src/certification/model.ts'
-import { serializeCertification } from '../../../src/certification/serialize.ts'
+import { serializeCertification } from '../../../src/certification/schema.ts'
 import { findCertification } from '../../../src/certification/store.ts'
 import { type Actor, makeActor, sender, testEnvironment } from '../../support/app.ts'
 import { certifyingService } from '../../support/certifying.ts'
@@ -171,7 +171,7 @@ describe('a certification', () => {
   test.concurrent('is not passed by answering only from the documentation or the request log', async ({
     expect,
   }) => {
-    const service = await certifyingService({ ...fast, serve: 5000, expiry: 15_000 })
+    const service = await certifyingService({ ...fast, stepTimeout: 5000, expiry: 15_000 })
     const scripted = async (work: (actor: Actor, asked: { action: string }) => Promise<unknown>) => {
       const actor = await service.actor()
       const product: Certifiable = {

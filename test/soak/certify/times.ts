@@ -1,10 +1,10 @@
-import { type Bounds, bounds } from '../../../src/certification/bounds.ts'
+import { type Bounds, bounds } from '../../../src/certification/cases.ts'
 
 /** A tenth of the usual times, so that many courses can be played; whole seconds stay whole, as `Retry-After` does. */
 export const fast: Bounds = {
   ...bounds,
   look: 100,
-  serve: 20_000,
+  stepTimeout: 20_000,
   silence: 2500,
   longestSilence: 10_000,
   quiet: 6000,
@@ -15,7 +15,8 @@ export const fast: Bounds = {
   losing: 300,
   quick: 1000,
   followed: 6000,
-  unheard: 15_000,
+  /** Longer than any pause between two polls of a product that also takes hints. */
+  missedHintWindow: 35_000,
   hold: 1000,
   settle: 200,
   runtime: 20,

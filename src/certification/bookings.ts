@@ -1,0 +1,191 @@
+import { addDays, toDay } from '../core/clock.ts'
+import { DomainError } from '../core/errors.ts'
+import { prepareAvailability } from '../inventory/availability/write.ts'
+import { carryOut } from '../platform/mongo/transactions.ts'
+import { book, makeGuest } from '../sandbox/scenarios/stage.ts'
+import { bookingStatus } from '../stays/bookings/status.ts'
+import { findNewestBooking } from '../stays/bookings/store.ts'
+import { readNights } from '../stays/nights/read-nights.ts'
+import type { Next, RequestRecord, StayToBook } from './model.ts'
+import { findOpenStay } from './play.ts'
+import {
+  areOver,
+  askedFor,
+  type CourseStep,
+  changesAfter,
+  done,
+  draw,
+  failed,
+  firstRefused,
+  gradeRepeated,
+  isGood,
+  isLongSince,
+  passed,
+  type Results,
+  type Run,
+  requestsTo,
+  skipped,
+} from './step.ts'
+
+const route = 'POST /sandbox/bookings'
+const cancelRoute = 'POST /sandbox/bookings/:booking_id/cancel'
+/** Routes that show how many units are left. */
+const unitRoutes = [
+  'GET /sandbox/integrations/:provider/availability/nights',
+  'GET /sandbox/integrations/:provider/availability',
+]
+
+/** Id of a user that exists in every sandbox according to the contract. */
+const guestId = 1001
+
+/** The steps for a product that makes bookings. */
+export const bookingSteps: CourseStep[] = [
+  {
+    name: 'book-lost',
+    cases: ['bookings.key', 'bookings.lost'],
+    byHand: route,
+    next: async (run) => bookThis(await drawStay(run, 'lost', firstDay(run))),
+    faults: ({ bounds: { losing: milliseconds } }) => [{ fault: 'lost_response', route, milliseconds }],
+    async look(run) {
+      const stay = askedFor(run, 'book')
+      const made = await madeOf(run, stay)
+      const requests = requestsTo(run, route)
+      const facts = { booking: made[0]?.id ?? null, bookedUntil: stay.checkout_at }
+      const wrong = wrongAfterLoss(requests, made.length)
+      if (wrong) return { results: wrong, isDone: areOver(run), facts }
+      const lost = requests.filter((record) => !isGood(record))
+      const again = requests.find((record) => isGood(record) && lost.some((one) => isSame(one, record)))
+      // A product that books again with another key may do so a little later.
+      if (made.length !== 1 || !again || !isLongSince(run, again)) return { progress: requests.length, facts }
+      return done({ 'bookings.key': passed, 'bookings.lost': passed }, facts)
+    },
+    late: (run) =>
+      requestsTo(run, route).length > 0
+        ? 'After the lost response the same body was not sent again with the same `Idempotency-Key`'
+        : 'No booking was sent',
+  },
+  {
+    name: 'book-unavailable',
+    cases: ['bookings.refused', 'bookings.unavailable'],
+    byHand: route,
+    async prepare(run) {
+      const stay = await drawStay(run, 'unavailable', run.certification.facts.bookedUntil ?? firstDay(run))
+      return { stay, other: await drawStay(run, 'other', stay.checkout_at) }
+    },
+    next: (run) => bookThis(staysOf(run).stay),
+    play: (run) => takeUnits(run, staysOf(run).stay),
+    async look(run) {
+      const { stay, other } = staysOf(run)
+      const sent = requestsTo(run, route)
+      const first = firstRefused(sent)
+      const hasLooked = run.records.some(({ operation }) => unitRoutes.includes(operation))
+      const hasWaited = Number(run.now) - Number(run.playedAt) > run.bounds.followed
+      // A product that has read that no units are left sends nothing.
+      if (!first && !(hasLooked && hasWaited)) return { progress: sent.length }
+      const refused = gradeRepeated(
+        run,
+        sent,
+        first,
+        'A booking that was refused was repeated unchanged: it will be refused again',
+      )
+      const [made] = await madeOf(run, other)
+      const results: Results = refused ? { 'bookings.refused': refused } : {}
+      if (made && refused)
+        return done(
+          { ...results, 'bookings.unavailable': passed },
+          { booking: run.certification.facts.booking ?? made.id },
+        )
+      const text = `The units of the nights from ${stay.checkin_at} on are gone: book these nights instead`
+      return { results, next: bookThis(other, text), progress: sent.length + (made ? 1 : 0) }
+    },
+    late: () => 'The other nights were not booked after the first were refused',
+  },
+  {
+    name: 'cancel',
+    cases: ['bookings.cancel'],
+    byHand: cancelRoute,
+    next: ({ certification: { facts } }) => ({
+      action: 'cancel',
+      text: 'Cancel this booking',
+      ...(facts.booking ? { booking_id: facts.booking } : {}),
+    }),
+    async look({ app, hostId, certification: { facts } }) {
+      const { booking: id } = facts
+      if (!id) return done({ 'bookings.cancel': skipped('No booking was made') })
+      const statuses = [bookingStatus.cancelled]
+      const cancelled = await findNewestBooking(app.db, hostId, { id, statuses })
+      return cancelled ? done({ 'bookings.cancel': passed }) : {}
+    },
+    late: () => 'The booking was not cancelled',
+  },
+]
+
+function staysOf({ step }: Run) {
+  const { stay, other } = step.memo
+  if (!stay || !other) throw new Error('The step has drawn no stays')
+  return { stay, other }
+}
+
+function bookThis(stay: StayToBook, text = 'Book this stay for a guest'): Next {
+  return { action: 'book', text, user_id: guestId, ...stay }
+}
+
+function firstDay({ app, hostId }: Run): string {
+  return addDays(toDay(app.clock(hostId)), 35)
+}
+
+/**
+ * Draws a stay that has units left and begins at least five days after the day `after`, so stays drawn in succession
+ * share no nights.
+ */
+async function drawStay(run: Run, name: string, after: string): Promise<StayToBook> {
+  const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))
+  const { stay, place } = await findOpenStay(run, from, 1)
+  return { ...place, ...stay }
+}
+
+/** Returns the bookings made for a stay since the step began. */
+async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }: StayToBook) {
+  const changed = await changesAfter(run, run.step.memo.after)
+  return changed.filter(
+    (booking) =>
+      booking.room_type_id === room_type_id &&
+      booking.checkin_at === checkin_at &&
+      booking.checkout_at === checkout_at,
+  )
+}
+
+function isSame(one: RequestRecord, other: RequestRecord): boolean {
+  return one.key_hash === other.key_hash && one.body_hash === other.body_hash
+}
+
+/** Returns the results if a product has handled a lost booking response wrongly, or null if nothing is wrong so far. */
+function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | null {
+  const withoutKey = requests.filter(({ key_hash }) => key_hash === null)
+  if (withoutKey.length > 0)
+    return {
+      'bookings.key': failed(
+        'A booking was sent without an `Idempotency-Key`: after a lost response nobody knows whether it was made',
+        withoutKey,
+      ),
+      'bookings.lost': skipped('It cannot be told without an `Idempotency-Key`'),
+    }
+  if (bookings < 2) return null
+  const because = `After the lost response the stay was booked again with another \`Idempotency-Key\`: there are ${bookings} bookings of it`
+  return { 'bookings.key': passed, 'bookings.lost': failed(because, requests) }
+}
+
+/** Reduces a stay's nights to one unit and has a guest book it. Running this twice is harmless. */
+async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
+  const { app, hostId } = run
+  const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
+  const units = (await readNights(app.db, hostId, [place.room_type_id], nights)).get(place.room_type_id) ?? []
+  if (units.every(({ left }) => left === 0)) return
+  const item = { ...place, available: 1, start_date: nights.from, end_date: nights.to }
+  await carryOut(app.db, await prepareAvailability(app, hostId, [item]))
+  const guest = { user_id: await makeGuest(run), place, stay: { checkin_at, checkout_at } }
+  await book(run, guest).catch((error) => {
+    // The product took the last unit first, so the nights are gone either way.
+    if (!(error instanceof DomainError)) throw error
+  })
+}

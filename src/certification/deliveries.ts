@@ -1,0 +1,119 @@
+import { DomainError } from '../core/errors.ts'
+import type { SandboxContext } from '../sandbox/context.ts'
+import type { CaseName } from './cases.ts'
+import type { Certification, Delivery } from './model.ts'
+import type { CertificationState } from './schema.ts'
+import {
+  changesAfter,
+  done,
+  failed,
+  type Look,
+  passed,
+  type Results,
+  type Run,
+  requestsTo,
+  skipped,
+} from './step.ts'
+import { findDelivered, findDeliveries, noteProblems } from './store.ts'
+
+/** The route of the feed. */
+export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
+/** Minimum number of bookings that the first sync must read. A product that filters out more proves nothing. */
+const leastShown = 100
+
+/** Returns how many bookings the first sync has read and must read, which are all bookings of the same listings. */
+export async function syncedSoFar(run: Run) {
+  const all = await changesAfter(run, null)
+  const shown = await findDelivered(run.app.db, run.certification._id, all)
+  const listings = [...new Set(shown.map(({ listing_id }) => listing_id))]
+  const wanted = all.filter(({ listing_id }) => listings.includes(listing_id))
+  return { wanted: Math.max(wanted.length, leastShown), arrived: shown.length, listings }
+}
+
+/**
+ * Returns the bookings changed since the step began, split into those that have arrived and those that are missing. A
+ * product may handle only some listings, so only the listings that the first sync has read count. Without a first sync,
+ * all listings count.
+ */
+export async function arrivals(run: Run) {
+  const { _id, facts } = run.certification
+  const changed = await changesAfter(run, run.step.memo.after)
+  const wanted = changed.filter(({ listing_id }) => facts.listings?.includes(listing_id) ?? true)
+  const arrived = await findDelivered(run.app.db, _id, wanted)
+  const missing = wanted.filter((booking) => !arrived.includes(booking))
+  return { arrived, missing, isComplete: wanted.length > 0 && missing.length === 0 }
+}
+
+/** Passes a case once all changes since the step began have arrived. */
+export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
+  const { arrived, isComplete } = await arrivals(run)
+  return isComplete ? done({ [name]: passed }) : { progress: arrived.length }
+}
+
+/**
+ * Fails a case because bookings did not arrive. Skips the case instead if `feed.changes` failed, because then changes
+ * do not arrive even without a fault or a stop.
+ *
+ * @param of builds the reason from the first missing ids and the number of missing changes
+ */
+export async function missed(
+  run: Run,
+  name: CaseName,
+  of: (ids: string, count: number) => string,
+): Promise<Results> {
+  const isUsual = run.certification.cases.some(
+    (one) => one.name === 'feed.changes' && one.status === 'failed',
+  )
+  if (isUsual && name !== 'feed.changes')
+    return { [name]: skipped('Changes do not arrive at all: see `feed.changes`') }
+  const { missing } = await arrivals(run)
+  const shown = missing.slice(0, 5).map(({ id }) => id)
+  const because = of(`${shown.join(', ')}${missing.length > shown.length ? ', …' : ''}`, missing.length)
+  return { [name]: failed(because, requestsTo(run, feedRoute)) }
+}
+
+type Held = CertificationState['bookings'][number]
+
+/** Maximum number of problems reported for a state. */
+const shownProblems = 5
+
+/**
+ * Judges the bookings that a product holds, only once and only when `next` asks for them (decisions §25). Each booking
+ * must match its last delivery, so a product that filters needs only the bookings its filters let through. A cancelled
+ * booking may be missing, and additional bookings are allowed.
+ *
+ * @throws DomainError `conflict` before the state is requested and after it has been judged
+ */
+export async function judgeState(
+  { db }: SandboxContext,
+  certification: Certification,
+  bookings: Held[],
+): Promise<Certification> {
+  const { step, next, _id } = certification
+  if (!step || next?.action !== 'upload_state' || step.memo.judged)
+    throw new DomainError('conflict', 'The state is not asked for now: see `next`')
+  const problems = compare(await findDeliveries(db, _id), bookings)
+  const judged = await noteProblems(db, _id, step.id, problems.slice(0, shownProblems))
+  if (!judged) throw new DomainError('conflict', 'The certification went on meanwhile')
+  return judged
+}
+
+/** Returns the differences between the delivered and the held bookings, as sentences for the partner. */
+function compare(deliveries: Delivery[], bookings: Held[]): string[] {
+  const last = new Map(deliveries.map((delivery) => [delivery.booking_id, delivery]))
+  const held = new Map(bookings.map((booking) => [Number(booking.booking_id), booking]))
+  return [...last.values()].flatMap((booking) => {
+    const found = held.get(booking.booking_id)
+    if (!found)
+      return booking.status === 'cancelled'
+        ? []
+        : [`Booking ${booking.booking_id} is missing: it is ${booking.status}`]
+    const wrong = (['status', 'checkin_at', 'checkout_at'] as const).filter(
+      (field) => found[field] !== booking[field],
+    )
+    return wrong.map(
+      (field) =>
+        `Booking ${booking.booking_id} has \`${field}\` ${found[field]}, and was last delivered with ${booking[field]}`,
+    )
+  })
+}

@@ -1,0 +1,300 @@
+import { readHostClock } from '../versions/host-clock-store.ts'
+import type { CaseName } from './cases.ts'
+import { arrivals, lookForArrivals, missed, feedRoute as route, syncedSoFar } from './deliveries.ts'
+import type { Facts, Next, RequestRecord } from './model.ts'
+import { passFirstVersion, play } from './play.ts'
+import {
+  areOver,
+  type CourseStep,
+  done,
+  draw,
+  failed,
+  gradeFurther,
+  hasRecovered,
+  isFromBeginning,
+  isGood,
+  passed,
+  type Result,
+  type Run,
+  requestsTo,
+  skipped,
+  start,
+  wait,
+  withoutRepetitions,
+} from './step.ts'
+import { findRecords } from './store.ts'
+
+/** Maximum number of reads from the beginning that are tolerated after the first sync. */
+const maxBeginnings = 2
+const maxReadsOfErrors = 6
+const maxReadsOfQuietMinute = 13
+
+/** The steps for a product that reads the feed. */
+export const feedSteps: CourseStep[] = [
+  {
+    name: 'first-sync',
+    cases: ['feed.pages'],
+    byHand: route,
+    next: start,
+    async look(run) {
+      const { wanted, arrived, listings } = await syncedSoFar(run)
+      const facts = { ...paceSoFar(run), syncedAfter: run.seen }
+      if (arrived < wanted) return { progress: arrived, facts }
+      return done({ 'feed.pages': passed }, { ...facts, listings })
+    },
+    async late(run) {
+      const { wanted, arrived } = await syncedSoFar(run)
+      return `Only ${arrived} of ${wanted} bookings were read: do not filter them away, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
+    },
+  },
+  waitForClock('calm', wait),
+  {
+    name: 'changes',
+    cases: ['feed.changes'],
+    next: wait,
+    async play(run) {
+      await play(run, 'host-confirms')
+      await play(run, 'guest-cancels')
+      await play(run, 'cancelled-before-seen')
+      await play(run, 'changed-within-a-second')
+      await play(run, 'guest-books', { count: draw(run.certification.seed, 'burst', 20, 40) })
+    },
+    look: async (run) => ({ ...(await lookForArrivals(run, 'feed.changes')), facts: paceSoFar(run) }),
+    late: (run) =>
+      missed(
+        run,
+        'feed.changes',
+        (ids, count) =>
+          `${count} changes were not read (bookings ${ids}): go on after the last \`version\` of the page, not after a time of your own`,
+      ),
+  },
+  {
+    name: 'retry-after',
+    cases: ['feed.retry-after'],
+    next: wait,
+    faults({ bounds, certification: { facts } }) {
+      const wished = Math.max(bounds.limitedAtLeast, 2.5 * (facts.pace ?? 0))
+      return [{ fault: 'rate_limited', route, milliseconds: Math.min(bounds.limitedAtMost, wished) }]
+    },
+    async look(run) {
+      if (!hasRecovered(run, reads(run))) return { progress: reads(run).length }
+      const result = gradeFurther(reads(run), {
+        fault: 'rate_limited',
+        allowed: 1,
+        because: (further) =>
+          `After the first 429 the feed was read ${further} more times before \`Retry-After\` was over`,
+      })
+      return done({ 'feed.retry-after': result })
+    },
+    late: () => 'After the 429 the feed was not read again',
+  },
+  {
+    name: 'errors',
+    cases: ['feed.errors'],
+    next: wait,
+    faults: ({ bounds: { failing: milliseconds } }) => [
+      { fault: 'internal_error', route, milliseconds },
+      { fault: 'bad_gateway', route, milliseconds },
+    ],
+    async look(run) {
+      if (!hasRecovered(run, reads(run))) return { progress: reads(run).length }
+      const of = (fault: string) => reads(run).filter((record) => record.fault === fault)
+      const [worst = []] = [of('bad_gateway'), of('internal_error')].sort((a, b) => b.length - a.length)
+      const because = `The feed was read ${worst.length} times while it failed for ten seconds: wait longer after each failure`
+      return done({ 'feed.errors': worst.length <= maxReadsOfErrors ? passed : failed(because, worst) })
+    },
+    late: () => 'After the errors the feed was not read again',
+  },
+  waitForClock('calm', wait),
+  {
+    name: 'lost',
+    cases: ['feed.lost'],
+    next: wait,
+    faults: ({ bounds: { losing: milliseconds } }) => [
+      { fault: 'lost_response', route, milliseconds },
+      { fault: 'cut_response', route, milliseconds },
+    ],
+    async play(run) {
+      await play(run, 'guest-books', { count: draw(run.certification.seed, 'lost', 2, 6) })
+      await passFirstVersion()
+    },
+    async look(run) {
+      const { arrived, isComplete } = await arrivals(run)
+      if (isComplete && areOver(run)) return done({ 'feed.lost': passed })
+      const met = run.faults.filter(({ until }) => until !== null).length
+      return { progress: arrived.length + met * 100 }
+    },
+    late: (run) =>
+      missed(
+        run,
+        'feed.lost',
+        (ids) =>
+          `What was in a response that was lost or cut was not asked for again (bookings ${ids}): move the position only after what was read is stored`,
+      ),
+  },
+  {
+    name: 'unauthorized',
+    cases: ['feed.unauthorized'],
+    next: wait,
+    faults: ({ bounds }) => [{ fault: 'unauthorized', route, milliseconds: bounds.expiry }],
+    async look(run) {
+      const met = reads(run).filter(({ fault }) => fault === 'unauthorized')
+      if (met.length === 0) return { progress: reads(run).length }
+      const result = gradeFurther(met, {
+        fault: 'unauthorized',
+        allowed: 3,
+        because: (further) =>
+          `After the first 401 the feed was read ${further} more times: stop, and tell somebody`,
+      })
+      const isOver = result.status === 'failed' || isSilent(run)
+      return isOver ? done({ 'feed.unauthorized': result }) : { progress: met.length }
+    },
+    late: () => 'The feed was not read',
+  },
+  {
+    name: 'start-again',
+    cases: [],
+    next: {
+      action: 'start',
+      text: 'The key is well again: start the product, unless it is running, with what it has stored',
+    },
+    look: async (run) => ({ isDone: reads(run).some((read) => isGood(read) && read.at >= run.playedAt) }),
+  },
+  {
+    name: 'stop',
+    cases: [],
+    next: {
+      action: 'stop',
+      text: 'End the product as a crash does (SIGKILL), and leave what it has stored as it is',
+    },
+    look: async (run) => ({ isDone: isSilent(run) }),
+  },
+  waitForClock('calm-stop', {
+    action: 'wait',
+    text: 'Leave the product stopped, for up to four minutes',
+  }),
+  {
+    name: 'restart',
+    cases: ['feed.restart'],
+    byHand: route,
+    next: { action: 'start', text: 'Start the product again, with what it has stored' },
+    async play(run) {
+      await play(run, 'guest-books', { count: draw(run.certification.seed, 'restart', 3, 9) })
+      await play(run, 'guest-cancels')
+      await passFirstVersion()
+    },
+    async look(run) {
+      const look = await lookForArrivals(run, 'feed.restart')
+      const first = reads(run).find(({ at, is_page }) => is_page && at >= run.playedAt)
+      const result = first && (await gradeFirstRead(run, first))
+      return result ? { ...look, results: { 'feed.restart': result } } : look
+    },
+    late: (run) =>
+      missed(
+        run,
+        'feed.restart',
+        (ids, count) => `${count} changes of the time of the stop were not read (bookings ${ids})`,
+      ),
+  },
+  {
+    name: 'pace',
+    cases: ['feed.pace', 'feed.continues'],
+    next: wait,
+    async look(run) {
+      const until = new Date(run.playedAt.getTime() + run.bounds.quiet)
+      if (run.now < until) return {}
+      const seen = reads(run).filter(({ is_first, at }) => is_first && at >= run.playedAt && at <= until)
+      const tooMany = `The first page was read ${seen.length} times in a quiet minute: wait with \`wait\`, or five seconds between reads`
+      const again = await beginnings(run)
+      const fromStart = `The feed was read from its beginning ${again.length} times after the first sync: go on after the last \`version\``
+      return done({
+        'feed.pace': seen.length <= maxReadsOfQuietMinute ? passed : failed(tooMany, seen),
+        'feed.continues': again.length <= maxBeginnings ? passed : failed(fromStart, again),
+      })
+    },
+  },
+  {
+    name: 'state',
+    cases: ['feed.state'],
+    next: {
+      action: 'upload_state',
+      text: 'Upload what the product holds: each booking with its status and its dates',
+    },
+    async look({ step, certification: { cases } }) {
+      const { judged } = step.memo
+      if (!judged) return {}
+      if (judged.length === 0) return done({ 'feed.state': passed })
+      const others = cases.filter(({ name, status }) => incomplete.includes(name) && status !== 'passed')
+      const names = others.map(({ name }) => name).join(', ')
+      const result = names ? skipped(`It cannot be told while ${names} failed`) : failed(judged.join('; '))
+      return done({ 'feed.state': result })
+    },
+  },
+]
+
+/** Cases whose failure alone explains a wrong state. */
+const incomplete: CaseName[] = ['feed.pages', 'feed.changes', 'feed.lost', 'feed.restart']
+
+/**
+ * Returns a step that waits until the clock has caught up with the versions, which run ahead of it by a second for each
+ * change of a burst. Until then, a product that continues from its own clock misses nothing, so its mistake would stay
+ * hidden.
+ */
+function waitForClock(name: string, next: Next): CourseStep {
+  return {
+    name,
+    cases: [],
+    next,
+    async look({ app, hostId, now, step, bounds }) {
+      const isOver = now.getTime() - step.began_at.getTime() > bounds.catchUp
+      return { isDone: isOver || (await readHostClock(app.db, hostId)) < now }
+    },
+  }
+}
+
+/** Returns the reads of the feed since the step began. */
+function reads(run: Run): RequestRecord[] {
+  return requestsTo(run, route)
+}
+
+/**
+ * Returns the longest pause between the response to one read and the arrival of the next so far. Only steps in which
+ * nobody stops the product and no fault makes it wait show its own pace.
+ */
+function paceSoFar(run: Run): Facts {
+  let pace = run.certification.facts.pace ?? 0
+  let answered: number | null = null
+  for (const { at, answered_at } of reads(run)) {
+    if (answered !== null) pace = Math.max(pace, at.getTime() - answered)
+    answered = Math.max(answered ?? 0, answered_at.getTime())
+  }
+  return { pace }
+}
+
+/** True if the product has not read the feed for twice its pace, within limits, and so counts as stopped. */
+function isSilent(run: Run): boolean {
+  const { bounds, certification, now, playedAt } = run
+  const silence = Math.max(bounds.silence, 2 * (certification.facts.pace ?? 0))
+  const last = Math.max(Number(playedAt), ...reads(run).map(({ answered_at }) => Number(answered_at)))
+  return now.getTime() - last >= Math.min(bounds.longestSilence, silence)
+}
+
+/** Returns the reads of the feed from its beginning since the first sync. */
+async function beginnings({ app, bounds, certification }: Run): Promise<RequestRecord[]> {
+  const { _id, facts, started_at } = certification
+  const records = await findRecords(app.db, _id, facts.syncedAfter ?? 0)
+  return withoutRepetitions(records, bounds.runtime).filter(
+    (record) => record.operation === route && isFromBeginning(record, started_at),
+  )
+}
+
+/** Grades the first read after a stop. Returns null if it continues from a position. */
+async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | null> {
+  if (!isFromBeginning(first, run.certification.started_at)) return null
+  // A product that always reads everything fails `feed.continues` instead.
+  if ((await beginnings(run)).length > maxBeginnings)
+    return skipped('The product reads from the beginning each time: see `feed.continues`')
+  const because =
+    'The first read after the start began at the beginning: store the position together with the bookings'
+  return failed(because, [first])
+}

@@ -1,0 +1,243 @@
+import { addDays, toDay } from '../core/clock.ts'
+import type { UnitNight } from '../stays/bookings/units.ts'
+import { readNights } from '../stays/nights/read-nights.ts'
+import type { Facts, Next, NightsToPush, Place, RequestRecord, YearToPush } from './model.ts'
+import { roomTypesOf } from './play.ts'
+import {
+  askedFor,
+  type CourseStep,
+  done,
+  draw,
+  failed,
+  firstRefused,
+  gradeFurther,
+  gradeRepeated,
+  hasRecovered,
+  isGood,
+  isLongSince,
+  passed,
+  type Run,
+  requestsTo,
+  skipped,
+} from './step.ts'
+
+/** The route through which a product pushes units. */
+const route = 'POST /sandbox/integrations/:provider/availability'
+/** Number of nights that a product pushes at first, starting tomorrow. */
+const yearDays = 365
+/** Number of nights in each change that a product is asked to push. */
+const askedNights = 7
+/** More units than a room type can have. Pushing this many is refused. */
+const tooMany = 3_000_000_000
+
+/** The steps for a product that keeps availability up to date. */
+export const inventorySteps: CourseStep[] = [
+  {
+    name: 'year',
+    cases: ['inventory.year', 'inventory.ranges'],
+    byHand: route,
+    next: async (run) => ({
+      action: 'push_all',
+      text: 'Push the units of every night of these room types',
+      ...(await yearOf(run)),
+    }),
+    async look(run) {
+      const nights = [...(await nightsOf(run, askedFor(run, 'push_all'))).values()]
+      const pushed = nights.flat().filter(({ available }) => available !== null).length
+      if (pushed < nights.flat().length || !hasPushedAll(run)) return { progress: pushed }
+      const ranges = nights.reduce((total, ofOne) => total + rangesOf(ofOne), 0)
+      const items = sum(pushes(run), 'items')
+      const allowed = 2 * ranges + 10
+      const because = `${items} items were sent where ${ranges} ranges of equal nights are enough (at most ${allowed}): send following equal nights as one item`
+      return done({
+        'inventory.year': passed,
+        'inventory.ranges': items <= allowed ? passed : failed(because, pushes(run)),
+      })
+    },
+    async late(run) {
+      const nights = await nightsOf(run, askedFor(run, 'push_all'))
+      const [gap] = [...nights].flatMap(([id, ofOne]) =>
+        ofOne.filter(({ available }) => available === null).map(({ date }) => ({ id, date })),
+      )
+      const because = `Nights are missing, the first of room type ${gap?.id} is ${gap?.date}: push 365 days from tomorrow on, of every room type`
+      return {
+        'inventory.year': failed(because, pushes(run)),
+        'inventory.ranges': skipped('It cannot be told before the whole year is pushed'),
+      }
+    },
+  },
+  {
+    name: 'change',
+    cases: ['inventory.change'],
+    ...asksForChange('change'),
+    async look(run) {
+      const nights = asked(run)
+      if (!(await isPushed(run, nights))) return { progress: pushes(run).length }
+      const all = (await roomTypesOf(run)).length * yearDays
+      const sent = sum(pushes(run), 'nights')
+      const because = `${sent} nights were sent for a change of ${askedNights}: send those that changed`
+      if (sent > all / 10)
+        return done({ 'inventory.change': failed(because, pushes(run)) }, noteAsked(run, nights))
+      if (!hasPushedAll(run)) return { progress: pushes(run).length }
+      return done({ 'inventory.change': passed }, noteAsked(run, nights))
+    },
+  },
+  {
+    name: 'push-retry-after',
+    cases: ['inventory.retry-after'],
+    ...asksForChange('retry-after'),
+    faults: ({ bounds }) => [{ fault: 'rate_limited', route, milliseconds: bounds.limitedAtLeast }],
+    async look(run) {
+      const nights = asked(run)
+      if (!(await isPushed(run, nights)) || !hasRecovered(run, pushes(run)))
+        return { progress: pushes(run).length }
+      const result = gradeFurther(pushes(run), {
+        fault: 'rate_limited',
+        allowed: 1,
+        because: (further) =>
+          `After the first 429, ${further} more pushes came before \`Retry-After\` was over`,
+      })
+      return done({ 'inventory.retry-after': result }, noteAsked(run, nights))
+    },
+  },
+  {
+    name: 'push-refused',
+    cases: ['inventory.refused'],
+    ...asksForChange('refused'),
+    async next(run) {
+      const nights = await drawNights(run, 'refused')
+      return pushThis({ ...nights, available: tooMany }, 'Push these units, which are too many')
+    },
+    async look(run) {
+      const first = firstRefused(pushes(run))
+      // A product that knows the limit itself sends nothing.
+      if (!first && Number(run.now) - Number(run.playedAt) <= run.bounds.followed) return {}
+      const nights = { ...asked(run), available: 2 }
+      const next = pushThis(nights, 'Push these units instead')
+      const result = gradeRepeated(
+        run,
+        pushes(run),
+        first,
+        'What was refused with 422 was sent again unchanged: it will be refused again',
+      )
+      if (result && (await isPushed(run, nights)))
+        return done({ 'inventory.refused': result }, noteAsked(run, nights))
+      if (result?.status === 'failed') return { results: { 'inventory.refused': result }, next }
+      return { next, progress: pushes(run).length }
+    },
+  },
+  {
+    name: 'left',
+    cases: ['inventory.left'],
+    next: { action: 'wait', text: 'The nights are compared' },
+    async look(run) {
+      const everything = run.certification.facts.asked ?? []
+      if (everything.length === 0) return done({ 'inventory.left': skipped('Nothing was pushed') })
+      const because = await firstDifference(run, everything)
+      return done({ 'inventory.left': because ? failed(because) : passed })
+    },
+  },
+]
+
+/** Returns the common parts of the steps that ask a product to push a change. */
+function asksForChange(draws: string) {
+  return {
+    byHand: route,
+    next: async (run) => pushThis(await drawNights(run, draws)),
+    late: (run) => {
+      const { room_type_id, start_date, available } = asked(run)
+      return `The nights from ${start_date} on of room type ${room_type_id} do not have ${available} units`
+    },
+  } satisfies Partial<CourseStep>
+}
+
+/** Returns the change that the step asks for. */
+function asked(run: Run): NightsToPush {
+  const { action: _, text: __, ...nights } = askedFor(run, 'push_change')
+  return nights
+}
+
+/** Adds a change to those asked for so far, for the comparison at the end of the course. */
+function noteAsked(run: Run, nights: NightsToPush): Facts {
+  return { asked: [...(run.certification.facts.asked ?? []), nights] }
+}
+
+function pushThis(nights: NightsToPush, text = 'Push the new units of these nights'): Next {
+  return { action: 'push_change', text, ...nights }
+}
+
+function pushes(run: Run): RequestRecord[] {
+  return requestsTo(run, route)
+}
+
+/** Returns the total number of items or nights in the successful pushes. */
+function sum(records: RequestRecord[], of: 'items' | 'nights'): number {
+  return records.filter(isGood).reduce((total, record) => total + record[of], 0)
+}
+
+/**
+ * True if the last successful push was answered more than `bounds.silence` ago, so no further one is expected. Pushed
+ * nights become visible a moment before their request is recorded, so an earlier count could miss requests.
+ */
+function hasPushedAll(run: Run): boolean {
+  const last = pushes(run).findLast(isGood)
+  return last !== undefined && isLongSince(run, last)
+}
+
+/** Returns the nights that a product is asked to push: `yearDays` nights starting tomorrow, for every room type. */
+async function yearOf(run: Run): Promise<YearToPush> {
+  const tomorrow = addDays(toDay(run.app.clock(run.hostId)), 1)
+  return {
+    room_types: await roomTypesOf(run),
+    start_date: tomorrow,
+    end_date: addDays(tomorrow, yearDays - 1),
+  }
+}
+
+/** Returns the nights' current units, by id of the room type. */
+function nightsOf({ app, hostId }: Run, { room_types, start_date, end_date }: YearToPush) {
+  const ids = room_types.map(({ room_type_id }) => room_type_id)
+  return readNights(app.db, hostId, ids, { from: start_date, to: end_date })
+}
+
+/** Returns the number of ranges of consecutive nights with equal units, which is the minimum number of items needed. */
+function rangesOf(nights: UnitNight[]): number {
+  return nights.filter(({ available }, index) => index === 0 || nights[index - 1]?.available !== available)
+    .length
+}
+
+/** Draws nights for a product to change, and a number of units that none of them has yet. */
+async function drawNights(run: Run, name: string): Promise<NightsToPush> {
+  const { seed } = run.certification
+  const { room_types, start_date } = await yearOf(run)
+  const [place] = room_types.slice(draw(seed, `${name}/place`, 0, room_types.length - 1)) as [Place]
+  const first = addDays(start_date, draw(seed, `${name}/night`, 10, yearDays - askedNights - 1))
+  const nights = { ...place, start_date: first, end_date: addDays(first, askedNights - 1) }
+  const present = new Set((await unitsOf(run, nights)).map(({ available }) => available))
+  const available = [3, 4, 5, 6, 7, 8, 9, 10].find((units) => !present.has(units)) as number
+  return { ...nights, available }
+}
+
+/** Returns the nights' current units. */
+async function unitsOf(run: Run, nights: Omit<NightsToPush, 'available'>) {
+  const { listing_id, room_type_id, start_date, end_date } = nights
+  const units = await nightsOf(run, { room_types: [{ listing_id, room_type_id }], start_date, end_date })
+  return units.get(room_type_id) ?? []
+}
+
+/** True if all the nights have the requested units. */
+async function isPushed(run: Run, nights: NightsToPush): Promise<boolean> {
+  return (await unitsOf(run, nights)).every(({ available }) => available === nights.available)
+}
+
+/** Describes the first night whose units left differ from the last requested number, or returns null. */
+async function firstDifference(run: Run, everything: NightsToPush[]): Promise<string | null> {
+  const last = new Map<string, { room_type_id: number; available: number; night: UnitNight }>()
+  for (const { available, ...nights } of everything)
+    for (const night of await unitsOf(run, nights))
+      last.set(`${nights.room_type_id}/${night.date}`, { ...nights, available, night })
+  const wrong = [...last.values()].find(({ available, night }) => night.left !== available)
+  if (!wrong) return null
+  const { room_type_id, available, night } = wrong
+  return `Room type ${room_type_id} has ${night.left} units left on ${night.date}, not ${available}`
+}
