@@ -1,8 +1,8 @@
 import { findUnexpiredKeyIds } from '../access/keys/store.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { findCourse, setCourseFaults } from '../sandbox/course-store.ts'
+import { countedRule, type FaultName, type FaultRule, timedRule } from '../sandbox/faults/rule.ts'
 import { isOpen } from '../sandbox/life-store.ts'
-import type { CourseFault } from '../sandbox/model.ts'
+import { findRules, replaceRules } from '../sandbox/rules-store.ts'
 import { releaseHeld } from '../versions/change-store.ts'
 import { readHostClock } from '../versions/host-clock-store.ts'
 import { bookingSteps } from './bookings.ts'
@@ -104,9 +104,9 @@ async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certificati
   const { app, bounds, hostId, certification, step } = given
   // Taken first, so that no request from before this time is missing.
   const now = app.clockWatch.databaseNow()
-  const [records, course] = await Promise.all([
+  const [records, played] = await Promise.all([
     findRecords(app.db, certification._id, step.after),
-    findCourse(app.db, hostId),
+    findRules(app.db, hostId),
   ])
   return {
     ...given,
@@ -115,7 +115,7 @@ async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certificati
     playedAt: step.played_at ?? step.began_at,
     seen: Math.max(step.after, ...records.map(({ ordinal }) => ordinal)),
     records: withoutRepetitions(records, bounds.runtime),
-    faults: course?.faults ?? [],
+    faults: (played?.rules ?? []).filter(({ lasts_milliseconds }) => lasts_milliseconds !== null),
   }
 }
 
@@ -128,16 +128,16 @@ async function playStep(run: Run): Promise<void> {
   const { db, clockWatch } = app
   const course = courseStepOf(run)
   let present: Certification | null = certification
-  const faults = (course.faults?.(run) ?? []).map((fault, index) => ({
-    ...{ ...fault, id: `${step.id}/${index}`, until: null },
-  }))
-  const set = (played: CourseFault[]) => setCourseFaults(db, hostId, played, course.hintFault ?? null)
+  const faults = course.faults?.(run) ?? []
+  const hints = course.hintFault ? [everyHint(course.hintFault)] : []
+  const set = (until: Date | null) =>
+    replaceRules(db, hostId, [...faults.map((fault) => timedRule(fault, until)), ...hints], certification._id)
   // A process that takes over a released step must not restart faults that have already been met.
   if (step.state === 'begun') {
     // The product must not read any played change before all of them are visible, so the first fault lasts until the
     // step has been played. Then all faults are reset.
     const until = course.play ? new Date(run.now.getTime() + bounds.expiry) : null
-    await set(faults.map((fault) => ({ ...fault, until })))
+    await set(until)
     await releaseHeld(db, hostId)
     present = await changeCertification(db, certification, { step: { ...step, state: 'released' } })
     if (!present) return
@@ -145,7 +145,7 @@ async function playStep(run: Run): Promise<void> {
   if (course.play) {
     await Bun.sleep(bounds.settle)
     await course.play(run)
-    if (faults.length > 0) await set(faults)
+    if (faults.length > 0) await set(null)
   }
   const now = clockWatch.databaseNow()
   const next = typeof course.next === 'function' ? await course.next(run) : course.next
@@ -153,6 +153,19 @@ async function playStep(run: Run): Promise<void> {
     next,
     step: { ...step, state: 'played', played_at: now, progress_at: now },
   })
+}
+
+/** Returns the rule by which every hint meets a fault. */
+function everyHint(fault: FaultName): FaultRule {
+  const shape = {
+    fault,
+    operation: null,
+    route: null,
+    event: null,
+    retry_after_seconds: 1,
+    delay_milliseconds: 0,
+  }
+  return countedRule({ ...shape, after: 0, times: Number.MAX_SAFE_INTEGER })
 }
 
 /** Examines what the product has done since the step was played. */

@@ -6,8 +6,8 @@ import type { Caller } from '../http/request.ts'
 import { KeyedMutex } from '../platform/keyed-mutex.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { removeCourse, setCourse } from '../sandbox/course-store.ts'
 import { isOpen } from '../sandbox/life-store.ts'
+import { beginObservation, endObservation } from '../sandbox/rules-store.ts'
 import { book, makeGuest, placesFor, type Stage } from '../sandbox/scenarios/stage.ts'
 import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
@@ -118,11 +118,11 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
     await Promise.all(
       places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
     )
-  await setCourse(app.db, scope, certification._id)
+  await beginObservation(app.db, scope, certification._id)
   const begun = { scope, ...firstStep(app.clockWatch.databaseNow()) }
   const filled = await changeCertification(app.db, certification, begun)
   if (filled) return filled
-  // The certification was deleted meanwhile, perhaps before `setCourse` stored its course in the sandbox.
-  await removeCourse(app.db, certification)
+  // The certification was deleted meanwhile, perhaps before its observation began.
+  await endObservation(app.db, certification.key_id, certification._id)
   throw new DomainError('conflict', 'The certification was ended meanwhile')
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { FaultName } from '../http/fault-rule.ts'
-import type { CourseFault } from '../sandbox/model.ts'
+import type { FaultName, FaultRule } from '../sandbox/faults/rule.ts'
 import type { Stage } from '../sandbox/scenarios/stage.ts'
 import { findChanges } from '../stays/bookings/store.ts'
 import type { Bounds, CaseName } from './cases.ts'
@@ -39,7 +38,7 @@ export interface Run extends Stage {
   /** Requests answered since the step began, in order of arrival, excluding the runtime's own retries. */
   records: RequestRecord[]
   /** The step's faults in their current state. */
-  faults: CourseFault[]
+  faults: FaultRule[]
   /** Ordinal of the certification's last recorded request. */
   seen: number
 }

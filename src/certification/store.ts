@@ -4,7 +4,7 @@ import { notFound } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { keepNewest } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { removeCourse } from '../sandbox/course-store.ts'
+import { endObservation } from '../sandbox/rules-store.ts'
 import type { Observed } from '../sandbox/visit.ts'
 import {
   type Case,
@@ -130,7 +130,7 @@ export async function endCertification(
 ): Promise<void> {
   const now = clockWatch.databaseNow()
   const { _id, key_id } = certification
-  await removeCourse(db, certification)
+  await endObservation(db, key_id, _id)
   const cases = certification.cases.map(
     (one): Case => (one.status === 'waiting' ? { ...one, status: 'skipped', because } : one),
   )

@@ -1,7 +1,7 @@
 import { findBookingHints } from '../changes/webhooks/deliveries-store.ts'
 import type { WebhookDelivery } from '../changes/webhooks/model.ts'
 import { listWebhooks } from '../changes/webhooks/store.ts'
-import type { FaultName } from '../http/fault-rule.ts'
+import type { FaultName } from '../sandbox/faults/rule.ts'
 import type { CaseName } from './cases.ts'
 import { arrivals } from './deliveries.ts'
 import { play } from './play.ts'
@@ -89,7 +89,7 @@ function withFault(
     hintFault,
     play: playChange,
     async look(run) {
-      const tried = (await triedHints(run)).find(({ course_fault }) => course_fault === hintFault)
+      const tried = (await triedHints(run)).find(({ hidden_fault }) => hidden_fault === hintFault)
       return tried ? done({ [name]: grade(tried) }) : {}
     },
     late: () => 'No hint could be sent: is the endpoint on?',

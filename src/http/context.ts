@@ -9,7 +9,6 @@ import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import type { SharedCache } from '../platform/shared-cache.ts'
 import type { Changes } from '../versions/changes.ts'
 import type { LimitState, RateWindow } from './access.ts'
-import type { Fault } from './fault-rule.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
 import type { EnvironmentName } from './paths.ts'
@@ -53,10 +52,6 @@ export interface Environment {
   name: EnvironmentName
   /** Adds the environment's own steps to a request. Absent on live data, whose requests pay nothing for it. */
   visit?(arrival: Arrival): Visit
-  /** Returns the fault that a hint's first try meets, or null. Absent on live data. */
-  faultOfHint?(scope: number, event: string): Promise<Fault | null>
-  /** Reloads the offsets of all sandbox clocks for background work. Absent on live data. */
-  refreshClocks?(): Promise<void>
 }
 
 /** The key and host behind a request, and the rate limit's decision on it. */

@@ -1,5 +1,5 @@
 import type { AppContext } from '../http/context.ts'
-import type { FaultRule } from '../http/fault-rule.ts'
+import type { FaultRule } from './faults/rule.ts'
 
 /** The context of the sandbox's routes: the contract's routes see only the part that live data has too. */
 export interface SandboxContext extends AppContext {

@@ -1,15 +1,14 @@
 import { WebhookWorker } from '../changes/webhooks/worker.ts'
-import type { AppContext, Environment } from '../http/context.ts'
+import type { AppContext } from '../http/context.ts'
 import { sequenceIds } from '../http/ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { HostChanges } from '../versions/changes.ts'
 import { maxAheadSeconds, SandboxClocks } from './clocks.ts'
 import type { SandboxContext } from './context.ts'
-import { hintFaultOf } from './course-store.ts'
 import { openSandbox } from './fill.ts'
 import { moveAhead } from './life-store.ts'
-import { findRules, replaceRules, takeHintRule } from './rules-store.ts'
+import { findRules, replaceRules, takeHintFault } from './rules-store.ts'
 import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
 import { inTurn } from './turns.ts'
 import { type Observer, visitsOf } from './visit.ts'
@@ -39,17 +38,12 @@ export async function openSandboxEnvironment(
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
   const outbox = new OutboxWorker(db, topics, clock, log, () => live.clockWatch.isSound())
   outbox.start()
-  const environment: Environment = {
-    name: 'sandbox',
-    refreshClocks: () => clocks.refresh(),
-    faultOfHint: async (scope, event) =>
-      (await hintFaultOf(db, scope)) ?? (await takeHintRule(db, scope, event)),
-  }
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookWorker({
     ...live,
-    ...{ db, clock, changes },
-    environment,
+    ...{ db, clock, changes, environment: { name: 'sandbox' } },
+    refreshClocks: () => clocks.refresh(),
+    hintFaultOf: (scope, event) => takeHintFault(db, scope, event, live.clockWatch.databaseNow()),
   })
   webhooks.start()
   const store = { db, clock, clockWatch: live.clockWatch, config, ids: sequenceIds(db), models }
@@ -63,7 +57,7 @@ export async function openSandboxEnvironment(
     ...live,
     ...{ db, clock, outbox, changes, webhooks },
     ids: store.ids,
-    environment: { ...environment, visit: visitsOf({ ...store, clocks, heldRequests, observer }) },
+    environment: { name: 'sandbox', visit: visitsOf({ ...store, clocks, heldRequests, observer }) },
     sandboxes: {
       open: async (keyId) => (await openSandbox(store, keyId))._id,
       clear: (keyId) => clearSandbox(store, keyId),

@@ -78,7 +78,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
     ahead_seconds: 0,
     rules: [],
     rules_id: null,
-    course: null,
+    observer_id: null,
   }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
   await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))

@@ -16,7 +16,7 @@ const maxBytes = 64 * 1024 * 1024
 /** The fields of an open sandbox that a request reads. */
 export type OpenSandbox = Pick<
   Sandbox,
-  '_id' | 'documents' | 'bytes' | 'ahead_seconds' | 'rules' | 'rules_id' | 'course'
+  '_id' | 'documents' | 'bytes' | 'ahead_seconds' | 'rules' | 'rules_id' | 'observer_id'
 >
 
 function endAfter(now: Date): Date {
@@ -26,7 +26,7 @@ function endAfter(now: Date): Date {
 /** Returns a key's open sandbox, or null. @param now null if no sound clock can tell whether the sandbox has ended */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
   const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
-  const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1, course: 1 }
+  const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1, observer_id: 1 }
   return sandboxModel(db).collection.findOne(filter, { projection }) as Promise<OpenSandbox | null>
 }
 

@@ -1,29 +1,15 @@
-import type { FaultName, FaultRule } from '../http/fault-rule.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 import {
   list,
   moment,
   number,
-  objectOrNull,
+  numberOrNull,
   type Stored,
   schemaOf,
   textOrNull,
   word,
 } from '../platform/mongo/fields.ts'
-
-/**
- * A fault that a certification plays. It lasts for a fixed time after the first request meets it, however many requests
- * follow, so that a product's own retries do not use it up (decisions §25).
- */
-export interface CourseFault {
-  id: string
-  fault: FaultName
-  /** The route that meets the fault, with its method. */
-  route: string
-  milliseconds: number
-  /** End of the fault by the database's clock; null until a request meets the fault. */
-  until: Date | null
-}
+import type { FaultRule } from './faults/rule.ts'
 
 const fields = {
   /** The scope, which takes the place of a host id in all documents of this sandbox. */
@@ -43,8 +29,8 @@ const fields = {
   rules: list<FaultRule>(Object),
   /** Changes whenever the rules are replaced. */
   rules_id: textOrNull,
-  /** The certification that runs in the sandbox, with its faults; null if none runs. */
-  course: objectOrNull({ certification_id: number, faults: list<CourseFault>(Object), hint: textOrNull }),
+  /** Id of the certification that observes the sandbox and plays its faults; null if none does. */
+  observer_id: numberOrNull,
 }
 
 /**

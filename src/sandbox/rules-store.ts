@@ -1,31 +1,64 @@
-import { type FaultRule, isHintFault } from '../http/fault-rule.ts'
+import type { HintFault } from '../changes/webhooks/hint.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import { type Fault, type FaultRule, isHintFault } from './faults/rule.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 
 /** A sandbox's rules, with an id that shows whether they have been replaced since they were read. */
-export type Rules = Pick<Sandbox, '_id' | 'rules' | 'rules_id'>
+type Rules = Pick<Sandbox, '_id' | 'rules' | 'rules_id' | 'observer_id'>
 
 /** Returns the rules of an open sandbox, or null if the sandbox is not open. */
 export function findRules(db: Db, scope: number): Promise<Rules | null> {
-  return sandboxModel(db).findOne({ _id: scope, state: 'open' }, { rules: 1, rules_id: 1 }).lean()
+  const fields = { rules: 1, rules_id: 1, observer_id: 1 }
+  return sandboxModel(db).findOne({ _id: scope, state: 'open' }, fields).lean()
 }
 
-/** Replaces all rules of a sandbox. */
-export async function replaceRules(db: Db, scope: number, rules: FaultRule[]): Promise<void> {
+/** Replaces all rules of a sandbox, provided that it is observed by `observerId`, or by nobody if that is null. */
+export async function replaceRules(
+  db: Db,
+  scope: number,
+  rules: FaultRule[],
+  observerId: number | null = null,
+): Promise<void> {
   const change = { rules, rules_id: crypto.randomUUID() }
-  await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: change })
+  await sandboxModel(db).updateOne({ _id: scope, state: 'open', observer_id: observerId }, { $set: change })
 }
 
-/** Counts a request to a route, such as `POST /sandbox/bookings`. Returns the rule that the request meets, or null. */
-export function takeRequestRule(db: Db, found: Rules, route: string): Promise<FaultRule | null> {
+/** Begins the observation of a sandbox. */
+export async function beginObservation(db: Db, scope: number, observerId: number): Promise<void> {
+  await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: { observer_id: observerId } })
+}
+
+/** Ends an observation with its rules, whichever sandbox of the key it is in. */
+export async function endObservation(db: Db, keyId: number, observerId: number): Promise<void> {
+  await sandboxModel(db).updateOne(
+    { key_id: keyId, state: 'open', observer_id: observerId },
+    { $set: { observer_id: null, rules: [], rules_id: crypto.randomUUID() } },
+  )
+}
+
+/**
+ * Counts a request to a route, such as `POST /sandbox/bookings`. Returns the fault that the request meets, or null.
+ *
+ * @param now current time by the database's clock
+ */
+export function takeRequestFault(db: Db, found: Rules, route: string, now: Date): Promise<Fault | null> {
   const isOf = (rule: FaultRule) => !isHintFault(rule.fault) && (rule.route === null || rule.route === route)
-  return takeRule(db, found, isOf)
+  return takeRule(db, found, now, isOf)
 }
 
-/** Counts the first try of a hint. Returns the rule that the hint meets, or null. */
-export async function takeHintRule(db: Db, scope: number, event: string): Promise<FaultRule | null> {
+/** Counts the first try of a hint. Returns the fault that the hint meets, or null. */
+export async function takeHintFault(
+  db: Db,
+  scope: number,
+  event: string,
+  now: Date,
+): Promise<HintFault | null> {
   const isOf = (rule: FaultRule) => isHintFault(rule.fault) && (rule.event === null || rule.event === event)
-  return takeRule(db, await findRules(db, scope), isOf)
+  const found = await findRules(db, scope)
+  const taken = await takeRule(db, found, now, isOf)
+  if (!taken || !isHintFault(taken.fault)) return null
+  const { fault, delay_milliseconds } = taken
+  return { fault, delay_milliseconds, isHidden: found?.observer_id != null }
 }
 
 /**
@@ -33,23 +66,32 @@ export async function takeHintRule(db: Db, scope: number, event: string): Promis
  * processes count concurrently.
  *
  * @param found the rules as they were read
- * @returns the rule if its fault must be played, otherwise null
+ * @returns the fault to be injected, or null
  */
 async function takeRule(
   db: Db,
   found: Rules | null,
+  now: Date,
   matches: (rule: FaultRule) => boolean,
-): Promise<FaultRule | null> {
+): Promise<Fault | null> {
   let seen = found
   while (seen) {
     const { _id, rules = [], rules_id } = seen
-    const index = rules.findIndex((rule) => matches(rule) && (rule.left.after > 0 || rule.left.times > 0))
+    const index = rules.findIndex((rule) => matches(rule) && !isUsedUp(rule, now))
     const rule = rules[index]
     if (!rule) return null
+    const ofRule = { _id, state: 'open', rules_id } as const
+    if (rule.lasts_milliseconds !== null) {
+      const until = rule.until ?? new Date(now.getTime() + rule.lasts_milliseconds)
+      const end = `rules.${index}.until`
+      if (!rule.until)
+        await sandboxModel(db).updateOne({ ...ofRule, [end]: null }, { $set: { [end]: until } })
+      return { ...rule, retry_after_seconds: Math.max(1, Math.ceil((Number(until) - Number(now)) / 1000)) }
+    }
     const counter = rule.left.after > 0 ? 'after' : 'times'
     const left = `rules.${index}.left.${counter}`
     const { modifiedCount } = await sandboxModel(db).updateOne(
-      { _id, state: 'open', rules_id, [left]: { $gt: 0 } },
+      { ...ofRule, [left]: { $gt: 0 } },
       { $inc: { [left]: -1 } },
     )
     if (modifiedCount === 1) return counter === 'times' ? rule : null
@@ -57,4 +99,9 @@ async function takeRule(
     seen = await findRules(db, _id)
   }
   return null
+}
+
+function isUsedUp({ lasts_milliseconds, until, left }: FaultRule, now: Date): boolean {
+  if (lasts_milliseconds !== null) return until !== null && until <= now
+  return left.after === 0 && left.times === 0
 }

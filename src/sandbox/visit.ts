@@ -2,15 +2,14 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { requestIdOf } from '../http/envelope.ts'
-import type { Fault } from '../http/fault-rule.ts'
 import type { Answered, Arrival, RequestInput, Visit } from '../http/request.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { SandboxClocks } from './clocks.ts'
-import { takeCourseFault } from './course-store.ts'
 import { injectFault, spoilResponse } from './faults/inject.ts'
+import type { Fault } from './faults/rule.ts'
 import { findSandbox, openSandbox } from './fill.ts'
 import { noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
-import { takeRequestRule } from './rules-store.ts'
+import { takeRequestFault } from './rules-store.ts'
 import type { ScopedModel } from './store.ts'
 
 /** A request to an observed sandbox, before its response is sent. */
@@ -35,7 +34,7 @@ export interface Observed {
 
 /** Watches the requests to the sandboxes that are observed, and limits how long they are held. */
 export interface Observer {
-  observe(db: Db, courseId: number, seen: Observed): Promise<void>
+  observe(db: Db, observerId: number, seen: Observed): Promise<void>
   maxHoldSeconds: number
 }
 
@@ -149,7 +148,7 @@ class SandboxVisit implements Visit {
   }
 
   private get isObserved(): boolean {
-    return Boolean(this.sandbox?.course)
+    return this.sandbox?.observer_id != null
   }
 
   private use(sandbox: OpenSandbox | null): void {
@@ -160,20 +159,18 @@ class SandboxVisit implements Visit {
   /** Counts the request and returns the fault that it meets, or null. */
   private async takeFault(): Promise<Fault | null> {
     const { sandbox, sandboxes, arrival } = this
-    const { db, clockWatch } = sandboxes
     const route = `${arrival.request.method} ${arrival.route}`
-    if (sandbox?.course) return takeCourseFault(db, sandbox, route, clockWatch.databaseNow())
-    return sandbox?.rules?.length ? takeRequestRule(db, sandbox, route) : null
+    return sandbox?.rules.length ? takeRequestFault(sandboxes.db, sandbox, route, this.at) : null
   }
 
   /** Tells the observer of the request. If the client has disconnected, the response counts as `broken`. */
   private async observe(answered: Answered): Promise<void> {
     const { sandbox, sandboxes, arrival, at, keyId, scope } = this
-    if (!sandbox?.course) return
+    if (sandbox?.observer_id == null) return
     const { request, route, set } = arrival
     const { query, sent } = answered
     const { status, body } = splitResponse(answered, set)
-    await sandboxes.observer.observe(sandboxes.db, sandbox.course.certification_id, {
+    await sandboxes.observer.observe(sandboxes.db, sandbox.observer_id, {
       ...{ operation: `${request.method} ${route}`, at, keyId, scope, status, query, sent },
       data: (body as { data?: unknown } | undefined)?.data ?? null,
       requestId: requestIdOf({ set }) ?? null,

@@ -1,9 +1,9 @@
 import DataLoader from 'dataloader'
-import type { AppContext, Environment } from '../../http/context.ts'
-import type { Fault, FaultName } from '../../http/fault-rule.ts'
+import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { deliveryId, endAttempts, type Outcome } from './deliveries-store.ts'
+import type { HintFault } from './hint.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import { awaitTurn, type OriginContext } from './origin-limit.ts'
 import { type PostResult, postHint } from './post.ts'
@@ -14,7 +14,10 @@ import { turnOff, undeliveredFrom } from './switch.ts'
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
 /** The context of an attempt. */
-export type AttemptContext = PostContext & { environment: Pick<Environment, 'name' | 'faultOfHint'> }
+export type AttemptContext = PostContext & {
+  /** Returns the fault to be injected into a hint's first attempt, or null. Absent on live data. */
+  hintFaultOf?: (hostId: number, event: WebhookDelivery['event']) => Promise<HintFault | null>
+}
 
 /** Stores the outcome of an attempt. */
 export type AttemptWriter = (outcome: Outcome) => Promise<void>
@@ -49,14 +52,14 @@ export async function attempt(
   delivery: WebhookDelivery,
   mayBeFailing: () => boolean,
 ): Promise<boolean> {
-  const { db, clock, environment } = app
+  const { db, clock } = app
   const { _id, host_id, event, attempts } = delivery
-  const fault = attempts === 1 ? await environment.faultOfHint?.(host_id, event) : null
+  const fault = attempts === 1 ? await app.hintFaultOf?.(host_id, event) : null
   const { result, extraStatus } = fault
     ? await postWithFault(app, webhook, delivery, fault)
     : { result: await signAndPost(app, webhook, delivery), extraStatus: null }
   const faultFields = fault
-    ? { [fault.isSecret ? 'course_fault' : 'fault']: fault.fault, extra_status: extraStatus }
+    ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
     : {}
   const seen = { _id, host_id, ...(result ? fieldsOf(result) : {}), ...faultFields }
   if (!result || isSuccess(result)) {
@@ -157,7 +160,7 @@ async function postWithFault(
   app: PostContext,
   webhook: Webhook,
   delivery: Posted,
-  { fault, delay_milliseconds }: Fault,
+  { fault, delay_milliseconds }: HintFault,
 ): Promise<{ result: PostResult | null; extraStatus: number | null }> {
   if (fault === 'hint_lost') return { result: null, extraStatus: null }
   if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
@@ -171,7 +174,7 @@ async function postWithFault(
 }
 
 /** Returns how the post is signed that a fault adds before the real one; null if it adds none. */
-function earlierSigning(fault: FaultName, now: Date): Signing | null {
+function earlierSigning(fault: HintFault['fault'], now: Date): Signing | null {
   if (fault === 'hint_forged') return { secrets: [makeWebhookSecret()] }
   if (fault === 'hint_old') return { at: new Date(now.getTime() - oldMilliseconds) }
   return null

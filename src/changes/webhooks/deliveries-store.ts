@@ -38,7 +38,7 @@ export function newDelivery(
     error: null,
     error_detail: null,
     fault: null,
-    course_fault: null,
+    hidden_fault: null,
     extra_status: null,
     next_attempt_at: now,
     created_at: now,

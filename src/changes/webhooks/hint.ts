@@ -2,6 +2,17 @@
 export const webhookEvents = ['booking.changed', 'message.created'] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
 
+/** Faults that a sandbox may inject into a hint's first attempt (decisions §22). */
+export const hintFaults = ['hint_lost', 'hint_twice', 'hint_late', 'hint_forged', 'hint_old'] as const
+
+/** A fault to be injected into a hint's first attempt. */
+export interface HintFault {
+  fault: (typeof hintFaults)[number]
+  delay_milliseconds: number
+  /** True if the partner must not see the fault in the list of deliveries. */
+  isHidden: boolean
+}
+
 /** The booking that changed or has a new message; the feeds have everything else. */
 export interface HintData {
   booking_id: number

@@ -1,5 +1,4 @@
 import type { Types } from 'mongoose'
-import type { FaultName } from '../../http/fault-rule.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import {
   flag,
@@ -17,7 +16,7 @@ import {
   word,
   wordOrNull,
 } from '../../platform/mongo/fields.ts'
-import type { Hint, WebhookEvent } from './hint.ts'
+import type { Hint, HintFault, WebhookEvent } from './hint.ts'
 import type { ConnectionDetail, PostFailure } from './post.ts'
 import type { DisabledReason } from './schema.ts'
 
@@ -78,9 +77,9 @@ const deliveryFields = {
   /** What went wrong with the connection, if known. */
   error_detail: wordOrNull<ConnectionDetail>(),
   /** Sandbox fault that was injected into the first attempt. */
-  fault: wordOrNull<FaultName>(),
+  fault: wordOrNull<HintFault['fault']>(),
   /** Fault that a certification injected into the first attempt; never shown. */
-  course_fault: wordOrNull<FaultName>(),
+  hidden_fault: wordOrNull<HintFault['fault']>(),
   /** Response status of a fault's additional post; null if there was no such response. */
   extra_status: numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */

@@ -1,4 +1,4 @@
-import type { AppContext, Environment } from '../../http/context.ts'
+import type { AppContext } from '../../http/context.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
 import { HintCollector } from './collector.ts'
@@ -35,7 +35,10 @@ export class WebhookWorker {
 
   constructor(
     private readonly app: SenderContext &
-      Pick<AppContext, 'changes' | 'clockWatch'> & { environment: Pick<Environment, 'refreshClocks'> },
+      Pick<AppContext, 'changes' | 'clockWatch'> & {
+        /** Reloads the clocks that this process may not know yet. Absent on live data. */
+        refreshClocks?: () => Promise<void>
+      },
   ) {
     const mayWork = () => !this.isStopped && this.isHolder() && app.clockWatch.isSound()
     this.sender = new HintSender(app, mayWork)
@@ -84,7 +87,7 @@ export class WebhookWorker {
     if (wasHolder) this.collector.resume()
     else this.takeOver()
     this.checkKeys()
-    await this.app.environment.refreshClocks?.()
+    await this.app.refreshClocks?.()
     this.sender.sendDue()
   }
 

@@ -2,8 +2,8 @@ import { DomainError, rateLimited } from '../../core/errors.ts'
 import { rateLimitHeaders } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { ReadyResponse, unexpected } from '../../http/error-response.ts'
-import type { Fault } from '../../http/fault-rule.ts'
 import type { Arrival } from '../../http/request.ts'
+import type { Fault } from './rule.ts'
 
 /**
  * Injects a fault into a request before its handler runs: waits, or throws the fault's error or response. A fault of

@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import type { FaultRule } from '../../http/fault-rule.ts'
 import { guard } from '../../http/guard.ts'
 import { normalize } from '../../http/schema/normalize.ts'
 import type { SandboxContext } from '../context.ts'
+import { countedRule, type FaultRule } from './rule.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
 
 /**
@@ -57,13 +57,12 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
 function toRule(sent: SentRule, operations: ReadonlyMap<string, string>): FaultRule {
   const { fault, operation = null, event = null, after = 0, times = 1 } = sent
   const { retry_after_seconds = 5, delay_milliseconds = 2000 } = sent
-  return {
+  return countedRule({
     ...{ fault, operation, event, after, times, retry_after_seconds, delay_milliseconds },
     route: operation === null ? null : (operations.get(operation) ?? null),
-    left: { after, times },
-  }
+  })
 }
 
-function serializeRule({ route: _, ...rule }: FaultRule) {
+function serializeRule({ route: _, lasts_milliseconds: __, until: ___, ...rule }: FaultRule) {
   return rule
 }

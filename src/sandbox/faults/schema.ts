@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { webhookEvents } from '../../changes/webhooks/hint.ts'
+import { hintFaults, webhookEvents } from '../../changes/webhooks/hint.ts'
 import type { Problem } from '../../core/errors.ts'
-import { hintFaults, isHintFault, requestFaults } from '../../http/fault-rule.ts'
 import {
   named,
   oneOf,
@@ -12,6 +11,7 @@ import {
   shown,
   text,
 } from '../../http/schema/fields.ts'
+import { isHintFault, requestFaults } from './rule.ts'
 
 const maxRules = 20
 

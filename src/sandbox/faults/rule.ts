@@ -1,0 +1,62 @@
+import { type HintFault, hintFaults } from '../../changes/webhooks/hint.ts'
+
+/** Faults that a sandbox may inject into requests (decisions §22). */
+export const requestFaults = [
+  'rate_limited',
+  'internal_error',
+  'bad_gateway',
+  'unauthorized',
+  'slow',
+  'lost_request',
+  'lost_response',
+  'cut_response',
+] as const
+export type FaultName = (typeof requestFaults)[number] | HintFault['fault']
+
+/** A fault with its parameters. */
+export interface Fault {
+  fault: FaultName
+  retry_after_seconds: number
+  delay_milliseconds: number
+}
+
+/** A rule that determines which requests, or first tries of hints, meet a fault, and how many of them. */
+export interface FaultRule extends Fault {
+  /** Operation id of the only route that the rule matches; null for every route. */
+  operation: string | null
+  /** Method and path of that route, against which requests are matched; null for every route. */
+  route: string | null
+  /** For hint faults, the only event that the rule matches; null for every event. */
+  event: string | null
+  /** Number of matching requests or hints that pass before the first fault. */
+  after: number
+  /** Number of matching requests or hints that then meet the fault. */
+  times: number
+  left: { after: number; times: number }
+  /**
+   * Duration, in milliseconds, of a rule that lasts from the first request that meets it, however many follow, so that
+   * a client's own retries do not use it up; null for a rule that counts.
+   */
+  lasts_milliseconds: number | null
+  /** End of such a rule by the database's clock; null until a request meets it. */
+  until: Date | null
+}
+
+/** Creates a rule that counts. */
+export function countedRule(rule: Omit<FaultRule, 'left' | 'lasts_milliseconds' | 'until'>): FaultRule {
+  return { ...rule, left: { after: rule.after, times: rule.times }, lasts_milliseconds: null, until: null }
+}
+
+/** Creates a rule for a route that lasts for a time, or until a given moment. */
+export function timedRule(
+  { fault, route, milliseconds }: { fault: FaultName; route: string; milliseconds: number },
+  until: Date | null,
+): FaultRule {
+  const shape = { fault, route, operation: null, event: null, retry_after_seconds: 1, delay_milliseconds: 0 }
+  return { ...countedRule({ ...shape, after: 0, times: 1 }), lasts_milliseconds: milliseconds, until }
+}
+
+/** Returns true for a fault of hints and false for a fault of requests. */
+export function isHintFault(fault: FaultName): fault is HintFault['fault'] {
+  return (hintFaults as readonly string[]).includes(fault)
+}
