@@ -6,9 +6,9 @@ const redaction = {
   remove: true,
 }
 
-/** Opens the log on standard error. Lines are written in batches, at most a tenth of a second late. */
+/** Opens the log on standard error. Lines are written in batches, at most a second late. */
 export function openLog(level: string): Logger {
-  const destination = pino.destination({ dest: 2, sync: true, minLength: 4096, periodicFlush: 100 })
+  const destination = pino.destination({ dest: 2, sync: true, minLength: 4096, periodicFlush: 1000 })
   process.on('exit', () => destination.flushSync())
   return pino({ level, redact: redaction }, destination)
 }

@@ -46,7 +46,8 @@ export class Metrics implements RequestMetrics {
 
   /** @param held returns the number of requests that are currently held */
   constructor(held: () => number) {
-    collectDefaultMetrics({ register: this.registry })
+    // The default of 10 ms would keep an idle process awake.
+    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 1000 })
     new Gauge({
       name: 'held_requests',
       help: 'Held polls that wait for a change',
