@@ -59,11 +59,11 @@ const columns = {
 /** Returns the database query for a page. */
 export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: PageRequest) {
   return listingModel(db)
-    .find(filterOf(hostId, query), columns)
+    .collection.find(filterOf(hostId, query))
+    .project<StoredListing>(columns)
     .sort(orderOf(query))
     .skip(skipOf(page))
     .limit(page.perPage)
-    .lean<StoredListing[]>()
 }
 
 /** Returns one page of a host's listings and the total number of matching listings. */
@@ -74,8 +74,8 @@ export async function listListings(
   page: PageRequest,
 ): Promise<{ rows: StoredListing[]; total: number }> {
   const [total, rows] = await Promise.all([
-    listingModel(db).countDocuments(filterOf(hostId, query)),
-    listingQuery(db, hostId, query, page),
+    listingModel(db).collection.countDocuments(filterOf(hostId, query)),
+    listingQuery(db, hostId, query, page).toArray(),
   ])
   return { rows, total }
 }

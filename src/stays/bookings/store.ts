@@ -35,9 +35,10 @@ export async function changeBooking(
   now: Date,
 ): Promise<StoredBooking> {
   const { version } = await advanceHostClock(db, session, seen.host_id, now)
-  const filter = { host_id: seen.host_id, id: seen.id }
-  const change = { $set: { ...values, updated_at: version } }
-  return bookingModel(db).findOneAndUpdate(filter, change, { session, new: true }).lean().orFail()
+  const { host_id, id } = seen
+  const change = { ...values, updated_at: version }
+  await bookingModel(db).collection.updateOne({ host_id, id }, { $set: change }, { session })
+  return { ...seen, ...change }
 }
 
 /**
@@ -79,7 +80,9 @@ export async function findBooking(
   id: number | undefined,
   session: Session | null = null,
 ): Promise<StoredBooking> {
-  const booking = id && (await bookingModel(db).findOne({ host_id: hostId, id }).session(session).lean())
+  const options = session ? { session } : {}
+  const filter = { host_id: hostId, id }
+  const booking = id && (await bookingModel(db).collection.findOne<StoredBooking>(filter, options))
   if (!booking) throw notFound('Booking')
   return booking
 }

@@ -1,6 +1,6 @@
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { retryDuplicate } from '../../platform/mongo/errors.ts'
+import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
@@ -82,10 +82,8 @@ export async function findDuplicate(
   after: Date,
 ): Promise<StoredMessage | null> {
   const { host_id, booking_id, sender, text } = message
-  return messageModel(db)
-    .findOne({ host_id, booking_id, sender, text, created_at: { $gt: after } })
-    .session(session)
-    .lean()
+  const filter = { host_id, booking_id, sender, text, created_at: { $gt: after } }
+  return messageModel(db).collection.findOne<StoredMessage>(filter, { session })
 }
 
 /**
@@ -143,10 +141,12 @@ export async function advanceConversation(
   session: Session,
   conversation: ConversationId,
 ): Promise<Conversation> {
-  return conversationModel(db)
-    .findOneAndUpdate(conversation, { $inc: { sends: 1 } }, { session, new: true })
-    .lean()
-    .orFail()
+  const options = { session, returnDocument: 'after' } as const
+  const { collection } = conversationModel(db)
+  const advanced = await collection.findOneAndUpdate(conversation, { $inc: { sends: 1 } }, options)
+  // A sandbox may have been cleared during the request.
+  if (!advanced) throw busy()
+  return advanced as unknown as Conversation
 }
 
 /**
