@@ -91,7 +91,7 @@ export function describeConnectionError({ message, root, status, cause }: Connec
   return `${root} redirects to another address; use the address of the service itself`
 }
 
-/** Notes that a request failed, and when it will be retried. */
+/** Prints a note about a failed request that will be retried, and when. */
 function onRequest({ error, retryInSeconds }: Attempt): void {
   if (!error || retryInSeconds === undefined) return
   const reason = error instanceof ConnectionError ? describeConnectionError(error) : error.message

@@ -8,11 +8,11 @@ export const flag = (description: string) => ({ type: 'boolean', description }) 
 export const option = (description: string, valueHint?: string) =>
   ({ type: 'string', description, ...(valueHint === undefined ? {} : { valueHint }) }) as const
 
-/** An option that has to be given. */
+/** A required option. */
 export const requiredOption = (description: string, valueHint?: string) =>
   ({ ...option(description, valueHint), required: true }) as const
 
-/** An argument without a name that has to be given. */
+/** A required argument without a name. */
 export const positional = (description: string) =>
   ({ type: 'positional', required: true, description }) as const
 

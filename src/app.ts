@@ -50,7 +50,7 @@ export function createApp(
     handler: { standardHostname: false },
   })
     .onRequest(({ request, set }) => {
-      // Close the connection unless the guard reads the body (see guard.ts).
+      // Closes the connection during a shutdown, and if the body may stay unread (see guard.ts).
       if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)

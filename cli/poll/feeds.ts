@@ -62,7 +62,7 @@ export const messageFeed: Feed<Data<'pollMessages'>['messages'][number]> = {
 /** Maximum time that the service holds a request, in seconds (decisions §16). */
 export const maxWaitSeconds = 30
 
-/** Reads one item of a feed, and the number of its items in all; the client's own feed reads them all. */
+/** Returns the version of one item of a feed, and the number of items that match the query. */
 export async function readItem(
   client: PartnerClient,
   name: Feed<Item>['name'],

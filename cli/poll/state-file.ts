@@ -8,7 +8,8 @@ import { isVersion } from '../../src/http/schema/formats.ts'
 import { UsageError } from '../errors.ts'
 
 /**
- * What a state file belongs to. A poll of another address, account or filter would skip changes if it used the file.
+ * The poll that a state file belongs to. A poll of another feed, address, account or filter would skip changes if it
+ * used the file.
  */
 export interface Scope {
   /** Name of the feed; absent for the booking feed. */

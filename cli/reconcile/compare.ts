@@ -7,7 +7,7 @@ type BookingHere = Schemas['DigestedBooking']
 /** The fields of a booking that are compared. */
 export type Stay = Pick<BookingHere, 'status' | 'checkin_at' | 'checkout_at'>
 
-/** Requests the digest of all bookings, or of those of a month or a day, from the service. */
+/** Requests the digest of all bookings, or of one month's or one day's bookings, from the service. */
 export type AskDigest = (part: {
   month?: string
   day?: string

@@ -17,7 +17,7 @@ export interface Failure {
   error: PartnerError | ConnectionError
   /**
    * `always` if the service cannot have acted on the request; `if harmless` if only a harmless retry is allowed; `if
-   * patient` if only a request that is retried without limit goes on, because a proxy refused it.
+   * patient` if a proxy refused the request, so that only a harmless retry without a limit is allowed.
    */
   again: 'always' | 'if harmless' | 'if patient' | 'never'
 }
@@ -55,7 +55,10 @@ export async function readAnswer(
   return { error: foreign, again: againAfterForeign(status, retryAfterSeconds) }
 }
 
-/** Proxies have statuses of their own for a server that is away, such as 520 to 527. */
+/**
+ * Classifies a response that is not from the service. Any 5xx counts as temporary, because some proxies report an
+ * unreachable server with statuses of their own, such as 520 to 527.
+ */
 function againAfterForeign(status: number, retryAfterSeconds: number | undefined): Failure['again'] {
   if (status < 400 || status >= 500) return 'if harmless'
   if (status === 401 || status === 403) return 'never'

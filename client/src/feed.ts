@@ -11,7 +11,7 @@ export type FeedPosition<Filters> =
 
 /** Options for following a feed. */
 export interface FeedPace {
-  /** Seconds (1 to 30) that the service holds a request while nothing is new; the loop then never ends by itself. */
+  /** Seconds (1 to 30) that the service holds a request while nothing is new. Such a loop never ends by itself. */
   wait?: number | undefined
   /**
    * Seconds to pause after an empty page that arrived before `wait` was over; 5 by default, or `wait` if that is less.
@@ -142,7 +142,10 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     })
   }
 
-  /** Retries until `signal` is aborted, then tries once more. An outage neither ends a loop nor keeps it running. */
+  /**
+   * Retries until `signal` is aborted, and then tries once more. An outage therefore neither ends the loop nor keeps an
+   * aborted loop running.
+   */
   private async acknowledge(version: string | undefined): Promise<void> {
     const { consumer, signal } = this.options
     if (consumer === undefined || version === undefined) return

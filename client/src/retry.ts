@@ -2,7 +2,7 @@ import type { Failure } from './answer.ts'
 
 /** Longest `Retry-After` that the client waits out; a failure with a longer `Retry-After` is thrown to the caller. */
 const maxRetryAfterSeconds = 300
-/** Upper limit for a feed, which otherwise waits as long as `Retry-After` asks. */
+/** Longest pause of a request that is retried without limit, such as a feed's, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
 /** The window of the service's own limit. A proxy may send `RateLimit` headers with a window of its own. */
@@ -68,7 +68,10 @@ export function takesKey({ method, path }: Repeatable): boolean {
   return method === 'POST' && keyed.some((pattern) => pattern.test(path))
 }
 
-/** Time after the first try during which the service treats identical text as the same message. */
+/**
+ * Time after the first try during which the service still treats identical text as the same message. The service does
+ * so for a minute by default.
+ */
 const sameMessageMilliseconds = 50_000
 
 /**

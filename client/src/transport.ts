@@ -117,7 +117,7 @@ export class Transport {
     const wait = Number(options.query?.wait ?? 0) * 1000
     const timeout = AbortSignal.timeout(timeoutMs + wait)
     const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout
-    // Outside of `try`, because a value that cannot be sent is no failure of the network.
+    // This is outside `try`, because a value that cannot be sent is not a network failure.
     const request = this.requestOf(url, sent, options.headers, signal)
     let status: number | undefined
     try {
@@ -140,7 +140,7 @@ export class Transport {
     const { pathname } = new URL(this.root)
     const isBelow = url.pathname === pathname || url.pathname.startsWith(`${pathname}/`)
     const [segments = ''] = path.split(/[?#]/)
-    // `URL` drops blanks at the end, and tabs and line ends everywhere.
+    // `URL` drops trailing blanks, and tabs and line breaks anywhere.
     if (!isBelow || /[\\/](\.|%2e){1,2}([\\/]|$)|[\t\r\n]|\s$/i.test(segments))
       throw new ArgumentError(`"${path}" is not a path below ${pathname}`)
     for (const [name, value] of Object.entries(query))

@@ -65,11 +65,11 @@ function newStep(index: number, after: number, now: Date, memo: Memo): Step {
 const fillMilliseconds = 120_000
 
 /**
- * Advances a certification by one look: plays its step or examines what the product has done, begins the next step
- * once that one is done, and ends the certification when no step is left. The whole state is in the database, so if a
- * process is killed, the next one continues where it stopped.
+ * Advances a certification by one look: plays its step or examines the product's reaction, begins the next step once
+ * the current one is done, and ends the certification when no step is left. The whole state is in the database, so
+ * another process can continue if this one is killed.
  *
- * @returns how long reading the requests took, in milliseconds
+ * @returns the time spent reading the requests, in milliseconds
  */
 export async function advance(
   app: SandboxContext,
@@ -102,7 +102,7 @@ export async function advance(
 /** Collects a certification's current state for its step. */
 async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certification' | 'step'>): Promise<Run> {
   const { app, bounds, hostId, certification, step } = given
-  // Taken first, so that no request from before this time is missing.
+  // The time is read first, so that no earlier request is missing.
   const now = app.clockWatch.databaseNow()
   const [records, played] = await Promise.all([
     findRecords(app.db, certification._id, step.after),
@@ -155,7 +155,7 @@ async function playStep(run: Run): Promise<void> {
   })
 }
 
-/** Returns the rule by which every hint meets a fault. */
+/** Returns the rule that injects a fault into every hint. */
 function everyHint(fault: FaultName): FaultRule {
   const shape = {
     fault,
@@ -192,7 +192,7 @@ async function lookAt(run: Run): Promise<void> {
 /**
  * Begins the next step, or ends the certification if there is none.
  *
- * @param certification with the current step's cases and facts, which are not stored yet
+ * @param certification the certification with the current step's cases and facts, which are not stored yet
  */
 async function goOn(certification: Certification, done: Run): Promise<void> {
   const { app, bounds, hostId } = done
@@ -204,7 +204,7 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
     const because = 'The course ended before it could be told'
     return endCertification(app, certification, hasPassed ? 'passed' : 'failed', because)
   }
-  // A product may do what it will be asked for as soon as it starts, so requests of the beginning also count.
+  // A product may act as soon as it starts, before it is asked, so requests sent during `beginning` also count.
   const after = course[done.step.index] === beginning ? done.step.after : done.seen
   const clock = await readHostClock(app.db, hostId)
   const begun = newStep(index, after, app.clockWatch.databaseNow(), { after: clock })
@@ -215,7 +215,10 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
   if (stored) await playStep({ ...run, certification: stored, step })
 }
 
-/** True if a step has made no progress for too long. A step carried out by a person is not late before its first request. */
+/**
+ * True if a step has made no progress for too long. A step carried out by a person is not late before its first
+ * request.
+ */
 function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, look: Look): boolean {
   const { byHand, late, timeout } = course
   const first = records.find(({ operation }) => operation === byHand)

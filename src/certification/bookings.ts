@@ -55,7 +55,7 @@ export const bookingSteps: CourseStep[] = [
       if (wrong) return { results: wrong, isDone: areOver(run), facts }
       const lost = requests.filter((record) => !isGood(record))
       const again = requests.find((record) => isGood(record) && lost.some((one) => isSame(one, record)))
-      // A product that books again with another key may do so a little later.
+      // The product may still book again with another key, so the step waits a little longer.
       if (made.length !== 1 || !again || !isLongSince(run, again)) return { progress: requests.length, facts }
       return done({ 'bookings.key': passed, 'bookings.lost': passed }, facts)
     },

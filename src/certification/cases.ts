@@ -38,7 +38,7 @@ export const rules = {
 } as const
 export type CaseName = keyof typeof rules
 
-/** Returns the profile that a case belongs to. */
+/** Returns a case's profile. */
 export function profileOf(name: CaseName): Profile {
   return name.split('.')[0] as Profile
 }

@@ -21,7 +21,10 @@ export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 /** Minimum number of bookings that the first sync must read. A product that filters out more proves nothing. */
 const leastShown = 100
 
-/** Returns how many bookings the first sync has read and must read, which are all bookings of the same listings. */
+/**
+ * Returns the listings whose bookings the first sync has read, the number of bookings read so far, and the number
+ * wanted: all bookings of these listings, and at least `leastShown`.
+ */
 export async function syncedSoFar(run: Run) {
   const all = await changesAfter(run, null)
   const shown = await findDelivered(run.app.db, run.certification._id, all)
@@ -51,8 +54,8 @@ export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
 }
 
 /**
- * Fails a case because bookings did not arrive. Skips the case instead if `feed.changes` failed, because then changes
- * do not arrive even without a fault or a stop.
+ * Fails a case because bookings did not arrive. If `feed.changes` has failed, any other case is skipped instead,
+ * because such a product misses changes even without a fault or a stop.
  *
  * @param of builds the reason from the first missing ids and the number of missing changes
  */

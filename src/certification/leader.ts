@@ -8,7 +8,10 @@ import type { Certification } from './model.ts'
 import { askFor, findAllRunning, sweepRecords } from './store.ts'
 
 const leaseMilliseconds = 10_000
-/** A pause follows a look that spent longer than this reading requests, so looks take no more than a tenth of the time. */
+/**
+ * A look that spends longer than this reading requests is followed by a pause of ten times the excess, so that looks
+ * take little of the time.
+ */
 const freeMilliseconds = 100
 const restFactor = 10
 /** Number of looks skipped after a failure. Without the pause, a certification could fail once a second for hours. */

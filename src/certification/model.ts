@@ -80,11 +80,11 @@ export interface Facts {
   syncedAfter?: number
   /** Ids of the listings whose bookings the first sync has read. */
   listings?: number[]
-  /** All nights that the product was asked to push. */
+  /** The changes that the product was asked for and has pushed, in order. */
   asked?: NightsToPush[]
-  /** Id of the booking that the product has made. */
+  /** Id of the booking that the product has made; null if it has made none. */
   booking?: number | null
-  /** Day after which no stay has been asked for. */
+  /** Departure day of the first stay that the product was asked to book; later stays begin after it. */
   bookedUntil?: string
 }
 

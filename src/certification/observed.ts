@@ -20,7 +20,7 @@ export interface DeliveredBooking {
   checkout_at: string
 }
 
-/** Returns the bookings that a response contained. An unchanged page (304) repeats bookings that were delivered before. */
+/** Returns the bookings that a response contained, even if the client already has the page and is sent a 304. */
 export function deliveredBookings({ operation, data }: Observed): DeliveredBooking[] {
   if (data === null) return []
   if (operation === feed) return (data as { Bookings: FeedItem[] }).Bookings.map(toDelivered)

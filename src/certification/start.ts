@@ -113,7 +113,7 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
   const checkin_at = addDays(toDay(app.clock(scope)), 30)
   const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
   const places = await placesFor(stage, null, stay, bookingsAtStart)
-  // Bookings that wait for the same turn share a transaction.
+  // Bookings made concurrently share transactions.
   for (let start = 0; start < places.length; start += bookedAtOnce)
     await Promise.all(
       places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),

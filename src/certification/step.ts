@@ -5,7 +5,7 @@ import { findChanges } from '../stays/bookings/store.ts'
 import type { Bounds, CaseName } from './cases.ts'
 import type { Certification, Facts, Memo, Next, RequestRecord, Step } from './model.ts'
 
-/** A step of a course. It plays something and examines what the product does. */
+/** A step of a course, which plays changes or faults and then examines the product's reaction. */
 export interface CourseStep {
   name: string
   /** The cases that this step decides. */
@@ -15,7 +15,7 @@ export interface CourseStep {
   /** Time without progress after which the step is late, in milliseconds, instead of `bounds.stepTimeout`. */
   timeout?: (bounds: Bounds) => number
   next: Next | ((run: Run) => Next | Promise<Next>)
-  /** Returns what must be stored before anything is played. */
+  /** Returns the values to store before anything is played. */
   prepare?(run: Run): Promise<Partial<Memo>>
   faults?(run: Run): { fault: FaultName; route: string; milliseconds: number }[]
   hintFault?: FaultName
@@ -91,7 +91,7 @@ export function draw(seed: string, name: string, minimum: number, maximum: numbe
 /**
  * Returns the action that the product is asked for.
  *
- * @throws Error if it is another one than `action`
+ * @throws Error if the product is asked for another action
  */
 export function askedFor<A extends Next['action']>(
   { certification: { next } }: Run,

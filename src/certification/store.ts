@@ -234,7 +234,7 @@ async function storeDeliveries(
   return stored.upsertedCount
 }
 
-/** Returns the ids of those deliveries that are stored. */
+/** Returns the given delivery ids that are already stored. */
 async function findKnown(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const found = await deliveryModel(db)

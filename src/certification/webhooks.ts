@@ -76,7 +76,7 @@ export const webhookSteps: CourseStep[] = [
   },
 ]
 
-/** Returns a step in which a hint's first attempt meets a fault. */
+/** Returns a step that injects a fault into each hint's first attempt and grades one such hint. */
 function withFault(
   name: CaseName,
   hintFault: FaultName,

@@ -15,7 +15,7 @@ import type { EnvironmentName } from './paths.ts'
 import type { Permission } from './permissions.ts'
 import type { Arrival, RequestEntry, Visit } from './request.ts'
 
-/** A route's external dependencies. They are passed in, never imported. Routes cannot tell the environments apart. */
+/** A route's external dependencies. They are passed in, never imported, so the same routes serve both environments. */
 export interface AppContext {
   config: Config
   clock: Clock
@@ -50,7 +50,7 @@ export interface Webhooks {
 /** Live data or the calling key's sandbox. */
 export interface Environment {
   name: EnvironmentName
-  /** Adds the environment's own steps to a request. Absent on live data, whose requests pay nothing for it. */
+  /** Adds the environment's own steps to a request. Absent on live data, so that live requests pay nothing for them. */
   visit?(arrival: Arrival): Visit
 }
 

@@ -61,9 +61,9 @@ export function guard(app: AppContext) {
 const unread = {}
 
 /**
- * Takes a request through the steps of decisions §1. The environment's own steps come where `visit` stands.
+ * Takes a request through the steps of decisions §1. The calls of `visit` are the environment's own steps.
  *
- * @returns what the route's handler gets to know of the request
+ * @returns the fields that the guard adds to the handler's context
  * @throws DomainError of the first step that refuses the request
  */
 async function guardRequest(app: AppContext, access: Access, incoming: Incoming) {
@@ -139,7 +139,7 @@ function readBody(
   return readJsonObject(request, keyId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
 }
 
-/** The steps around the handler and its response in an environment that adds some. */
+/** Hooks that run an environment's own steps around the handler and its response. */
 const environmentHooks = (access: Access) => ({
   async beforeHandle(context: unknown) {
     const { request, facts } = context as Guarded

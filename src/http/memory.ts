@@ -16,7 +16,7 @@ interface Waiting {
 
 /**
  * A semaphore weighted by bytes. Without it, a few keys that send large bodies or leave large responses unread would
- * fill the process's memory. What would be alone in its bound always fits, so no limit blocks it forever.
+ * fill the process's memory. A request that is alone in its bound always fits, so no limit blocks it forever.
  */
 export class ByteBudget {
   private readonly held = new Map<number, number>()

@@ -52,7 +52,7 @@ export function requestLog({
         route,
         status: entry.status,
         duration_ms: entry.duration_ms,
-        // For other requests, the address is in their key's journal.
+        // The address of a request with a usable key is in the key's journal.
         ...(entry.status === 401 ? { address: facts.address } : {}),
         ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
@@ -74,7 +74,7 @@ export const loggedProblems = 20
 /** Maximum number of characters that the log keeps per message. */
 export const loggedCharacters = 300
 
-/** Returns the matched route. All unknown paths share one name. They may be numerous and contain anything, even a key. */
+/** Returns the matched route. Unknown paths share one name, because they may be numerous and contain even a key. */
 function routeOf({ route }: LoggedContext): string {
   return route || 'none'
 }

@@ -23,8 +23,8 @@ export interface RequestInput {
 }
 
 /**
- * The facts that log, metrics and journal need about a request besides its response. Each is set once: the first two on
- * arrival, the others by the guard as it learns them, so that a refused request is recorded too.
+ * The facts that log, metrics and journal need about a request besides its response. Each is set once, on arrival or as
+ * soon as it is known, so that a refused request is recorded too.
  */
 export interface RequestFacts {
   /** `performance.now()` when the request arrived. */
@@ -39,7 +39,7 @@ export interface RequestFacts {
   isCounted?: boolean
   /** True if the request only looks at its own key. Such a request is listed only if it fails. */
   isLook?: boolean
-  /** The environment's steps around the request; absent on live data. */
+  /** The environment's steps around the request; absent on live data, and on routes that take none of the steps. */
   visit?: Visit
   /** `performance.now()` when the response was ready. If the process is busy, the request is logged later than this. */
   answeredAt?: number
@@ -63,7 +63,7 @@ export interface Visit {
   enter(): Promise<void>
   /** Runs after the permission check. Returns the id that takes the place of the host id. */
   open(): Promise<number>
-  /** Runs before the handler of a write, with the request's input. May throw. */
+  /** Runs before the handler of a write. May throw. */
   beforeWrite(): Promise<void>
   /** Runs after the handler of a write, unless the response is a stored one. */
   afterWrite(body: RequestInput['body']): Promise<void>
@@ -82,7 +82,7 @@ export interface Answered {
   query: unknown
   /** Absent if the request was refused before its input was read. */
   sent?: RequestInput
-  /** What the handler returned: an envelope, or the `Response` to an error. */
+  /** The handler's envelope, with or without a status, or a finished `Response`, such as that to an error. */
   response: unknown
 }
 

@@ -116,7 +116,7 @@ export async function streamJson(
 
 const encoder = new TextEncoder()
 
-/** Bounds for the bytes of a key's large responses that have not been read yet. Nobody waits for this room. */
+/** Bounds for the unread bytes of a key's large responses. A response that does not fit is refused immediately. */
 const unsent = new ByteBudget({
   ofKey: 8 * 1024 * 1024,
   ofProcess: Number.POSITIVE_INFINITY,

@@ -27,7 +27,7 @@ export interface RateLimiter {
   /**
    * Takes a slot in a window, if one is free.
    *
-   * @param record name whose version is returned, as raised by {@link invalidate}; the window's own name by default
+   * @param record name of the record whose version is returned (see {@link invalidate}); by default `name`
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Returns what remains of a window without counting a hit. */

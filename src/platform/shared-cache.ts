@@ -1,4 +1,7 @@
-/** Short-lived values that all processes share. Only for what the database answers too, because any may be forgotten. */
+/**
+ * Short-lived values that all processes share. Any value may be forgotten, so the database must be able to provide each
+ * of them too.
+ */
 export interface SharedCache {
   /** Returns a value; null if it is unknown, or while the shared store is missing, slow or down. */
   get(name: string): Promise<string | null>

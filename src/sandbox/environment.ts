@@ -16,12 +16,12 @@ import { type Observer, visitsOf } from './visit.ts'
 const sweepEveryMilliseconds = 60_000
 
 /**
- * Opens the sandbox, which is the same application with the same routes. Its context is the live one except for the
- * database and everything that depends on it (decisions §13).
+ * Opens the sandbox, in which the contract's routes run unchanged. Its context is the live one except for the database
+ * and everything that depends on it (decisions §13).
  *
  * @param models all collections
  * @param topicsOf creates the topics that an outbox handles
- * @param observer watches the requests to the sandboxes that are observed
+ * @param observer watches the requests to observed sandboxes
  */
 export async function openSandboxEnvironment(
   live: AppContext,

@@ -9,9 +9,9 @@ import { endSandboxes, type ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'> & { models: ScopedModel[] }
 
-/** A sandbox that is still filling after this long belonged to a process that died. */
+/** Time after which the process that is filling a sandbox is presumed dead. */
 const maxFillMilliseconds = 600_000
-/** Bounds, in milliseconds, of the lease under which a request fills a sandbox while the key's others wait. */
+/** Bounds, in milliseconds, of the lease under which a request fills a sandbox while the key's other requests wait. */
 const filling = { lasts: 30_000, waits: 10_000 }
 
 /** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as ended. */

@@ -7,7 +7,7 @@ import { sandboxKeyModel } from './model.ts'
 const maxFills = 60
 const fillsMilliseconds = 600_000
 
-/** Notes that a key's sandbox was filled. */
+/** Records that a key's sandbox was filled. */
 export async function noteFill(db: Db, keyId: number, filledAt: Date): Promise<void> {
   const noted = { $push: { fills: { $each: [filledAt], $slice: -maxFills } } }
   await retryDuplicate(() => sandboxKeyModel(db).updateOne({ _id: keyId }, noted, { upsert: true }))
@@ -41,7 +41,7 @@ export async function keepVersions(
   )
 }
 
-/** Deletes state that no later sandbox needs: versions that the clock has passed, and fillings that no longer count. */
+/** Deletes state that no later sandbox needs, because its versions are in the past and its fillings no longer count. */
 export async function sweepKeys(db: Db, now: Date): Promise<void> {
   const passed = { $lte: now.getTime() / 1000 }
   const recent = { $elemMatch: { $gt: new Date(now.getTime() - fillsMilliseconds) } }

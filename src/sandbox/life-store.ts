@@ -23,7 +23,11 @@ function endAfter(now: Date): Date {
   return new Date(now.getTime() + lifetimeMilliseconds)
 }
 
-/** Returns a key's open sandbox, or null. @param now null if no sound clock can tell whether the sandbox has ended */
+/**
+ * Returns a key's open sandbox, or null.
+ *
+ * @param now current time; null if no sound clock can tell whether the sandbox has ended
+ */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
   const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
   const projection = { documents: 1, bytes: 1, ahead_seconds: 1, rules: 1, rules_id: 1, observer_id: 1 }
@@ -74,7 +78,7 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Adds the maximum number of documents that a sandbox may have gained. */
+/** Adds to a sandbox's document count the maximum number of documents that it may have gained. */
 export async function noteGrowth(db: Db, scope: number, documents: number): Promise<void> {
   await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
 }

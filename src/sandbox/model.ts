@@ -25,7 +25,7 @@ const fields = {
   bytes: number,
   /** Seconds by which the sandbox's clock is ahead. */
   ahead_seconds: { ...number, default: 0 },
-  /** Rules that make requests and hints meet faults. */
+  /** Rules that inject faults into requests and hints. */
   rules: list<FaultRule>(Object),
   /** Changes whenever the rules are replaced. */
   rules_id: textOrNull,

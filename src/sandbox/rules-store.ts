@@ -28,7 +28,7 @@ export async function beginObservation(db: Db, scope: number, observerId: number
   await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: { observer_id: observerId } })
 }
 
-/** Ends an observation with its rules, whichever sandbox of the key it is in. */
+/** Ends an observation and removes its rules, if the key's open sandbox is still observed by `observerId`. */
 export async function endObservation(db: Db, keyId: number, observerId: number): Promise<void> {
   await sandboxModel(db).updateOne(
     { key_id: keyId, state: 'open', observer_id: observerId },
@@ -46,7 +46,7 @@ export function takeRequestFault(db: Db, found: Rules, route: string, now: Date)
   return takeRule(db, found, now, isOf)
 }
 
-/** Counts the first try of a hint. Returns the fault that the hint meets, or null. */
+/** Counts a hint's first attempt. Returns the fault that the hint meets, or null. */
 export async function takeHintFault(
   db: Db,
   scope: number,

@@ -22,7 +22,7 @@ export interface Observed {
   keyId: number
   scope: number
   requestId: string | null
-  /** The status that was sent, or would have been sent without the fault. */
+  /** Status of the response, even if a fault drops or cuts it; 200 for a page that is sent as a 304. */
   status: number
   /** The fault that the request met; `broken` if the client has disconnected. */
   fault: string | null
@@ -32,13 +32,13 @@ export interface Observed {
   data: unknown
 }
 
-/** Watches the requests to the sandboxes that are observed, and limits how long they are held. */
+/** Watches the requests to observed sandboxes, and limits how long they are held. */
 export interface Observer {
   observe(db: Db, observerId: number, seen: Observed): Promise<void>
   maxHoldSeconds: number
 }
 
-/** What all visits to the sandboxes share. */
+/** Resources shared by all visits to the sandboxes. */
 export type Sandboxes = Pick<
   AppContext,
   'db' | 'clock' | 'config' | 'ids' | 'heldRequests' | 'clockWatch'
@@ -48,7 +48,7 @@ export type Sandboxes = Pick<
   observer: Observer
 }
 
-/** Refused requests must stay cheap however many arrive, so a key's refused requests share a look-up for this long. */
+/** Time for which a key's refused requests share a look-up, because they must stay cheap however many arrive. */
 const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 
@@ -163,7 +163,7 @@ class SandboxVisit implements Visit {
     return sandbox?.rules.length ? takeRequestFault(sandboxes.db, sandbox, route, this.at) : null
   }
 
-  /** Tells the observer of the request. If the client has disconnected, the response counts as `broken`. */
+  /** Reports the request to the observer. Without a fault, a response to a disconnected client counts as `broken`. */
   private async observe(answered: Answered): Promise<void> {
     const { sandbox, sandboxes, arrival, at, keyId, scope } = this
     if (sandbox?.observer_id == null) return

@@ -143,7 +143,7 @@ test('bodies that are not JSON, are not UTF-8 or nest too deeply get 422', async
   }
 })
 
-test('Idempotency-Keys of any form with an invalid body get 422', async () => {
+test('an invalid body gets 422, whatever the form of its Idempotency-Key', async () => {
   const path = '/v1/users'
   const keys: [string, number][] = [
     ['k'.repeat(255), 422],

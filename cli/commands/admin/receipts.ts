@@ -5,7 +5,8 @@ import { readText } from '../../values.ts'
 /**
  * Appends a receipt and returns once it is on disk.
  *
- * @throws Error that tells what to do if the file can no longer be written; by then the guest's erasure has begun
+ * @throws Error that tells the user what to do if the file can no longer be written; by then the guest's erasure has
+ * begun
  */
 export function addReceipt(descriptor: number, receipt: Receipt): void {
   try {

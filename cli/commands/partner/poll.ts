@@ -34,7 +34,7 @@ const pollArgs = {
 
 type PollValues = CommandContext<typeof pollArgs & typeof commonArgs>['args']
 
-/** Opens the client's feed at a version; a consumer has its own position. */
+/** Opens the client's feed after a version or, for a consumer, at the consumer's position. */
 type Follow<T> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => AsyncIterable<T>
 
 const pollBookings = command({
@@ -151,7 +151,7 @@ async function runPoll<T extends Item>(
   }
 }
 
-/** The checkpoint of a consumer, whose position the client acknowledges to the service. */
+/** Stands in for a checkpoint if a consumer is used, because the service stores a consumer's position. */
 const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close() {} }
 
 /** Handles each change and then saves its version; the saved version is synced before the next page. */
@@ -180,7 +180,7 @@ async function handleAll<T extends Item>(
   }
 }
 
-/** Options that narrow or move a poll. A consumer has one position in the whole feed, so they would skip changes. */
+/** Options that narrow or move a poll. They would make a consumer, which follows the whole feed, skip changes. */
 const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
 
 function requireWholeFeed(args: PollValues): void {

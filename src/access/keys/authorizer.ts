@@ -69,7 +69,7 @@ export class KeyAuthorizer implements Authorizer {
     return { ...state, limit, window: 'default' }
   }
 
-  /** Concurrent requests with one key share a look-up. They are no sign of guessing, however many there are. */
+  /** Looks a key up once for all its concurrent requests, which are no sign of guessing, however many there are. */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
     const current = this.lookUps.get(hash)
     if (current) return current

@@ -25,7 +25,7 @@ export interface FeedSource<Row, Filter extends { host_id: number }> {
   find(db: Db, filter: Filter, after: Date | null, range: { skip: number; limit: number }): Promise<Row[]>
   /** Returns the number of rows in a range of versions. */
   count(db: Db, filter: Filter, range: VersionRange): Promise<number>
-  /** Returns the version of the row that `others` more rows follow in the range; null if there are too few rows. */
+  /** Returns the version of the row that exactly `others` rows follow in the range; null if there are too few rows. */
   versionFromEnd(db: Db, filter: Filter, range: VersionRange, others: number): Promise<Date | null>
   versionOf(row: Row): Date
 }

@@ -98,7 +98,7 @@ const maxRetryAfterSeconds = 3600
 /** Time after which a failing endpoint is turned off. */
 const failingMilliseconds = 5 * 86_400_000
 
-/** Returns the time at which an endpoint is turned off that has failed since the given time. */
+/** Returns the time at which an endpoint that has been failing since the given time is turned off. */
 export function failingUntil(failingSince: Date): Date {
   return new Date(failingSince.getTime() + failingMilliseconds)
 }
@@ -118,7 +118,7 @@ function retryAt(now: Date, attempts: number, retryAfterSeconds: number | null):
 
 type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
 
-/** How a post is signed, if not with the secrets that are valid by the host's clock at the time of the post. */
+/** Overrides of a post's signing time and secrets. */
 interface Signing {
   at?: Date
   secrets?: string[]
@@ -173,7 +173,7 @@ async function postWithFault(
   return { result, extraStatus: extra?.status ?? null }
 }
 
-/** Returns how the post is signed that a fault adds before the real one; null if it adds none. */
+/** Returns the signing of the extra post that a fault adds before the real post; null if it adds none. */
 function earlierSigning(fault: HintFault['fault'], now: Date): Signing | null {
   if (fault === 'hint_forged') return { secrets: [makeWebhookSecret()] }
   if (fault === 'hint_old') return { at: new Date(now.getTime() - oldMilliseconds) }

@@ -162,7 +162,7 @@ function isBehind({ events, bookings_seen, messages_seen }: Webhook, clock?: Hos
   )
 }
 
-/** Returns the position of the endpoint for the event that is furthest behind; null if there is none. */
+/** Returns the earliest position among the endpoints that get hints for an event; null if none does. */
 function earliest(webhooks: Webhook[], event: WebhookEvent, position: keyof Positions): Date | null {
   const seen = webhooks.filter(({ events }) => events.includes(event)).map((webhook) => webhook[position])
   return seen.length === 0 ? null : new Date(Math.min(...seen.map((version) => version.getTime())))

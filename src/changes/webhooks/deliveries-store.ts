@@ -138,7 +138,7 @@ export function countWaiting(
 /** A delivery with a next attempt. */
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
-/** The deliveries of an endpoint that are being attempted, each with its booking. */
+/** Booking ids of an endpoint's deliveries in flight, by delivery id; null for a test. */
 export type InFlight = Map<string, number | null>
 
 /** Returns an endpoint's deliveries that any process is attempting, except attempts presumed lost. */
@@ -174,7 +174,7 @@ export function findWaiting(
 }
 
 /**
- * Marks due deliveries of an endpoint as in flight, and returns them as they are then. Deliveries that were given up
+ * Marks due deliveries of an endpoint as in flight, and returns the marked deliveries. Deliveries that were given up
  * meanwhile, or that another process is attempting, are left out.
  *
  * @param lostAt time at which the deliveries are due again if this process dies

@@ -19,7 +19,7 @@ export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' |
 const maxEndpoints = 1000
 /** Maximum number of concurrent attempts to one endpoint (decisions §21). */
 const maxInFlight = 10
-/** Maximum number of attempts per second to one endpoint, so that a backlog is no flood (decisions §21). */
+/** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
 const maxPerSecond = 20
 /** Pause while the rate limit is exhausted, after which several attempts begin together. */
 const ratePauseMilliseconds = 250
@@ -34,7 +34,7 @@ const trimEveryAttempts = 50
 export class HintSender {
   /** The endpoints that are being served. */
   private readonly serving = new Map<string, Endpoint>()
-  /** When other endpoints are due, by their hosts' clocks. */
+  /** Due times of the other planned endpoints, by their hosts' clocks. */
   private readonly planned = new Map<string, { webhook: WebhookId; at: Date }>()
   private readonly write: AttemptWriter
 
@@ -90,7 +90,7 @@ class Endpoint {
   /** Start times of the attempts within the last second, oldest first. */
   private begunAt: number[] = []
   private moved = Promise.withResolvers<void>()
-  /** True if the attempt that ended last failed. */
+  /** True if the most recently ended attempt failed. */
   private hasFailed = false
   /** True if hints may be waiting for an attempt to end, for lack of room or because they share its booking. */
   private hasHeldBack = false
@@ -158,7 +158,7 @@ class Endpoint {
     }
     const now = this.now()
     const after = (milliseconds: number) => new Date(now.getTime() + milliseconds)
-    // Another process's attempts count too: it may have stopped being the sender, or died, while they were in flight.
+    // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
     const inFlight = new Map([...(await findInFlight(app.db, id, now)), ...this.inFlight])
     const isShared = inFlight.size > this.inFlight.size
     const room = this.room(inFlight.size)
@@ -185,7 +185,7 @@ class Endpoint {
     return null
   }
 
-  /** Begins an attempt, and looks again after it if it failed or if it held back other hints. */
+  /** Begins an attempt. Its end triggers another look if it failed, or if hints were held back and there is room. */
   private begin(webhook: Webhook, delivery: WaitingDelivery): void {
     const { app, write } = this
     const name = String(delivery._id)

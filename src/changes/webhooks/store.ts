@@ -61,7 +61,7 @@ export async function findWebhook(
   return webhook
 }
 
-/** Returns all endpoints that are on; only those of the given hosts or keys, if there are any. */
+/** Returns the endpoints that are on, limited to the given hosts or keys, if any. */
 export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] } = {}): Promise<Webhook[]> {
   const { hosts, keys } = of
   const which = {
@@ -83,7 +83,7 @@ export async function insertWebhook(db: Db, webhook: Webhook, session: Session):
   await webhookModel(db).create([webhook], { session })
 }
 
-/** Changes an endpoint. Returns null, without a change, if it is gone or no longer in the state `seen`. */
+/** Changes an endpoint. Changes nothing and returns null if the endpoint is gone or no longer matches `seen`. */
 export function changeWebhook(
   db: Db,
   seen: WebhookId & Partial<Webhook>,

@@ -46,7 +46,7 @@ export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap
   }
 }
 
-/** Why an endpoint is turned off, and the conditions for doing so. */
+/** The reason for turning off an endpoint, and the conditions that must still hold. */
 export interface TurnOff {
   reason: DisabledReason
   /** URL that the reason concerns; an earlier URL's response does not turn off an endpoint with a new URL. */

@@ -17,8 +17,8 @@ const stopMilliseconds = 5000
 /**
  * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
  * would send the same hint twice and several hints of one booking concurrently (decisions §21). Hints are made only
- * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cost no work. When a
- * hint is due is stored with the hint alone, so a process that takes over looks at all endpoints once.
+ * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cost no work. Due
+ * times are stored only with the hints, so a process that takes over looks at all endpoints once.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
@@ -91,7 +91,7 @@ export class WebhookWorker {
     this.sender.sendDue()
   }
 
-  /** Turns off the endpoints of expired keys. Not awaited: a host's busy clock must not delay the lease's renewal. */
+  /** Turns off expired keys' endpoints. Not awaited, because a host's busy clock must not delay the lease's renewal. */
   private checkKeys(): void {
     const next = new Date(this.app.clock().getTime() - keyOverlapMilliseconds)
     this.checking ??= turnOffExpired(this.app, this.keysCheckedAt)

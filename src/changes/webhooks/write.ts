@@ -212,8 +212,8 @@ export async function resend(
 }
 
 /**
- * Returns the host's endpoint with this id for a key that wants to change it. The endpoint must belong to that key, or
- * to a key that is no longer usable.
+ * Returns the host's endpoint with this id if the key may change it, which requires that the endpoint belongs to this
+ * key or to a key that is no longer usable.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */

@@ -62,7 +62,7 @@ export async function findBookableListing(
 }
 
 /**
- * Returns the host's listing with this id; see {@link withPrices} for its prices.
+ * Returns the host's listing with this id, whose prices {@link withPrices} moves into its room types.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */

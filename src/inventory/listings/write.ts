@@ -27,7 +27,7 @@ export interface ListingWrite {
 const maxBytes = 1024 * 1024
 
 /**
- * Prepares `POST /v1/listings`, which updates the host's listing that matches or creates one. A host's writes of this
+ * Prepares `POST /v1/listings`, which updates the host's matching listing or creates a new one. A host's writes of this
  * kind run one at a time, so that concurrent identical creates result in one listing.
  *
  * @throws DomainError `validation`; when run, `listing_conflict` if the match is inactive
@@ -82,7 +82,7 @@ const maxPatches = 50
 
 /**
  * Changes fields on which no other document depends. No lock is needed, because the update matches the listing only if
- * it is unchanged since it was read.
+ * its content is unchanged since it was read.
  */
 async function patchFields(
   { db, clock }: Store,

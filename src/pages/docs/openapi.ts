@@ -109,7 +109,7 @@ function inSandbox(operationId: string): string {
 
 /**
  * Returns the errors that a route declares, the errors that its query or the sandbox it fills can cause, and
- * `internal`. A sandbox causes a conflict if it has been cleared too often or is certifying.
+ * `internal`. A sandbox causes a conflict if it has been cleared too often, or while a certification runs in it.
  */
 function errorsOf(declared: ErrorKind[], takesQuery: boolean, fillsSandbox: boolean): ErrorKind[] {
   return [
@@ -192,7 +192,7 @@ function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
 
 const readme = readFileSync(new URL('../../../client/README.md', import.meta.url), 'utf8')
 
-/** Sections of the client's README, by the operation that each one shows. */
+/** Headings of the client README's sections, by the id of the operation that the section illustrates. */
 const sections: Record<string, string> = {
   getKey: 'Check the key',
   createBooking: 'Book safely',

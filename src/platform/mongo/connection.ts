@@ -14,8 +14,8 @@ const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
  * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only such writes.
  * Without either, a failover could roll back data that a response has already shown.
  *
- * @param noTimeouts lifts the operations' time limits for work that grows with the data, such as building an index, and
- * for commands, which no request waits for
+ * @param noTimeouts lifts the operations' time limits, for work that grows with the data, such as building an index,
+ * and for commands, because they do not keep a request waiting
  * @throws Error that names the servers, without a password
  */
 export async function openMongo(url: string, noTimeouts = false): Promise<Db> {

@@ -26,7 +26,7 @@ export function inTransaction<T>(db: Db, queue: string, work: (session: Session)
   return queues.run(`${db.name}/${queue}`, () => runTransaction(db, work))
 }
 
-/** A change that is ready to be made, because everything that can be read and checked beforehand has been. */
+/** A change that is ready to be made, after all reads and checks that need no transaction. */
 export interface UnitOfWork<T> {
   /** The queue's name, which is the same for all writers of the same documents. */
   queue: string
@@ -93,8 +93,8 @@ async function inSharedTransaction<T>(
 }
 
 /**
- * Makes the members' changes sequentially in one transaction. If one of them fails, each change gets its own
- * transaction, so that no change fails because of another.
+ * Makes the members' changes sequentially in one transaction. If one change fails for a reason of its own, each change
+ * gets its own transaction, so that no change fails because of another. A database failure fails them all.
  */
 async function runTogether(db: Db, members: Member[]): Promise<void> {
   try {

@@ -21,7 +21,7 @@ export const secretCheckModel = modelOf<SecretCheck>(
 const checkedText = 'The secret is the right one'
 
 /**
- * Refuses a secret that is not the database's. The first process to ask decides which secret the database uses.
+ * Requires the secret that the database is used with. The first process to ask decides which secret the database uses.
  *
  * @param isUsed returns whether the database already holds values encrypted under other secrets than these
  * @throws Error that names the settings
@@ -45,7 +45,7 @@ export async function requireRightSecret(
 }
 
 /**
- * Refuses to continue without a secret if the database is used with one.
+ * Requires that the database has never been used with a `SECRET_KEY`.
  *
  * @throws Error that names the setting
  */

@@ -6,8 +6,8 @@ import type { Arrival } from '../../http/request.ts'
 import type { Fault } from './rule.ts'
 
 /**
- * Injects a fault into a request before its handler runs: waits, or throws the fault's error or response. A fault of
- * the response does nothing here; {@link spoilResponse} applies it.
+ * Injects a fault into a request before its handler runs: waits, or throws the fault's error or response. A response
+ * fault does nothing here, because {@link spoilResponse} applies it later.
  */
 export async function injectFault(
   app: Pick<AppContext, 'heldRequests'>,

@@ -8,7 +8,7 @@ import { countedRule, type FaultRule } from './rule.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
 
 /**
- * Routes for the rules that make a sandbox's requests and hints meet faults (decisions §22).
+ * Routes for the rules that inject faults into a sandbox's requests and hints (decisions §22).
  *
  * @param operations returns the routes of the sandbox, such as `POST /sandbox/bookings`, by operation id
  */

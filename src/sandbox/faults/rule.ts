@@ -20,7 +20,7 @@ export interface Fault {
   delay_milliseconds: number
 }
 
-/** A rule that determines which requests, or first tries of hints, meet a fault, and how many of them. */
+/** A rule that injects a fault into a number of requests or first attempts of hints, or into requests for a time. */
 export interface FaultRule extends Fault {
   /** Operation id of the only route that the rule matches; null for every route. */
   operation: string | null
@@ -34,20 +34,20 @@ export interface FaultRule extends Fault {
   times: number
   left: { after: number; times: number }
   /**
-   * Duration, in milliseconds, of a rule that lasts from the first request that meets it, however many follow, so that
-   * a client's own retries do not use it up; null for a rule that counts.
+   * Duration of a timed rule in milliseconds, from the first request that meets it, so that a client's own retries do
+   * not use the rule up; null for a counted rule.
    */
   lasts_milliseconds: number | null
-  /** End of such a rule by the database's clock; null until a request meets it. */
+  /** End of a timed rule by the database's clock; null until a request meets the rule, and for a counted rule. */
   until: Date | null
 }
 
-/** Creates a rule that counts. */
+/** Creates a rule that applies to a number of requests or hints. */
 export function countedRule(rule: Omit<FaultRule, 'left' | 'lasts_milliseconds' | 'until'>): FaultRule {
   return { ...rule, left: { after: rule.after, times: rule.times }, lasts_milliseconds: null, until: null }
 }
 
-/** Creates a rule for a route that lasts for a time, or until a given moment. */
+/** Creates a rule for one route that lasts until `until` or, if that is null, for `milliseconds` once it is met. */
 export function timedRule(
   { fault, route, milliseconds }: { fault: FaultName; route: string; milliseconds: number },
   until: Date | null,

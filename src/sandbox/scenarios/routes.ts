@@ -64,7 +64,8 @@ export function scenarioRoutes(app: SandboxContext) {
 }
 
 /**
- * Turns a validation error into a conflict, because the partner may have taken a unit or a message's turn meanwhile.
+ * Turns a validation error into a conflict, because it means that another request has changed the sandbox since the
+ * scenario was prepared.
  */
 function takenMeanwhile(error: unknown): never {
   if (!(error instanceof DomainError) || error.kind !== 'validation') throw error

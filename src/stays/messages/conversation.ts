@@ -26,8 +26,8 @@ export interface About {
 
 /**
  * Sends a message from the host to the guest. A shared cache remembers the messages of the duplicate window, so that a
- * repeated send needs no transaction (decisions §10). The database decides: a remembered message counts only if it
- * still stands as it was sent.
+ * repeated send needs no transaction (decisions §10). The database decides, so a remembered message counts only if it
+ * is still stored as it was sent.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
@@ -54,7 +54,7 @@ export async function sendAsHost(
   return message
 }
 
-/** Returns the time after which an equal message makes another one a duplicate. */
+/** Returns the start of the duplicate window. A message is a duplicate if an equal one was sent after that time. */
 function windowStartOf({ clock, config }: Pick<Context, 'clock' | 'config'>, hostId: number): Date {
   return new Date(clock(hostId).getTime() - config.messageDedupSeconds * 1000)
 }

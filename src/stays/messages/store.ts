@@ -74,7 +74,7 @@ function afterVersion(version: Date | null, until?: Date) {
   return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
 
-/** Returns the message that the given side sent with the given text after a given time, or null. */
+/** Returns the message with the given sender and text that was sent after a given time, or null. */
 export async function findDuplicate(
   db: Db,
   session: Session,
@@ -87,8 +87,8 @@ export async function findDuplicate(
 }
 
 /**
- * Returns the message with this id if it still has the given side and text, was sent after a given time, and stands in
- * a conversation that is open; otherwise null.
+ * Returns the message with this id if it still has the given sender and text, was sent after a given time, and its
+ * conversation is open; otherwise null.
  */
 export async function findStanding(
   db: Db,

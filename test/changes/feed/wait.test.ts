@@ -150,7 +150,7 @@ describe('a poll that waits', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401])
   })
 
-  test('is held up to five times per key over both feeds and environments, and a sixth gets an immediate response', async () => {
+  test('is one of at most five that a key holds over both feeds and environments, and a sixth gets an immediate response', async () => {
     const { actor, path, book, say } = await hostWithBooking()
     const sandbox = '/sandbox/integrations/provider_one/messages'
     const shown = (await actor.send('GET', sandbox)).body.data.messages.at(-1)

@@ -58,7 +58,7 @@ test.each(operations)(
   },
 )
 
-test('operations that the client has an example for show it', () => {
+test("operations show the client's example, if there is one", () => {
   // biome-ignore lint/suspicious/noExplicitAny: the document
   const all: any[] = Object.values(document.paths).flatMap((path: any) => Object.values(path))
   const shown = all.filter((operation) => operation['x-codeSamples'])

@@ -38,7 +38,7 @@ test.each(served)(
   },
 )
 
-test('a script with its hash in the name is cached for good, and a page is revalidated', async () => {
+test('a script whose name contains its hash is cached permanently, and a page is revalidated', async () => {
   expect((await get(script)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
   expect((await get('/docs')).headers.get('cache-control')).toBe('no-cache')
 })

@@ -179,6 +179,6 @@ test('only collections that belong to no host have a unique index that does not 
   ])
 })
 
-test('no other transaction of the whole run, in the background or not, names more than one host', () => {
+test('no transaction of the whole run, even in the background, names more than one host', () => {
   expect(scattered(listener.statements)).toEqual([])
 })

@@ -10,7 +10,7 @@ afterAll(() => Promise.all(processes.map((process) => process.stop())))
 /** The number of rounds, which the soak factor raises. */
 const rounds = 12 * soakFactor
 
-test(`cancels racing creates for the last unit never oversell or lose it in ${rounds} rounds`, async () => {
+test(`cancellations that race bookings for the last unit never oversell or lose it in ${rounds} rounds`, async () => {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const unit = { listing_id, room_type_id }
