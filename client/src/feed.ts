@@ -11,7 +11,7 @@ export type FeedPosition<Filters> =
 
 /** Options for following a feed. */
 export interface FeedPace {
-  /** Seconds (1 to 30) that the service holds a request while nothing is new. Such a loop never ends by itself. */
+  /** Seconds (1 to 30) that the service holds a request while nothing is new. If set, the loop never ends by itself. */
   wait?: number | undefined
   /**
    * Seconds to pause after an empty page that arrived before `wait` was over; 5 by default, or `wait` if that is less.

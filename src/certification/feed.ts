@@ -258,8 +258,8 @@ function reads(run: Run): RequestRecord[] {
 }
 
 /**
- * Returns the longest pause between the response to one read and the arrival of the next so far. Only steps in which
- * nobody stops the product and no fault makes it wait show its own pace.
+ * Returns the longest pause so far between the response to one read and the arrival of the next. The product's own pace
+ * shows only in steps in which nobody stops it and no fault makes it wait.
  */
 function paceSoFar(run: Run): Facts {
   let pace = run.certification.facts.pace ?? 0

@@ -50,7 +50,7 @@ export interface PagePlace {
 /** Returns the place of the feed page that a request has read, or null if it read none. */
 export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace | null> {
   const { operation, status } = seen
-  if (operation !== feed || (status !== 200 && status !== 304)) return null
+  if (operation !== feed || status !== 200) return null
   const { page = 1, cursor, updated_after, consumer } = seen.query as FeedQuery
   if (cursor !== undefined) return { isFirst: false, from: readCursor('bookings', cursor)?.version ?? null }
   if (page > 1) return { isFirst: false, from: beforeFirst(seen) }

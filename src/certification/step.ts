@@ -140,9 +140,9 @@ function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
   return fault !== null && fault !== 'slow'
 }
 
-/** True if the response arrived and was not an error. A 304 counts as the page that it stands for. */
+/** True if the response arrived and was not an error. */
 export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
-  return !isLost(record) && (record.status < 300 || record.status === 304)
+  return !isLost(record) && record.status < 300
 }
 
 /** A read from a position this long before the certification's start counts as a read from the beginning. */

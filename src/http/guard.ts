@@ -83,8 +83,8 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const scope = await visit?.open()
   const hostId = scope ?? host.id
   const body = access.body && (await readBody(app, request, key.id, access.body))
-  // The body has been read to its end, so the connection can be reused.
-  if (body && isBodyToRefuse(request)) delete set.headers.connection
+  // The body has been read to its end, so the connection can be reused, unless the process is shutting down.
+  if (body && isBodyToRefuse(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
   if (body && access.check) reportWith(body, access.check({ params, body, now: app.clock(hostId) }))
   const caller: Caller = {
     keyId: key.id,

@@ -47,7 +47,7 @@ export function countedRule(rule: Omit<FaultRule, 'left' | 'lasts_milliseconds' 
   return { ...rule, left: { after: rule.after, times: rule.times }, lasts_milliseconds: null, until: null }
 }
 
-/** Creates a rule for one route that lasts until `until` or, if that is null, for `milliseconds` once it is met. */
+/** Creates a rule for one route. If `until` is null, the rule lasts `milliseconds` from the first matching request. */
 export function timedRule(
   { fault, route, milliseconds }: { fault: FaultName; route: string; milliseconds: number },
   until: Date | null,

@@ -211,7 +211,12 @@ const rows: Row[] = [
   ['an expired response that is replayed', 'found && found.expires_at > now ? found : null', 'found', 'http'],
   ['a missing last page', 'Math.ceil(total / perPage)', 'Math.floor(total / perPage)', 'listings feed'],
   ['a sandbox that never expires', ', ...(now ? { due_at: { $gt: now } } : {}) }', ' }', 'sandbox'],
-  ['a fault that is injected once too often', 'rules_id, [left]: { $gt: 0 } }', 'rules_id }', 'sandbox'],
+  [
+    'a fault that is injected once too often',
+    '{ ...ofRule, [left]: { $gt: 0 } }',
+    '{ ...ofRule }',
+    'sandbox',
+  ],
   [
     "messages that ignore the sandbox's clock",
     'const created_at = clock(host_id)',
