@@ -81,8 +81,8 @@ export async function findBooking(
   session: Session | null = null,
 ): Promise<StoredBooking> {
   const options = session ? { session } : {}
-  const filter = { host_id: hostId, id }
-  const booking = id && (await bookingModel(db).collection.findOne<StoredBooking>(filter, options))
+  const { collection } = bookingModel(db)
+  const booking = id && (await collection.findOne<StoredBooking>({ host_id: hostId, id }, options))
   if (!booking) throw notFound('Booking')
   return booking
 }

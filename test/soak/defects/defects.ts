@@ -67,8 +67,8 @@ const rows: Row[] = [
   ],
   [
     'a booking of any host',
-    'findOne({ host_id: hostId, id }).session',
-    'findOne({ id }).session',
+    'findOne<StoredBooking>({ host_id: hostId, id }',
+    'findOne<StoredBooking>({ id }',
     'http/every-route.test.ts',
   ],
   [
