@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryRateLimiter } from '../../src/platform/rate-limiter.ts'
+import { RedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts'
 import { testApp } from '../support/app.ts'
 import { startRedis } from '../support/redis.ts'
 
@@ -62,4 +63,18 @@ test('MemoryRateLimiter counts 300,000 hits of one name in time', async () => {
   for (let hit = 0; hit < 300_000; hit += 1) await limiter.hit('busy', 1_000_000, 60_000)
   expect((await limiter.look('busy', 1_000_000, 60_000)).remaining).toBe(700_000)
   await limiter.close()
+})
+
+test('a request that has waited for its hit in vain does not wait for the cache as well', async () => {
+  const redis = await startRedis()
+  const limiter = await new RedisRateLimiter(redis.url, 'silent').open()
+  limiter.cache.set('name', 'value', 60_000)
+  await expect.poll(() => limiter.cache.get('name')).toBe('value')
+  process.kill(redis.pid, 'SIGSTOP')
+  await limiter.hit('key', limit, 60_000)
+  const start = performance.now()
+  expect(await limiter.cache.get('name')).toBeNull()
+  expect(performance.now() - start).toBeLessThan(30)
+  await limiter.close()
+  await redis.stop()
 })

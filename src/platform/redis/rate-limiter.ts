@@ -47,9 +47,9 @@ export class RedisRateLimiter implements RateLimiter {
     this.address = parseRedisUrl(url)
     this.redis = this.client(this.address)
     const redis = () => this.redis
-    const isUp = () => this.up
-    this.slots = new RedisSlots(redis, isUp)
-    this.cache = redisCache(redis, isUp)
+    this.slots = new RedisSlots(redis, () => this.up)
+    // A late response starts a probe. Until it ends, a request that waited for its hit must not wait a second time.
+    this.cache = redisCache(redis, () => this.up && this.probing === undefined)
     // While Redis is up, a failed or late hit reveals an outage, and so does a connection error.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
     this.prober.unref()

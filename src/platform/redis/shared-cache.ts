@@ -8,7 +8,7 @@ const timeoutMilliseconds = 50
 /**
  * Shares values through Redis.
  *
- * @param isUp returns whether Redis responded when last tried
+ * @param isUp returns whether Redis responded when last tried and no probe of it is in progress
  */
 export function redisCache(redis: () => RedisClient, isUp: () => boolean): SharedCache {
   return {
