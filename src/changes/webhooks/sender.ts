@@ -36,6 +36,8 @@ export class HintSender {
   private readonly serving = new Map<string, Endpoint>()
   /** Due times of the other planned endpoints, by their hosts' clocks. */
   private readonly planned = new Map<string, { webhook: WebhookId; at: Date }>()
+  /** The latest attempts of endpoints that are no longer served. They still count against `maxPerSecond`. */
+  private readonly begunAt = new Map<string, number[]>()
   private readonly write: AttemptWriter
 
   /** @param mayWork returns false once no more attempts may begin */
@@ -61,10 +63,17 @@ export class HintSender {
       return
     }
     this.planned.delete(name)
-    const endpoint = new Endpoint(this.app, { host_id, id }, this.write, this.mayWork)
+    const endpoint = new Endpoint(
+      this.app,
+      { host_id, id },
+      this.write,
+      this.mayWork,
+      this.begunAt.get(name) ?? [],
+    )
     this.serving.set(name, endpoint)
     endpoint.ended.then((next) => {
       this.serving.delete(name)
+      this.begunAt.set(name, endpoint.begunAt)
       if (endpoint.mustLook) this.plan({ host_id, id }, new Date(0))
       else if (next) this.plan({ host_id, id }, next)
     })
@@ -72,6 +81,8 @@ export class HintSender {
 
   /** Sends the due hints of all planned endpoints for which there is room. */
   sendDue(): void {
+    for (const [name, begunAt] of this.begunAt)
+      if (withinSecond(begunAt).length === 0) this.begunAt.delete(name)
     for (const { webhook, at } of this.planned.values())
       if (at <= this.app.clock(webhook.host_id)) this.plan(webhook, at)
   }
@@ -87,8 +98,6 @@ export class HintSender {
 class Endpoint {
   /** Booking ids of this process's attempts, keyed by delivery id. */
   private readonly inFlight = new Map<string, number | null>()
-  /** Start times of the attempts within the last second, oldest first. */
-  private begunAt: number[] = []
   private moved = Promise.withResolvers<void>()
   /** True if the most recently ended attempt failed. */
   private hasFailed = false
@@ -99,12 +108,16 @@ class Endpoint {
   /** Resolves once nothing is due soon and nothing is in flight, with the time of the next look; null for none. */
   readonly ended: Promise<Date | null>
 
-  /** @param mayWork returns false once no more attempts may begin */
+  /**
+   * @param mayWork returns false once no more attempts may begin
+   * @param begunAt start times of the endpoint's attempts within the last second, oldest first
+   */
   constructor(
     private readonly app: SenderContext,
     private readonly id: WebhookId,
     private readonly write: AttemptWriter,
     private readonly mayWork: () => boolean,
+    public begunAt: number[],
   ) {
     this.ended = this.run()
   }
@@ -214,8 +227,7 @@ class Endpoint {
 
   /** Returns the number of attempts that may begin now. */
   private room(inFlight: number): number {
-    const secondAgo = performance.now() - 1000
-    this.begunAt = this.begunAt.filter((at) => at > secondAgo)
+    this.begunAt = withinSecond(this.begunAt)
     return Math.max(0, Math.min(maxInFlight - inFlight, maxPerSecond - this.begunAt.length))
   }
 
@@ -223,6 +235,12 @@ class Endpoint {
   private now(): Date {
     return this.app.clock(this.id.host_id)
   }
+}
+
+/** Keeps the times, on the clock of `performance.now()`, that lie within the last second. */
+function withinSecond(times: number[]): number[] {
+  const secondAgo = performance.now() - 1000
+  return times.filter((at) => at > secondAgo)
 }
 
 /** Keeps all tests and each booking's first delivery, since a booking has at most one delivery in flight. */

@@ -1,5 +1,8 @@
 import { test } from 'vitest'
+import { newDelivery } from '../../../src/changes/webhooks/deliveries-store.ts'
+import { hintOf } from '../../../src/changes/webhooks/hint.ts'
 import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
+import { HintSender } from '../../../src/changes/webhooks/sender.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
@@ -233,4 +236,32 @@ test.concurrent('what an earlier address responds does not turn off the one of n
     .toEqual([next.body.data.booking_id])
   expect(gone.received.map(({ hint }) => hint.data.booking_id)).toEqual([body.data.booking_id])
   expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true, url: well.url })
+})
+
+test.concurrent('an endpoint gets at most twenty tries a second, also when its hints come in small groups', async (context) => {
+  const { expect } = context
+  const times: number[] = []
+  const { url } = startReceiver(context, () => {
+    times.push(performance.now())
+    return new Response()
+  })
+  const { actor, id } = await hookedPartner(service, url, ['booking.changed'])
+  const webhook = { host_id: actor.hostId, id }
+  const { db, clock } = service.live
+  const sender = new HintSender(service.live, () => true)
+  for (let sent = 0; sent < 40; sent += 8) {
+    const now = clock(actor.hostId)
+    const group = Array.from({ length: 8 }, (_, index) => {
+      const change = { booking_id: 1 + sent + index, listing_id: 1, version: '2026-11-20 12:00:05' }
+      return newDelivery(webhook, hintOf('booking.changed', change), now)
+    })
+    await webhookDeliveryModel(db).collection.insertMany(group as never[])
+    sender.plan(webhook, now)
+    await expect.poll(() => times.length, { timeout: 5000 }).toBe(sent + 8)
+    // The endpoint has nothing left to send, and is served anew for the next group.
+    await sender.ended()
+  }
+  const shortest = times.slice(20).map((time, index) => time - (times[index] as number))
+  // A post takes a moment to arrive.
+  expect(Math.min(...shortest)).toBeGreaterThan(800)
 })
