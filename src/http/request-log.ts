@@ -94,8 +94,7 @@ function toEntry(context: LoggedContext): RequestEntry {
     request_id: (set.headers['x-request-id'] as string | undefined) ?? null,
     method: request.method,
     path: loggedPath(route, path),
-    // No status was sent for a request that the environment lost.
-    status: visit?.isLost ? 0 : status,
+    status: visit?.lostStatus ?? status,
     error: failure && shortenFailure(failure),
     duration_ms: Math.round(taken * 10) / 10,
     replayed: isResponse && response.headers.has('idempotent-replayed'),

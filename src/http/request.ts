@@ -73,8 +73,11 @@ export interface Visit {
   readonly maxHoldSeconds: number | undefined
   /** Name of the fault that the request's log entry shows, if any. */
   readonly shownFault: string | undefined
-  /** True if the environment dropped the request before it was handled, so that no status was sent. */
-  readonly isLost: boolean
+  /**
+   * The status to log for a response that the environment lost or cut: the one that would have been sent, or 0 if the
+   * request was dropped before it was handled. Undefined for all other responses.
+   */
+  readonly lostStatus: number | undefined
 }
 
 /** A request with its response. */

@@ -74,6 +74,7 @@ class SandboxVisit implements Visit {
   private sandbox: OpenSandbox | null = null
   private at = new Date()
   private fault: Fault['fault'] | undefined
+  private spoiledStatus: number | undefined
 
   constructor(
     private readonly sandboxes: Sandboxes,
@@ -122,8 +123,11 @@ class SandboxVisit implements Visit {
   async respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined> {
     await this.observe(answered)
     const { fault } = this
-    if (fault !== 'lost_response' && fault !== 'cut_response') return send()
-    return spoilResponse(fault, toResponse(answered, this.arrival.set))
+    const sent = send()
+    if (fault !== 'lost_response' && fault !== 'cut_response') return sent
+    const response = toResponse(sent ?? answered.response, this.arrival.set)
+    this.spoiledStatus = response.status
+    return spoilResponse(fault, response)
   }
 
   get maxHoldSeconds(): number | undefined {
@@ -135,8 +139,8 @@ class SandboxVisit implements Visit {
     return this.isObserved ? undefined : this.fault
   }
 
-  get isLost(): boolean {
-    return this.fault === 'lost_request'
+  get lostStatus(): number | undefined {
+    return this.fault === 'lost_request' ? 0 : this.spoiledStatus
   }
 
   private get keyId(): number {
@@ -169,7 +173,7 @@ class SandboxVisit implements Visit {
     if (sandbox?.observer_id == null) return
     const { request, route, set } = arrival
     const { query, sent } = answered
-    const { status, body } = splitResponse(answered, set)
+    const { status, body } = splitResponse(answered.response, set)
     await sandboxes.observer.observe(sandboxes.db, sandbox.observer_id, {
       ...{ operation: `${request.method} ${route}`, at, keyId, scope, status, query, sent },
       data: (body as { data?: unknown } | undefined)?.data ?? null,
@@ -179,15 +183,18 @@ class SandboxVisit implements Visit {
   }
 }
 
-/** Builds the response that Elysia would send. */
-function toResponse(answered: Answered, set: Arrival['set']): Response {
-  if (answered.response instanceof Response) return answered.response
-  const { status, body } = splitResponse(answered, set)
-  return Response.json(body, { status, headers: set.headers as Record<string, string> })
+/** Builds the response that Elysia would send for a text, an envelope, or a status with its envelope. */
+function toResponse(response: unknown, set: Arrival['set']): Response {
+  if (response instanceof Response) return response
+  const headers = set.headers as Record<string, string>
+  if (typeof response === 'string')
+    return new Response(response, { status: Number(set.status ?? 200), headers })
+  const { status, body } = splitResponse(response, set)
+  return Response.json(body, { status, headers })
 }
 
 /** Returns status and body of an envelope, a status with its envelope, or a `Response`, whose body is not read. */
-function splitResponse({ response }: Answered, set: Arrival['set']): { status: number; body?: unknown } {
+function splitResponse(response: unknown, set: Arrival['set']): { status: number; body?: unknown } {
   if (response instanceof Response) return { status: response.status }
   const { code = Number(set.status ?? 200), response: body = response } = response as {
     code?: number

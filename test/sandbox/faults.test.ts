@@ -182,6 +182,34 @@ test.concurrent('errors, pages and large lists are lost and cut like other respo
   expect((await get('/sandbox/me')).end).toBe('closed')
 })
 
+test.concurrent('a 304 has no body, so it is lost before a byte also when it would be cut, and a cut page keeps its headers', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  const path = '/sandbox/integrations/provider_one/bookings'
+  const etag = (await actor.send('GET', path)).headers.get('etag') as string
+  await setRules(actor, { fault: 'lost_response' }, { fault: 'cut_response', times: 2 })
+  const again = () => wire('GET', path, actor.key, '', `if-none-match: ${etag}\r\n`)
+  expect(await again()).toEqual({ bytes: '', end: 'ECONNRESET' })
+  expect(await again()).toEqual({ bytes: '', end: 'ECONNRESET' })
+  const { bytes, end } = await wire('GET', path, actor.key)
+  const [head = ''] = bytes.toLowerCase().split('\r\n\r\n')
+  expect(end).toBe('ECONNRESET')
+  expect(head).toContain(`etag: ${etag.toLowerCase()}`)
+  expect(head).toContain('cache-control: private, no-cache')
+  const logged = async () => {
+    await other.live.journal.flush()
+    const { data } = (await actor.send('GET', '/v1/requests')).body
+    const found = data.filter((one: { fault: string | null }) => one.fault !== null)
+    return found.map((one: { status: number; fault: string }) => [one.status, one.fault])
+  }
+  await expect.poll(logged).toEqual([
+    [200, 'cut_response'],
+    [304, 'cut_response'],
+    [304, 'lost_response'],
+  ])
+})
+
 test.concurrent('a request counts against the first matching rule that is not used up', async ({
   expect,
 }) => {

@@ -64,19 +64,23 @@ export async function spoilResponse(
   fault: 'lost_response' | 'cut_response',
   response: Response,
 ): Promise<Response> {
+  if (fault === 'lost_response') {
+    // A large response would otherwise keep its room in memory until its time limit.
+    await response.body?.cancel()
+    return lost()
+  }
   const { status, headers } = response
-  if (fault === 'lost_response') return lost(status)
   const body = new Uint8Array(await response.arrayBuffer())
   const half = body.subarray(0, body.length >> 1)
-  return half.length > 0 ? cut(half, { status, headers }) : lost(status)
+  return half.length > 0 ? cut(half, { status, headers }) : lost()
 }
 
-/** Resets the connection before a byte is sent. The stream errors without a reason, so that nothing is printed. */
-function lost(status?: number): Response {
-  return new Response(
-    new ReadableStream({ start: (controller) => controller.error() }),
-    status ? { status } : {},
-  )
+/**
+ * Resets the connection before a byte is sent. The status must be one with a body, because the body's failure causes the
+ * reset. The stream errors without a reason, so that nothing is printed.
+ */
+function lost(): Response {
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }))
 }
 
 /** Delay before a reset, long enough for the preceding bytes to be on their way. */
