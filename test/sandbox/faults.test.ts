@@ -119,7 +119,10 @@ test.concurrent('a lost request does nothing, a lost response follows the whole 
   const count = async () => (await actor.send('GET', feed)).body.meta.pagination.total
   const before = await count()
   const operation = 'createBooking'
-  const faults = ['lost_request', 'lost_response', 'cut_response'].map((fault) => ({ fault, operation }))
+  const faults = ['lost_request', 'lost_response', 'lost_response', 'cut_response'].map((fault) => ({
+    fault,
+    operation,
+  }))
   await setRules(actor, ...faults)
   const key = 'idempotency-key: lost\r\n'
   const book = () => wire('POST', '/sandbox/bookings', actor.key, stay, key)
@@ -127,6 +130,7 @@ test.concurrent('a lost request does nothing, a lost response follows the whole 
   expect(await count()).toBe(before)
   expect(await book()).toEqual({ bytes: '', end: 'ECONNRESET' })
   expect(await count()).toBe(before + 1)
+  expect(await book()).toEqual({ bytes: '', end: 'ECONNRESET' })
   const cut = await book()
   expect(cut.end).toBe('ECONNRESET')
   const [head = '', body = ''] = cut.bytes.split('\r\n\r\n')
@@ -144,14 +148,19 @@ test.concurrent('a lost request does nothing, a lost response follows the whole 
   const booked = async () => {
     await other.live.journal.flush()
     const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
-    const found = data.filter(({ path }: { path: string }) => path === '/sandbox/bookings').slice(0, 4)
-    return found.map((one: { status: number; fault: string }) => [one.status, one.fault])
+    const found = data.filter(({ path }: { path: string }) => path === '/sandbox/bookings').slice(0, 5)
+    return found.map((one: { status: number; fault: string; replayed: boolean }) => [
+      one.status,
+      one.fault,
+      one.replayed,
+    ])
   }
   await expect.poll(booked).toEqual([
-    [201, null],
-    [201, 'cut_response'],
-    [201, 'lost_response'],
-    [0, 'lost_request'],
+    [201, null, true],
+    [201, 'cut_response', true],
+    [201, 'lost_response', true],
+    [201, 'lost_response', false],
+    [0, 'lost_request', false],
   ])
   const lost = (await actor.send('GET', '/v1/requests?status=unanswered')).body.data
   expect(lost.map((one: { fault: string }) => one.fault)).toEqual(['lost_request'])

@@ -64,23 +64,25 @@ export async function spoilResponse(
   fault: 'lost_response' | 'cut_response',
   response: Response,
 ): Promise<Response> {
+  const { status, headers } = response
   if (fault === 'lost_response') {
     // A large response would otherwise keep its room in memory until its time limit.
     await response.body?.cancel()
-    return lost()
+    return lost(headers)
   }
-  const { status, headers } = response
   const body = new Uint8Array(await response.arrayBuffer())
   const half = body.subarray(0, body.length >> 1)
-  return half.length > 0 ? cut(half, { status, headers }) : lost()
+  return half.length > 0 ? cut(half, { status, headers }) : lost(headers)
 }
 
 /**
  * Resets the connection before a byte is sent. The status must be one with a body, because the body's failure causes the
  * reset. The stream errors without a reason, so that nothing is printed.
+ *
+ * @param headers those that would have been sent, from which the request log knows a replay
  */
-function lost(): Response {
-  return new Response(new ReadableStream({ start: (controller) => controller.error() }))
+function lost(headers = new Headers()): Response {
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })
 }
 
 /** Delay before a reset, long enough for the preceding bytes to be on their way. */
