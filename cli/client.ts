@@ -156,7 +156,7 @@ function addressOf(base: string): string {
   return address.slice(0, address.length - (root?.length ?? 0))
 }
 
-/** Reads a key that does not come from a profile; undefined if there is none. */
+/** Reads the key from the command's options or environment; undefined if neither has one. */
 async function readOwnKey(options: ClientOptions): Promise<string | undefined> {
   if (options['key-file']) return readKeyFile(options['key-file'])
   return options.profile ? undefined : process.env.PARTNER_API_KEY?.trim() || undefined

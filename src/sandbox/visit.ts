@@ -18,8 +18,7 @@ export interface Observed {
   operation: string
   /** Time of arrival, by the database's clock. */
   at: Date
-  /** Key and sandbox that the request belongs to. */
-  keyId: number
+  /** Sandbox that the request belongs to. */
   scope: number
   requestId: string | null
   /** Status of the response, even if a fault drops or cuts it; 200 for a page that is sent as a 304. */
@@ -169,13 +168,13 @@ class SandboxVisit implements Visit {
 
   /** Reports the request to the observer. Without a fault, a response to a disconnected client counts as `broken`. */
   private async observe(answered: Answered): Promise<void> {
-    const { sandbox, sandboxes, arrival, at, keyId, scope } = this
+    const { sandbox, sandboxes, arrival, at, scope } = this
     if (sandbox?.observer_id == null) return
     const { request, route, set } = arrival
     const { query, sent } = answered
     const { status, body } = splitResponse(answered.response, set)
     await sandboxes.observer.observe(sandboxes.db, sandbox.observer_id, {
-      ...{ operation: `${request.method} ${route}`, at, keyId, scope, status, query, sent },
+      ...{ operation: `${request.method} ${route}`, at, scope, status, query, sent },
       data: (body as { data?: unknown } | undefined)?.data ?? null,
       requestId: requestIdOf({ set }) ?? null,
       fault: this.fault ?? (request.signal.aborted ? 'broken' : null),
