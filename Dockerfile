@@ -5,14 +5,14 @@ COPY package.json bun.lock ./
 COPY patches ./patches
 RUN bun install --frozen-lockfile --production --omit peer
 
-# What partners download, made by tools that stay out of the image.
+# What partners download and the list of what is in the image, made by tools that stay out of it.
 FROM packages AS downloads
 RUN bun install --frozen-lockfile
 COPY bin ./bin
 COPY src ./src
 COPY client ./client
 COPY fixtures ./fixtures
-RUN bun bin/make-downloads.ts
+RUN bun bin/make-downloads.ts && bun bin/make-sbom.ts --system > sbom.json
 
 FROM oven/bun:1.4.5-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
@@ -25,9 +25,15 @@ COPY cli ./cli
 COPY client ./client
 COPY fixtures ./fixtures
 COPY CHANGELOG.md ./
+COPY docs/guide ./docs/guide
+COPY docs/workflows.arazzo.yaml ./docs/
 COPY --from=downloads /service/downloads ./downloads
+COPY --from=downloads /service/sbom.json ./
+# docker build --build-arg BUILD_COMMIT=$(git rev-parse HEAD) .
+ARG BUILD_COMMIT=unknown
+ENV BUILD_COMMIT=$BUILD_COMMIT
 USER bun
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:3000/healthz')).ok ? 0 : 1)"]
+  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:3000/healthz'.replace('http', process.env.TLS_CERT_FILE ? 'https' : 'http'), { tls: { rejectUnauthorized: false } })).ok ? 0 : 1)"]
 CMD ["bun", "src/main.ts"]

@@ -1,53 +1,82 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/platform/process.ts'
+import { makeCertificates } from './certificates.ts'
+import { root } from './processes.ts'
 
-/** A reverse proxy in front of services. */
-export interface Proxy {
+/** A reverse proxy in front of services, with TLS. */
+export interface RunningNginx {
   url: string
+  /** `fetch` that trusts the proxy's certificate. */
+  fetch(input: string | Request, init?: RequestInit): Promise<Response>
+  /** Variables with which curl, Node and Python trust the certificate. */
+  environment: Record<string, string>
+  /** Replaces the certificate while requests are served; resolves once new connections get the new one. */
+  renewCertificate(): Promise<void>
   stop(): Promise<void>
 }
 
+const path = `${process.env.PATH}:/usr/sbin`
+
 /**
- * Starts an `nginx` that passes requests to these local ports in turn. A port that refused a connection is tried again
- * for the next request; by default nginx would skip it for ten seconds.
+ * Writes `deploy/nginx/nginx.conf` into a folder for this machine: only its addresses, ports and paths are replaced.
  *
- * @param keepsAlive whether connections to the ports stay open; otherwise each request opens one
+ * @param port port that the proxy listens on
+ * @param targets ports of the services
+ * @returns the file's path
  */
-export async function startNginx(ports: number[], keepsAlive: boolean): Promise<Proxy> {
+export async function writeNginxConfiguration(
+  folder: string,
+  port: number,
+  targets: number[],
+): Promise<string> {
+  const shipped = await readFile(join(root, 'deploy/nginx/nginx.conf'), 'utf8')
+  const file = join(folder, 'nginx.conf')
+  const [server = ''] = /^.*server 127\.0\.0\.1:3001.*\n/m.exec(shipped) ?? []
+  const servers = targets.map((target) => server.replace('3001', String(target))).join('')
+  await Bun.write(
+    file,
+    shipped
+      .replace(/( *server 127\.0\.0\.1:300\d .*\n)+/, servers)
+      .replace('listen 443', `listen 127.0.0.1:${port}`)
+      .replace('listen [::]:443', `listen 127.0.0.9:${port}`)
+      .replace(/\/etc\/ssl\/partner-api\/certificate/, `${folder}/server`)
+      .replace(/\/etc\/ssl\/partner-api\/key\.pem/, `${folder}/server.key`)
+      .replace(/\/run\/|\/var\/log\/nginx\/|\/var\/lib\/nginx\//g, `${folder}/`),
+  )
+  return file
+}
+
+/** Checks a configuration; returns the lines that nginx prints. */
+export async function checkNginxConfiguration(file: string): Promise<string[]> {
+  const { stderr } = await Bun.$`nginx -t -c ${file} -e /dev/null`.env({ PATH: path }).quiet().nothrow()
+  return stderr.toString().trim().split('\n')
+}
+
+/**
+ * Starts an nginx with the configuration that operators get, which passes requests to these local ports in turn.
+ *
+ * @param keepsAlive false makes it open a connection for each request, as other proxies do
+ */
+export async function startNginx(targets: number[], keepsAlive = true): Promise<RunningNginx> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))
+  // Its workers have an account of their own.
+  await chmod(folder, 0o755)
+  const { authority, certificate, key } = await makeCertificates(folder)
+  const trusted = [await readFile(authority, 'utf8')]
   const port = await freePort()
-  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-  const configuration = `
-    daemon off;
-    worker_processes 1;
-    pid ${folder}/pid;
-    error_log ${folder}/error.log;
-    events { worker_connections 4096; }
-    http {
-      access_log off;
-      ${kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')}
-      upstream service {
-        ${ports.map((target) => `server 127.0.0.1:${target} max_fails=0;`).join(' ')}
-        ${keepsAlive ? 'keepalive 32;' : ''}
-      }
-      server {
-        listen 127.0.0.1:${port};
-        location / {
-          proxy_pass http://service;
-          ${keepsAlive ? 'proxy_http_version 1.1; proxy_set_header Connection "";' : ''}
-        }
-      }
-    }`
-  await Bun.write(join(folder, 'nginx.conf'), configuration)
-  const child = Bun.spawn(['nginx', '-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], {
+  const file = await writeNginxConfiguration(folder, port, targets)
+  if (!keepsAlive) await Bun.write(file, (await readFile(file, 'utf8')).replace('keepalive 32;', ''))
+  const child = Bun.spawn(['nginx', '-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;'], {
     stdio: ['ignore', 'ignore', 'inherit'],
-    env: { PATH: `${process.env.PATH}:/usr/sbin` },
+    env: { PATH: path },
   })
-  const url = `http://127.0.0.1:${port}`
+  const url = `https://127.0.0.1:${port}`
+  const send = (input: string | Request, init?: RequestInit) =>
+    fetch(input, { ...init, tls: { ca: trusted } })
   const isUp = () =>
-    fetch(`${url}/healthz`).then(
+    send(`${url}/healthz`).then(
       ({ ok }) => ok,
       () => false,
     )
@@ -55,8 +84,22 @@ export async function startNginx(ports: number[], keepsAlive: boolean): Promise<
     if (child.exitCode !== null) throw new Error('nginx did not start')
     await Bun.sleep(30)
   }
+  const served = async () => {
+    const reply = await Bun.$`openssl s_client -connect 127.0.0.1:${port} < /dev/null`.quiet()
+    return /-----BEGIN CERTIFICATE-----[^-]+/.exec(reply.stdout.toString())?.[0]
+  }
   return {
     url,
+    fetch: send,
+    environment: { CURL_CA_BUNDLE: authority, NODE_EXTRA_CA_CERTS: authority, SSL_CERT_FILE: authority },
+    async renewCertificate() {
+      const [before, next] = [await served(), await makeCertificates(join(folder, 'next'))]
+      trusted.push(await readFile(next.authority, 'utf8'))
+      await copyFile(next.certificate, certificate)
+      await copyFile(next.key, key)
+      child.kill('SIGHUP')
+      while ((await served()) === before) await Bun.sleep(30)
+    },
     async stop() {
       child.kill('SIGTERM')
       await child.exited

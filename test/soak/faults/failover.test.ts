@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 import { httpFeed, Poller, truthOf } from '../../support/history.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
+import { startNginx } from '../../support/nginx.ts'
 import { startService } from '../../support/processes.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 import { soakFactor } from '../../support/soak.ts'
@@ -15,13 +16,14 @@ afterAll(() => replicas.stop())
 const environment = { MONGODB_URL: replicas.url, LOG_LEVEL: 'silent' }
 const observer = await testApp(environment)
 
-test(`a service whose primary is killed under load (${kills} ×) and frozen once loses no acknowledged write, repeats none and hides no change from a poller`, async () => {
+test(`three processes behind nginx whose primary is killed under load (${kills} ×) and frozen once lose no acknowledged write, repeat none and hide no change from a poller`, async () => {
   const actor = await observer.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
-  const service = await startService(testEnvironment(environment))
-  const load = new KeyedLoad(() => service.url, actor.key, body)
-  const feed = httpFeed(() => service.url, actor.key)
+  const services = await Promise.all([1, 2, 3].map(() => startService(testEnvironment(environment))))
+  const proxy = await startNginx(services.map(({ url }) => Number(new URL(url).port)))
+  const load = new KeyedLoad(() => proxy.url, actor.key, body, 4, proxy.fetch)
+  const feed = httpFeed(() => proxy.url, actor.key, 'bookings', proxy.fetch)
   const pollers = [
     new Poller('during elections', feed, 20, false),
     new Poller('waiting during elections', feed, 20, false, 3),
@@ -49,7 +51,8 @@ test(`a service whose primary is killed under load (${kills} ×) and frozen once
   isOver = true
   await polling
   await Promise.all(pollers.map((poller) => poller.poll()))
-  expect(await service.end('SIGTERM')).toBe(0)
+  await proxy.stop()
+  expect(await Promise.all(services.map((service) => service.end('SIGTERM')))).toEqual([0, 0, 0])
 
   const truth = await truthOf(observer.live.db, actor.hostId)
   const lost = [...load.acknowledged.values()].filter((id) => !truth.has(id))

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest'
 import { userModel } from '../../../src/stays/users/model.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
-import { startNginx } from '../../support/nginx.ts'
+import { type RunningNginx, startNginx } from '../../support/nginx.ts'
 import { type ServiceProcess, startService, workersOf } from '../../support/processes.ts'
 import { UserLoad } from '../../support/user-load.ts'
 
 const observer = await testApp()
 const portOf = ({ url }: ServiceProcess) => Number(new URL(url).port)
 
-/** Runs busy clients through a proxy while the services are restarted; no request may fail and no write may be lost. */
+/** Runs busy clients through nginx while the services are restarted; no request may fail and no write may be lost. */
 async function restartUnderLoad(
   services: ServiceProcess[],
   keepsAlive: boolean,
-  restart: () => Promise<void>,
+  restart: (proxy: RunningNginx) => Promise<void>,
 ) {
   const { key, hostId } = await observer.actor()
   const proxy = await startNginx(services.map(portOf), keepsAlive)
-  const load = new UserLoad(proxy.url, key)
+  const load = new UserLoad(proxy.url, key, proxy.fetch)
   await Bun.sleep(500)
-  await restart()
+  await restart(proxy)
   await Bun.sleep(500)
   await load.stop()
   await proxy.stop()
@@ -40,14 +40,26 @@ test.concurrent('a service of two workers restarted with SIGHUP behind a proxy w
   expect(await service.end('SIGTERM')).toBe(0)
 })
 
+/** Restarts services one after the other. */
+async function restartInTurn(services: ServiceProcess[]): Promise<void> {
+  for (const [index, service] of services.entries()) {
+    expect(await service.end('SIGTERM')).toBe(0)
+    services[index] = await startService({ ...testEnvironment(), PORT: String(portOf(service)) })
+    await Bun.sleep(500)
+  }
+}
+
 test.concurrent('two processes restarted in turn behind a proxy with a connection per request fail no request', async () => {
   const services = await Promise.all([1, 2].map(() => startService(testEnvironment())))
-  await restartUnderLoad(services, false, async () => {
-    for (const [index, service] of services.entries()) {
-      expect(await service.end('SIGTERM')).toBe(0)
-      services[index] = await startService({ ...testEnvironment(), PORT: String(portOf(service)) })
-      await Bun.sleep(500)
-    }
-  })
+  await restartUnderLoad(services, false, () => restartInTurn(services))
   expect(await Promise.all(services.map((service) => service.end('SIGTERM')))).toEqual([0, 0])
+})
+
+test('three processes restarted in turn behind the shipped nginx, which also gets another certificate, fail no request', async () => {
+  const services = await Promise.all([1, 2, 3].map(() => startService(testEnvironment())))
+  await restartUnderLoad(services, true, async (proxy) => {
+    await restartInTurn(services)
+    await proxy.renewCertificate()
+  })
+  expect(await Promise.all(services.map((service) => service.end('SIGTERM')))).toEqual([0, 0, 0])
 })

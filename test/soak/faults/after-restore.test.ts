@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { rotateKey } from '../../src/access/keys/store.ts'
-import { testApp } from '../support/app.ts'
-import { ownDatabase } from '../support/databases.ts'
-import { partnerctl } from '../support/processes.ts'
+import { rotateKey } from '../../../src/access/keys/store.ts'
+import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
+import { partnerctl } from '../../support/processes.ts'
 
 const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL })

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { sender } from '../../support/app.ts'
+import { KeyedLoad } from '../../support/keyed-load.ts'
+import { partnerctl, root, startService } from '../../support/processes.ts'
+
+/** The commands of the section "Restore drill", exactly as an operator copies them. */
+const operations = await readFile(join(root, 'docs/operations.md'), 'utf8')
+const [, commands = ''] = /### Restore drill[^#]*?```sh\n([\s\S]*?)```/.exec(operations) ?? []
+
+async function runDrill(BACKUP: string, DRILL: string) {
+  const child = Bun.spawn(['bash', '-c', commands], {
+    ...{ cwd: root, stdout: 'pipe', stderr: 'pipe' },
+    env: { PATH: process.env.PATH ?? '', BACKUP, DRILL, REDIS_URL: 'redis://127.0.0.1:1' },
+  })
+  const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map((s) => new Response(s).text()))
+  return { code: await child.exited, stdout: stdout as string, stderr: stderr as string }
+}
+
+test('the restore drill of docs/operations.md restores a backup beside the service that serves, and notices a bad one', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-drill-'))
+  const [data, backup, drill] = ['data', 'backup', 'drill'].map((name) => join(folder, name))
+  const settings = { DATA_DIR: data as string, RATE_LIMIT_PER_MINUTE: '1000000' }
+  const service = await startService(settings)
+  onTestFinished(async () => {
+    await service.end('SIGTERM')
+    await rm(folder, { recursive: true, force: true })
+  })
+  const { key, user_id, listing_id } = JSON.parse((await partnerctl(['seed', '--json'], settings)).stdout)
+  const stay = { user_id, listing_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const load = new KeyedLoad(() => service.url, key, stay, 2)
+  await load.resumption(10_000)
+  const made = await partnerctl(['db', 'backup', backup as string], settings)
+  expect([made.code, made.stderr]).toEqual([0, ''])
+
+  const drilled = await runDrill(backup as string, drill as string)
+  await load.stop()
+  expect(drilled.code, drilled.stderr).toBe(0)
+  const [, seconds] = /Restored in (\d+) s/.exec(drilled.stdout) ?? []
+  console.log(`Restored in ${seconds} s`)
+  expect(drilled.stdout).toContain('"status":"ready"')
+  const { stdout } = await partnerctl(['hosts', 'list'], settings)
+  expect(drilled.stdout).toContain(stdout)
+  expect(drilled.stdout).toMatch(/db restore[\s\S]*db backup/)
+  expect(existsSync(drill as string)).toBe(false)
+  // The service that serves has not noticed anything.
+  expect(load.failures).toEqual({})
+  const send = sender(fetch, service.url)
+  expect((await send('GET', '/v1/me', { key })).status).toBe(200)
+
+  await rm(join(backup as string, 'mongodb', 'WiredTiger.turtle'))
+  const bad = await runDrill(backup as string, drill as string)
+  expect([bad.code, bad.stdout]).toEqual([1, ''])
+  expect(bad.stderr).toContain('is not complete')
+})
