@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
+import { expiryOf, type KeyPair } from './process/certificate.ts'
 import { isEmpty, seedDemo, welcome } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
 import { supervise, workerVariable } from './process/supervisor.ts'
@@ -25,6 +26,8 @@ async function serve(config: Config): Promise<void> {
   const context = await compose(config)
   const { live, metrics } = context
   if (worker !== undefined) metrics.joinWorkers()
+  const tls: KeyPair | null = config.tls && (await Bun.stdin.json())
+  if (tls) metrics.showCertificateExpiry(expiryOf(tls))
   const isFirstWorker = (worker ?? '0') === '0'
   const demo = isFirstWorker && !config.mongodbUrl && (await isEmpty(live)) ? await seedDemo(live) : null
   const drain = new AbortController()
@@ -33,7 +36,8 @@ async function serve(config: Config): Promise<void> {
     app.listen({
       hostname: config.host,
       port: config.port,
-      reusePort: config.workers > 1,
+      reusePort: worker !== undefined,
+      ...(tls ? { tls } : {}),
       maxRequestBodySize: maxRequestBytes,
       idleTimeout: idleSeconds,
     })
@@ -42,7 +46,7 @@ async function serve(config: Config): Promise<void> {
     await context.close()
     process.exit(1)
   }
-  const address = `http://${config.host}:${app.server?.port}`
+  const address = `${tls ? 'https' : 'http'}://${config.host}:${app.server?.port}`
   live.log.info(
     {
       address,
@@ -75,8 +79,10 @@ function fail(error: unknown): never {
 
 try {
   const config = readConfig(process.env)
-  const isSupervisor = config.workers > 1 && process.env[workerVariable] === undefined
-  if (isSupervisor) process.exit(await supervise(config.workers, openLog(config.logLevel)))
+  // With TLS of its own, even a single worker has a successor when the certificate is renewed.
+  const isSupervisor =
+    (config.workers > 1 || config.tls !== null) && process.env[workerVariable] === undefined
+  if (isSupervisor) process.exit(await supervise(config, openLog(config.logLevel)))
   await serve(config)
 } catch (error) {
   fail(error)

@@ -25,7 +25,9 @@ export function toDay(date: Date): string {
 
 /** Returns true for a real calendar date written `YYYY-MM-DD`, so false for `2026-02-30`. */
 export function isCalendarDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  if (!/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text)) return false
+  // Every month has 28 days, and a large write has thousands of dates.
+  if (text.slice(8) <= '28') return true
   const parsed = new Date(`${text}T00:00:00Z`)
   return !Number.isNaN(parsed.getTime()) && toDay(parsed) === text
 }
@@ -57,3 +59,8 @@ export function addDays(day: string, days: number): string {
 
 /** A process whose clock differs from the database's by more than this writes nothing (decisions §9). */
 export const maxSkewSeconds = 60
+
+/** Describes a clock difference in words, such as `12.3 s behind the service`. */
+export function describeSkew(skewSeconds: number, other: string): string {
+  return `${Math.abs(skewSeconds).toFixed(1)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} ${other}`
+}

@@ -10,6 +10,8 @@ export interface Config {
   host: string
   port: number
   publicUrl: string
+  /** Paths of the certificate and of its key, with which the service serves HTTPS itself; null for HTTP. */
+  tls: { cert: string; key: string } | null
   /** Address of a listing's preview page, with `{id}` as a placeholder for the id. */
   previewUrl: string
   mongodbUrl: string | undefined
@@ -37,6 +39,19 @@ export interface Config {
   webhooksAllowPrivate: boolean
   tagManagerUrl: string | undefined
   metricsToken: string | undefined
+  /** The commit that this build was made from, for metrics. */
+  buildCommit: string
+  /** URI of the contact for reports of vulnerabilities. */
+  securityContact: string | undefined
+  tracing: TracingSettings | undefined
+}
+
+/** The collector that receives spans, and the share of requests that are traced (decisions §28). */
+export interface TracingSettings {
+  url: string
+  headers: Record<string, string>
+  attributes: Record<string, string>
+  sampleRatio: number
 }
 
 /** Error thrown for invalid settings; `problems` has one line per invalid setting. */
@@ -57,7 +72,7 @@ const mebibyte = 1024 * 1024
 const requiredInProduction = ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']
 
 /**
- * Reads and validates the settings from the environment.
+ * Reads and validates the settings from the environment and from the files that it names.
  *
  * @param required names of the settings that production requires
  * @throws ConfigError that lists every invalid setting, not only the first, and never contains a secret's value
@@ -68,15 +83,16 @@ export function readConfig(environment: Environment, required = requiredInProduc
   const production = environment.NODE_ENV === 'production'
   const host = read.text('HOST', '127.0.0.1')
   const port = read.integer('PORT', 3000, 0, 65_535)
-  const publicUrl = (read.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://${host}:${port}`).replace(
-    /\/+$/,
-    '',
-  )
+  const [cert, key] = [read.text('TLS_CERT_FILE', ''), read.text('TLS_KEY_FILE', '')]
+  if (!cert !== !key) problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  const ownUrl = `${cert ? 'https' : 'http'}://${host}:${port}`
+  const publicUrl = (read.url('PUBLIC_URL', ['http:', 'https:']) ?? ownUrl).replace(/\/+$/, '')
   const config: Config = {
     production,
     host,
     port,
     publicUrl,
+    tls: cert && key ? { cert, key } : null,
     previewUrl: read.text('PREVIEW_URL', `${publicUrl}/preview/listings/{id}`),
     mongodbUrl: read.store('MONGODB', ['mongodb:', 'mongodb+srv:']),
     redisUrl: read.store(
@@ -107,10 +123,13 @@ export function readConfig(environment: Environment, required = requiredInProduc
     defaultCurrency: read.currency('DEFAULT_CURRENCY', 'EUR'),
     tagManagerUrl: read.url('TAG_MANAGER_URL', ['http:', 'https:']),
     metricsToken: read.secret('METRICS_TOKEN', 16),
+    buildCommit: read.text('BUILD_COMMIT', 'unknown'),
+    securityContact: read.contact('SECURITY_CONTACT'),
+    tracing: readTracing(read),
   }
   if (production) {
     for (const name of required) {
-      if (!environment[name]?.trim()) problems.push(`${name} is required when NODE_ENV is "production"`)
+      if (!read.isSet(name)) problems.push(`${name} is required when NODE_ENV is "production"`)
     }
   }
   if (production && config.webhooksAllowPrivate)
@@ -120,15 +139,28 @@ export function readConfig(environment: Environment, required = requiredInProduc
   return config
 }
 
+/** Reads OpenTelemetry's standard settings. Appends `/v1/traces` to a collector's base address. */
+function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings | undefined {
+  const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'])
+  const own = read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:'])
+  const headers = read.pairs('OTEL_EXPORTER_OTLP_HEADERS')
+  const name = read.text('OTEL_SERVICE_NAME', 'partner-interface')
+  const attributes = { ...read.pairs('OTEL_RESOURCE_ATTRIBUTES'), 'service.name': name }
+  const sampleRatio = read.share('OTEL_TRACES_SAMPLER_ARG', '1')
+  const url = own ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
+  return url === undefined ? undefined : { url, headers, attributes, sampleRatio }
+}
+
 /**
  * Returns the settings for the log. Addresses are stripped of user, password and options. A secret is
- * replaced with a flag that tells whether it is set, and a list of secrets with its length.
+ * replaced with a flag that tells whether it is set, and a list of secrets with its length. Paths may be secrets, too.
  */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { secretKey, otherSecretKeys, metricsToken, mongodbUrl, redisUrl, tagManagerUrl, ...plain } = config
-  const { trustedProxies, ...settings } = plain
+  const { trustedProxies, tls, tracing, ...settings } = plain
   return {
     ...settings,
+    hasTls: tls !== null,
     trustedProxies: trustedProxies.rules,
     mongodb: mongodbUrl ? serversOf(mongodbUrl) : 'its own server',
     redis: redisUrl ? serversOf(redisUrl) : null,
@@ -136,10 +168,14 @@ export function describeConfig(config: Config): Record<string, unknown> {
     hasSecretKey: secretKey !== undefined,
     otherSecretKeys: otherSecretKeys.length,
     hasMetricsToken: metricsToken !== undefined,
+    collector: tracing ? serversOf(tracing.url) : null,
   }
 }
 
-/** Returns the servers in an address, without any part that may be secret. */
+/**
+ * Returns the servers in an address, without any part that may be secret. They begin after the last `@`, because a
+ * password that was not percent-encoded may contain any character.
+ */
 export function serversOf(url: string): string {
-  return /^[a-z+]+:\/\/(?:[^/]*@)?([^/?#]+)/.exec(url)?.[1] ?? 'an unknown address'
+  return /^[a-z+]+:\/\/(?:.*@)?([^/?#]+)/s.exec(url)?.[1] ?? 'an unknown address'
 }

@@ -1,7 +1,20 @@
+import { readFileSync, statSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
 import currencyCodes from 'currency-codes'
 
 export type Environment = Record<string, string | undefined>
+
+/** Settings that can also be given as a file, whose path is in `<NAME>_FILE` (decisions §28). */
+const fileSettings = [
+  'SECRET_KEY',
+  'OTHER_SECRET_KEYS',
+  'METRICS_TOKEN',
+  'MONGODB_URL',
+  'MONGODB_PASSWORD',
+  'REDIS_URL',
+  'REDIS_PASSWORD',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+]
 
 /** Inserts a password into an address, or returns null if it has no place for one. Redis needs no user name. */
 function withPassword(url: string, password: string): string | null {
@@ -20,8 +33,13 @@ function withPassword(url: string, password: string): string | null {
  * @param problems receives one line per invalid setting, which never contains a secret's value
  */
 export function settingsReader(environment: Environment, problems: string[]) {
-  const raw = (name: string) => environment[name]?.trim() || undefined
+  const files = readFiles(environment, problems)
+  const exact = (name: string) => files[name] ?? environment[name]
+  const raw = (name: string) => exact(name)?.trim() || undefined
   return {
+    /** Returns true if a setting has a value or names a file, even if the file cannot be used. */
+    isSet: (name: string) => raw(name) !== undefined || name in files,
+
     text: (name: string, fallback: string) => raw(name) ?? fallback,
 
     integer(name: string, fallback: number, minimum: number, maximum: number): number {
@@ -31,6 +49,12 @@ export function settingsReader(environment: Environment, problems: string[]) {
       if (number >= minimum && number <= maximum) return number
       problems.push(`${name} must be an integer from ${minimum} to ${maximum}`)
       return fallback
+    },
+
+    share(name: string, fallback: string): number {
+      const value = raw(name) ?? fallback
+      if (!/^(0?\.\d+|0|1(\.0+)?)$/.test(value)) problems.push(`${name} must be a number from 0 to 1`)
+      return Number(value)
     },
 
     oneOf(name: string, values: string[], fallback: string): string {
@@ -54,7 +78,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
     /** Reads a store's address and inserts the separately set password, if any, which may contain any characters. */
     store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
       const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
-      const [url, password] = [this.url(name, protocols), environment[passwordName]]
+      const [url, password] = [this.url(name, protocols), exact(passwordName)]
       if (!url && password) problems.push(`${passwordName} needs ${name}`)
       if (!url || problems.some((problem) => problem.startsWith(name))) return url
       const whole = password ? withPassword(url, password) : url
@@ -90,6 +114,24 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return values
     },
 
+    /** Reads pairs such as `name=value`, separated by commas, with percent-encoded values. */
+    pairs(name: string): Record<string, string> {
+      const text = raw(name) ?? ''
+      if (text && !/^[\w.-]+=[ -+\--~]*(,\s*[\w.-]+=[ -+\--~]*)*$/.test(text))
+        problems.push(`${name} must be pairs like "name=value", separated by commas`)
+      const query = text.replace(/[&+]/g, encodeURIComponent).replace(/,\s*/g, '&')
+      return Object.fromEntries(new URLSearchParams(query))
+    },
+
+    /** Reads an e-mail address or the address of a page, and returns it as a URI. */
+    contact(name: string): string | undefined {
+      const value = raw(name)
+      if (value === undefined || /^(https:\/\/|mailto:|tel:)[\x21-\x7e]+$/.test(value)) return value
+      if (!/^[\w.+-]+@[\w.-]+$/.test(value))
+        problems.push(`${name} must be an e-mail address or an address that starts with https://`)
+      return `mailto:${value}`
+    },
+
     currency(name: string, fallback: string): string {
       const value = (raw(name) ?? fallback).toUpperCase()
       if (!currencyCodes.code(value)) problems.push(`${name} must be an ISO currency code`)
@@ -112,4 +154,31 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return list
     },
   }
+}
+
+/**
+ * Reads the settings that are given as files, each without its last line end. A file that cannot be used is undefined.
+ *
+ * @param problems receives one line per such file, which has neither its content nor its path, because a path may be a
+ * secret that was set under the wrong name
+ */
+function readFiles(environment: Environment, problems: string[]): Environment {
+  const files: Environment = {}
+  for (const name of fileSettings) {
+    const path = environment[`${name}_FILE`]?.trim()
+    if (!path) continue
+    files[name] = undefined
+    if (environment[name]) problems.push(`${name}_FILE and ${name} must not both be set`)
+    else
+      try {
+        // A pipe would be empty for the second process that reads it.
+        if (!statSync(path).isFile()) throw new Error('Not a file')
+        const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+        if (content.trim()) files[name] = content
+        else problems.push(`${name}_FILE must not be an empty file`)
+      } catch {
+        problems.push(`${name}_FILE must be the path of a readable file`)
+      }
+  }
+  return files
 }

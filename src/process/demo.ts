@@ -62,7 +62,9 @@ async function readFixture(name: string): Promise<Record<string, unknown>> {
 
 /** Returns the greeting printed once the service is up; it contains the demo's key only on the very first start. */
 export function welcome(address: string, demo: Demo | null): string {
-  const lines = [`The partner interface is up at ${address} (documentation: ${address}/docs)`]
+  const lines = [
+    `The partner interface is up at ${address} (guide: ${address}/guide, reference: ${address}/docs)`,
+  ]
   if (demo)
     lines.push(
       '',

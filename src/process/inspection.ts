@@ -1,4 +1,5 @@
-import { maxSkewSeconds } from '../core/clock.ts'
+import { findKeysWith } from '../access/keys/store.ts'
+import { describeSkew, maxSkewSeconds } from '../core/clock.ts'
 import { measureSkew } from '../platform/mongo/clock-watch.ts'
 import { compareIndexes, type IndexDifference } from '../platform/mongo/collections.ts'
 import { askMember, type Db } from '../platform/mongo/connection.ts'
@@ -6,7 +7,7 @@ import { latestVersion, type Release, readSchemaState } from '../platform/mongo/
 
 /**
  * Checks that the database meets the service's requirements: schema, indexes, healthy members, a short transaction
- * limit, and a clock that agrees with ours.
+ * limit, and a clock that agrees with ours. Also lists the keys that can read guests' data.
  *
  * @param url address that the database was opened with, used to query each member directly
  */
@@ -17,6 +18,7 @@ export async function inspectDatabase(db: Db, url: string, release: Release): Pr
     await inspectMembers(db),
     ...(await inspectTransactions(db, url)),
     await inspectClock(db),
+    await inspectGuestReaders(db),
   ]
 }
 
@@ -137,14 +139,16 @@ async function inspectClock(db: Db): Promise<Finding> {
   return { check: 'clock', state, detail }
 }
 
+/** Lists the keys that have `users.read`, with which guests' personal data can be read (decisions §27). */
+async function inspectGuestReaders(db: Db): Promise<Finding> {
+  const keys = await findKeysWith(db, 'users.read', new Date())
+  const detail = keys.map(({ id, host_id, name }) => `${id} "${name}" of host ${host_id}`).join(', ')
+  return { check: 'keys with users.read', state: 'ok', detail: detail || 'there are none' }
+}
+
 /** The result of one check. */
 export interface Finding {
   check: string
   state: 'ok' | 'warning' | 'failed'
   detail: string
-}
-
-/** Describes a clock difference in words, such as `12.3 s behind the service`. */
-export function describeSkew(skewSeconds: number, other: string): string {
-  return `${Math.abs(skewSeconds).toFixed(1)} s ${skewSeconds < 0 ? 'behind' : 'ahead of'} ${other}`
 }

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
+import type { Config } from '../core/config.ts'
+import { type KeyPair, readKeyPair } from './certificate.ts'
 import { CountsExchange, type FromWorker, sendTo } from './worker-metrics.ts'
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url))
@@ -11,12 +13,14 @@ const patienceMilliseconds = 19_000
 export const workerVariable = 'PARTNER_WORKER'
 
 /**
- * Runs `count` worker processes on one port and returns the exit code. A worker that dies is restarted. On SIGHUP, the
- * workers are restarted one by one, each stopping only once its successor is listening. SIGTERM and SIGINT stop the
- * workers and then this process.
+ * Runs the worker processes on one port and returns the exit code. A worker that dies is restarted. On SIGHUP, the
+ * certificate is reread and the workers are restarted one by one, each stopping only once its successor is listening.
+ * SIGTERM and SIGINT stop the workers and then this process.
+ *
+ * @throws ConfigError if the certificate cannot be used
  */
-export function supervise(count: number, log: Logger): Promise<number> {
-  return new Supervisor(count, log).run()
+export function supervise(config: Pick<Config, 'workers' | 'tls'>, log: Logger): Promise<number> {
+  return new Supervisor(config, log).run()
 }
 
 class Supervisor {
@@ -26,11 +30,14 @@ class Supervisor {
   private readonly living = new Set<Bun.Subprocess>()
   private readonly exchange = new CountsExchange<Bun.Subprocess>(() => [...this.living])
   private isStopping = false
+  private keyPair: KeyPair | null
 
   constructor(
-    private readonly count: number,
+    private readonly config: Pick<Config, 'workers' | 'tls'>,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.keyPair = config.tls && readKeyPair(config.tls)
+  }
 
   async run(): Promise<number> {
     process.on('SIGTERM', () => this.stop())
@@ -39,7 +46,7 @@ class Supervisor {
     // A restart waits for the start and for any earlier restart.
     let rolling: Promise<unknown> = started
     process.on('SIGHUP', () => {
-      rolling = rolling.then(() => this.roll())
+      rolling = rolling.then(() => (this.renewCertificate() ? this.roll() : undefined))
     })
     const exitCode = await started
     while (!this.isStopping) await Bun.sleep(200)
@@ -50,7 +57,7 @@ class Supervisor {
 
   /** Starts the workers one by one, because the first prepares the database and the demo for the others. */
   private async startAll(): Promise<number> {
-    for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
+    for (let slot = 0; slot < this.config.workers && !this.isStopping; slot += 1) {
       const { worker, listens } = this.launch(slot)
       if (await listens) this.serve(slot, worker)
       else {
@@ -70,9 +77,20 @@ class Supervisor {
     }
   }
 
+  /** Rereads the key pair. If it cannot be used, keeps the previous pair and returns false, so no worker is restarted. */
+  private renewCertificate(): boolean {
+    try {
+      this.keyPair = this.config.tls && readKeyPair(this.config.tls)
+      return true
+    } catch (error) {
+      this.log.error(`The previous certificate stays in use: ${(error as Error).message}`)
+      return false
+    }
+  }
+
   /** Replaces the workers one by one. If a successor does not start, its predecessor keeps the slot. */
   private async roll(): Promise<void> {
-    for (let slot = 0; slot < this.count && !this.isStopping; slot += 1) {
+    for (let slot = 0; slot < this.config.workers && !this.isStopping; slot += 1) {
       const old = this.slots[slot]
       const { worker, listens } = this.launch(slot)
       if (!(await listens)) {
@@ -109,7 +127,7 @@ class Supervisor {
     const { promise: listens, resolve } = Promise.withResolvers<boolean>()
     const worker = Bun.spawn([process.execPath, main], {
       env: { ...process.env, [workerVariable]: String(slot) },
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: [this.keyPair ? Buffer.from(JSON.stringify(this.keyPair)) : 'ignore', 'inherit', 'inherit'],
       ipc: (message: FromWorker, sender) => {
         if (message === 'listening') resolve(true)
         this.exchange.receive(message, sender)

@@ -12,7 +12,7 @@ import { HeldRequests } from '../http/held-requests.ts'
 import { sequenceIds } from '../http/ids.ts'
 import { openLog } from '../platform/log.ts'
 import { ClockWatch } from '../platform/mongo/clock-watch.ts'
-import { openMongo, serverVersion } from '../platform/mongo/connection.ts'
+import { measureCommands, openMongo, serverVersion } from '../platform/mongo/connection.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { storedSecret } from '../platform/secrets/stored-secret.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
@@ -84,6 +84,7 @@ async function composeOn(
   // A differing index may slow this release down or admit data that the code assumes to be impossible.
   for (const index of changedIndexes)
     log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')
+  const closeTraces = config.tracing && (await import('./traces.ts')).exportTraces(config.tracing, log)
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)
@@ -92,6 +93,8 @@ async function composeOn(
   outbox.start()
   const heldRequests = new HeldRequests(rateLimiter.slots, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)
+  measureCommands(db, (command, seconds) => metrics.observeCommand(command, seconds))
+  rateLimiter.measure((seconds) => metrics.observeHit(seconds))
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const secrets = await openSecrets(config, db)
@@ -140,6 +143,7 @@ async function composeOn(
       // These stop together because each waits up to its own time limit if the database does not respond.
       const sending = webhooks.stop().then(() => changes.close())
       await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])
+      await closeTraces?.()
       await rateLimiter.close()
       await closeDatabase()
     },

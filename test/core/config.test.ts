@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type ConfigError, readConfig } from '../../src/core/config.ts'
+import { type ConfigError, readConfig, serversOf } from '../../src/core/config.ts'
 
 const root = new URL('../..', import.meta.url)
 
@@ -22,7 +22,74 @@ test('the settings table of the README names exactly the existing settings', asy
   const named = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
   )
-  expect(named.sort()).toEqual([...read].sort())
+  const files = /Each of (.*?) can be a file/s.exec(table)?.[1] ?? ''
+  const inFiles = [...files.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => `${name}_FILE`)
+  expect(inFiles.length).toBeGreaterThan(0)
+  expect([...named, ...inFiles].sort()).toEqual([...read].sort())
+})
+
+/** Writes a file into a folder of its own and returns its path. */
+async function fileWith(content: string | Buffer): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'setting-')), 'secret')
+  await writeFile(path, content)
+  return path
+}
+
+function problemsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    return (error as ConfigError).problems
+  }
+}
+
+test('secrets are read from files without their last line end, and satisfy what production requires', async () => {
+  const key = 'k'.repeat(32)
+  const config = readConfig({
+    NODE_ENV: 'production',
+    SECRET_KEY: '',
+    SECRET_KEY_FILE: await fileWith(`${key}\n`),
+    OTHER_SECRET_KEYS_FILE: await fileWith(`${key}1,${key}2\r\n`),
+    METRICS_TOKEN_FILE: await fileWith('t'.repeat(16)),
+    MONGODB_URL_FILE: await fileWith('mongodb://someone@db/partner\n'),
+    MONGODB_PASSWORD_FILE: await fileWith(' two\n\n'),
+    REDIS_URL_FILE: await fileWith('redis://cache:6379\n'),
+    REDIS_PASSWORD_FILE: await fileWith('one\n'),
+  })
+  expect(config).toMatchObject({
+    secretKey: key,
+    otherSecretKeys: [`${key}1`, `${key}2`],
+    metricsToken: 't'.repeat(16),
+    mongodbUrl: 'mongodb://someone:%20two%0A@db/partner',
+    redisUrl: 'redis://:one@cache:6379',
+  })
+})
+
+test('a file that is missing, empty, a folder or a pipe, or stands beside the plain setting, is refused in one line', async () => {
+  const pipe = join(await mkdtemp(join(tmpdir(), 'setting-')), 'pipe')
+  await Bun.$`mkfifo ${pipe}`
+  const unreadable = 'must be the path of a readable file'
+  expect(
+    problemsOf({
+      NODE_ENV: 'production',
+      MONGODB_URL_FILE: '/nowhere/hunter2',
+      REDIS_URL_FILE: tmpdir(),
+      SECRET_KEY_FILE: await fileWith('\n \n'),
+      METRICS_TOKEN: 'hunter2'.repeat(4),
+      METRICS_TOKEN_FILE: await fileWith('hunter2'.repeat(3)),
+      OTHER_SECRET_KEYS_FILE: pipe,
+    }),
+  ).toEqual([
+    'SECRET_KEY_FILE must not be an empty file',
+    `OTHER_SECRET_KEYS_FILE ${unreadable}`,
+    'METRICS_TOKEN_FILE and METRICS_TOKEN must not both be set',
+    `MONGODB_URL_FILE ${unreadable}`,
+    `REDIS_URL_FILE ${unreadable}`,
+  ])
+  expect(problemsOf({ SECRET_KEY_FILE: await fileWith('hunter2') })).toEqual([
+    'SECRET_KEY must have at least 32 characters',
+  ])
 })
 
 test('readConfig() names every invalid setting and shows none of the values', () => {
@@ -34,12 +101,7 @@ test('readConfig() names every invalid setting and shows none of the values', ()
     REQUEST_IDS: 'maybe',
     MONGODB_URL: 'http://db',
   }
-  let problems: string[] = []
-  try {
-    readConfig(wrong)
-  } catch (error) {
-    problems = (error as ConfigError).problems
-  }
+  const problems = problemsOf(wrong)
   expect(problems.map((problem) => problem.split(' ')[0]).sort()).toEqual(Object.keys(wrong).sort())
   expect(problems.join()).not.toContain('short')
 })
@@ -55,4 +117,14 @@ test("the default data folder is the project's own, whatever folder a command is
   const script = `import { readConfig } from '${root.pathname}src/core/config.ts'; console.log(readConfig({}).dataDir)`
   const child = Bun.spawn([process.execPath, '-e', script], { cwd: tmpdir(), stdout: 'pipe' })
   expect((await new Response(child.stdout).text()).trim()).toBe(join(root.pathname, 'data'))
+})
+
+test.each([
+  [
+    'mongodb://user:pa/ss@word@db1.example.com,db2.example.com/partner?replicaSet=rs0',
+    'db1.example.com,db2.example.com',
+  ],
+  ['mongodb://db1.example.com:27017/partner', 'db1.example.com:27017'],
+])('serversOf() shows no part of a password, even of one that is not percent-encoded', (url, servers) => {
+  expect(serversOf(url)).toBe(servers)
 })

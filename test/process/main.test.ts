@@ -34,6 +34,11 @@ test('src/main.ts requires both addresses and the secret in production', async (
   expect(lines.map((line) => line.split(' ')[0])).toEqual(['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'])
 })
 
+test('src/main.ts exits 2 with one line for a secret that is missing from its file', async () => {
+  const { code, lines } = await runService({ SECRET_KEY_FILE: '/nowhere/secret' })
+  expect([code, lines]).toEqual([2, ['SECRET_KEY_FILE must be the path of a readable file']])
+})
+
 test('src/main.ts exits 1 with one line when the port is in use', async () => {
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
   const { code, lines } = await runService({ ...testEnvironment(), PORT: String(taken.port) })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { updateKey } from '../../src/access/keys/store.ts'
 import { inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { enqueueJob } from '../../src/platform/outbox/outbox.ts'
 import { seedBooking, testApp } from '../support/app.ts'
@@ -43,6 +45,79 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   expect(series.get('outbox_oldest_seconds')).toBeGreaterThanOrEqual(500)
   expect(series.get('feed_version_drift_seconds')).toBeGreaterThan(500)
   expect(text).not.toContain(actor.key)
+})
+
+test('GET /metrics has every labelled counter from the start, with 0', async () => {
+  const service = await testApp({ METRICS_TOKEN })
+  const series = seriesOf((await service.send('GET', '/metrics', { headers })).text)
+  const counters = [
+    ...['2xx', '3xx', '4xx', '5xx'].map((status) => `api_responses_total{class="${status}"}`),
+    ...['allowed', 'refused'].flatMap((decision) =>
+      ['shared', 'local'].map(
+        (store) => `rate_limit_decisions_total{decision="${decision}",store="${store}"}`,
+      ),
+    ),
+    ...['delivered', 'failed'].map((result) => `webhook_tries_total{result="${result}"}`),
+  ]
+  expect(counters.map((name) => series.get(name))).toEqual(counters.map(() => 0))
+})
+
+test('GET /metrics names the build and the servers, and times commands, hits and what a waiting reader gets', async () => {
+  const service = await testApp({ METRICS_TOKEN, BUILD_COMMIT: '0123abc', MONGODB_URL: await ownDatabase() })
+  const scrape = async () => seriesOf((await service.send('GET', '/metrics', { headers })).text)
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const feed = '/v1/integrations/provider_one/bookings'
+  const [{ version }] = (await actor.send('GET', feed)).body.data.Bookings
+  await service.logged()
+  const before = await scrape()
+  const waiting = actor.send('GET', `${feed}?wait=30&updated_after=${encodeURIComponent(version)}`)
+  await expect.poll(() => service.live.heldRequests.size).toBe(1)
+  await actor.send('POST', '/v1/bookings', { body: stay })
+  expect((await waiting).body.data.Bookings).toHaveLength(1)
+  await actor.send('GET', '/v1/listings/999999')
+  await service.logged()
+  const after = await scrape()
+  const since = (name: string) => (after.get(name) ?? Number.NaN) - (before.get(name) ?? 0)
+  expect(after.get(`build_info{version="${packageJson.version}",commit="0123abc"}`)).toBe(1)
+  const servers = [...after.keys()].filter((name) => name.startsWith('server_info'))
+  expect(servers).toEqual([
+    expect.stringMatching(/^server_info\{server="mongodb",version="\d+\.\d+\.\d+"\}$/),
+    expect.stringMatching(/^server_info\{server="redis",version="\d+\.\d+\.\d+"\}$/),
+  ])
+  expect(since('redis_hit_seconds_count')).toBe(3)
+  expect(since('database_command_seconds_count{command="commitTransaction"}')).toBe(1)
+  expect(since('feed_delivery_seconds_count')).toBe(1)
+  expect(since('feed_delivery_seconds_sum')).toBeLessThan(60)
+  expect(since('api_responses_total{class="2xx"}')).toBe(2)
+  expect(since('api_responses_total{class="4xx"}')).toBe(1)
+  // Change streams wait in it for changes.
+  expect([...after.keys()].join()).not.toContain('getMore')
+})
+
+test('GET /metrics shows the checks of /readyz, how far the clock is off, and when the next key expires', async () => {
+  let ahead = 0
+  const service = await testApp(
+    { METRICS_TOKEN, MONGODB_URL: await ownDatabase(), LOG_LEVEL: 'silent' },
+    undefined,
+    () => Date.now() + ahead,
+  )
+  const scrape = async () => seriesOf((await service.send('GET', '/metrics', { headers })).text)
+  const first = await scrape()
+  const checks = ['database', 'redis', 'clock'].map((check) => `ready_check{check="${check}"}`)
+  expect(checks.map((check) => first.get(check))).toEqual([1, 1, 1])
+  expect(first.get('key_next_expiry_timestamp_seconds')).toBeNaN()
+  const [one, other] = [await service.actor(), await service.actor()]
+  const day = 86_400_000
+  const soon = Math.floor(Date.now() / 1000) * 1000 + day
+  await updateKey(service.live.db, String(one.keyId), { expires_at: new Date(soon + day) })
+  await updateKey(service.live.db, String(other.keyId), { expires_at: new Date(soon) })
+  ahead = 90_000
+  const second = await scrape()
+  expect(checks.map((check) => second.get(check))).toEqual([1, 1, 0])
+  expect(second.get('clock_skew_seconds')).toBeGreaterThan(80)
+  expect(second.get('key_next_expiry_timestamp_seconds')).toBe(soon / 1000)
 })
 
 test('GET /metrics responds 404 without the token or if no token is set', async () => {

@@ -7,16 +7,16 @@ export interface Certificates {
   key: string
 }
 
-/** Makes them in a folder, valid for a day. */
-export async function makeCertificates(folder: string): Promise<Certificates> {
+/** Makes them in a folder, valid for some days from now. */
+export async function makeCertificates(folder: string, days = 1): Promise<Certificates> {
   const file = (name: string) => join(folder, name)
   const [authority, authorityKey] = [file('authority.pem'), file('authority.key')]
   const [certificate, key, request, names] = ['server.pem', 'server.key', 'server.csr', 'names'].map(
     file,
   ) as [string, string, string, string]
   await Bun.write(names, 'subjectAltName=IP:127.0.0.1')
-  await Bun.$`openssl req -x509 -newkey rsa:2048 -nodes -keyout ${authorityKey} -out ${authority} -days 1 -subj /CN=authority`.quiet()
-  await Bun.$`openssl req -newkey rsa:2048 -nodes -keyout ${key} -out ${request} -subj /CN=server`.quiet()
-  await Bun.$`openssl x509 -req -in ${request} -CA ${authority} -CAkey ${authorityKey} -CAcreateserial -out ${certificate} -days 1 -extfile ${names}`.quiet()
+  await Bun.$`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${authorityKey} -out ${authority} -days 1 -subj /CN=authority`.quiet()
+  await Bun.$`openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${key} -out ${request} -subj /CN=server`.quiet()
+  await Bun.$`openssl x509 -req -in ${request} -CA ${authority} -CAkey ${authorityKey} -CAcreateserial -out ${certificate} -days ${days} -extfile ${names}`.quiet()
   return { authority, certificate, key }
 }

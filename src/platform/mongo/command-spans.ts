@@ -1,0 +1,18 @@
+import { Connection } from 'mongodb/lib/cmap/connection.js'
+import { currentTrace, inSpan } from '../../core/trace.ts'
+
+const { command: send } = Connection.prototype
+
+/**
+ * Shows each command that the driver sends in the trace of its caller. The driver's command events, which the
+ * metrics use, do not work here because they report a command's end outside its caller's trace.
+ */
+export function traceCommands(): void {
+  Connection.prototype.command = function (namespace, command, ...rest) {
+    if (!currentTrace()?.begin) return send.call(this, namespace, command, ...rest)
+    // A command that concerns a collection begins with its own name and the collection's.
+    const [[name, collection] = []] = Object.entries(command)
+    const about = typeof collection === 'string' ? ` ${collection}` : ''
+    return inSpan(`mongodb ${name}${about}`, () => send.call(this, namespace, command, ...rest))
+  }
+}

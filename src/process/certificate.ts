@@ -1,0 +1,42 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
+import { ConfigError } from '../core/config.ts'
+
+/** A certificate, followed by its chain if it has one, and its private key, both as PEM text. */
+export interface KeyPair {
+  cert: string
+  key: string
+}
+
+/**
+ * Reads the service's own certificate and key (decisions §28). Only the supervisor reads them and passes them to its
+ * workers, so a worker that is restarted while the files do not match still gets the pair in use.
+ *
+ * @throws ConfigError with one line that reveals neither path nor content, if the pair cannot be used
+ */
+export function readKeyPair(files: { cert: string; key: string }): KeyPair {
+  const pair = { cert: readPem('TLS_CERT_FILE', files.cert), key: readPem('TLS_KEY_FILE', files.key) }
+  try {
+    if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) throw new Error()
+    // Checks the chain, too.
+    createSecureContext(pair)
+  } catch {
+    throw new ConfigError(['TLS_CERT_FILE and TLS_KEY_FILE must be a certificate and its key, as PEM'])
+  }
+  if (expiryOf(pair) <= new Date()) throw new ConfigError(['The certificate of TLS_CERT_FILE has expired'])
+  return pair
+}
+
+/** Returns the time at which a pair's certificate expires. */
+export function expiryOf({ cert }: KeyPair): Date {
+  return new X509Certificate(cert).validToDate
+}
+
+function readPem(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw new ConfigError([`${name} must be the path of a readable file`])
+  }
+}

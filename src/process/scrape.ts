@@ -1,0 +1,109 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Elysia } from 'elysia'
+import { Gauge, Registry } from 'prom-client'
+import packageJson from '../../package.json' with { type: 'json' }
+import { findNextKeyExpiry } from '../access/keys/store.ts'
+import { greatestLags } from '../changes/consumers/lag.ts'
+import { consumedFeeds } from '../changes/consumers/schema.ts'
+import { oldestUnreadSeconds } from '../changes/feed/unread.ts'
+import { webhookState } from '../changes/webhooks/store.ts'
+import { notFound } from '../core/errors.ts'
+import type { AppContext } from '../http/context.ts'
+import { serverVersion } from '../platform/mongo/connection.ts'
+import { outboxState } from '../platform/outbox/outbox.ts'
+import { withTimeoutOrNull } from '../platform/time-limits.ts'
+import { readLatestVersion } from '../versions/host-clock-store.ts'
+import type { Metrics } from './metrics.ts'
+
+/** Maximum time that a scrape waits for a store. */
+const readLimitMilliseconds = 1000
+
+/**
+ * Serves `/metrics` in the Prometheus text format to clients that send `METRICS_TOKEN` as a bearer token. Without a
+ * configured token, the route does not exist.
+ */
+export function metricsRoutes(app: AppContext, metrics: Metrics) {
+  const { config } = app
+  const scrape = scraper(app)
+  return new Elysia({ detail: { hide: true } }).get('/metrics', async ({ request }) => {
+    if (!mayRead(request.headers, config.metricsToken)) throw notFound('Route')
+    const all = Registry.merge(await Promise.all([metrics.total(), scrape()]))
+    return new Response(await all.metrics(), { headers: { 'content-type': all.contentType } })
+  })
+}
+
+/**
+ * Returns a function that reads the metrics of the process that serves the scrape, and the metrics of the stores, which
+ * are the same for all processes.
+ */
+function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): () => Promise<Registry> {
+  const registry = new Registry()
+  const gauge = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+  const build = gauge('build_info', 'Version and commit of this build; always 1', ['version', 'commit'])
+  build.set({ version: packageJson.version, commit: config.buildCommit }, 1)
+  const servers = gauge('server_info', 'Version of a server; always 1', ['server', 'version'])
+  const ready = gauge('ready_check', 'Whether a check of /readyz holds: 1 or 0', ['check'])
+  const skew = gauge('clock_skew_seconds', "How far this machine's clock is ahead of the database's")
+  const latency = gauge('store_ping_seconds', 'Time of one round trip', ['store'])
+  const jobs = gauge('outbox_jobs', 'Jobs in the outbox', ['state'])
+  const age = gauge('outbox_oldest_seconds', 'Age of the oldest waiting job')
+  const drift = gauge('feed_version_drift_seconds', 'How far the latest version runs ahead of the clock')
+  const unread = gauge('feed_oldest_unread_seconds', 'Age of the oldest change that no key of its host read')
+  const lag = gauge('partner_consumer_lag_seconds', 'Age of the oldest unacknowledged change', ['feed'])
+  const hint = gauge('webhook_oldest_waiting_seconds', 'Age of the oldest hint that waits to be delivered')
+  const off = gauge('webhook_endpoints_off', 'Disabled webhooks')
+  const expiry = gauge('key_next_expiry_timestamp_seconds', 'Unix time at which the next key expires')
+  const within = <T>(read: Promise<T>) => withTimeoutOrNull(read, readLimitMilliseconds)
+  return async () => {
+    const now = clock()
+    const [database, redis, mongodbVersion, redisVersion, state, latest, oldest, lags, hooks, expires] =
+      await Promise.all([
+        secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
+        secondsOf(() => rateLimiter.ready()),
+        within(serverVersion(db)),
+        within(rateLimiter.serverVersion()),
+        within(outboxState(db, now)),
+        within(readLatestVersion(db)),
+        within(oldestUnreadSeconds(db, now)),
+        within(greatestLags(db, now)),
+        within(webhookState(db, now)),
+        within(findNextKeyExpiry(db, now)),
+      ])
+    servers.reset()
+    if (mongodbVersion) servers.set({ server: 'mongodb', version: mongodbVersion }, 1)
+    if (redisVersion) servers.set({ server: 'redis', version: redisVersion }, 1)
+    ready.set({ check: 'database' }, Number.isNaN(database) ? 0 : 1)
+    ready.set({ check: 'redis' }, Number.isNaN(redis) ? 0 : 1)
+    ready.set({ check: 'clock' }, clockWatch.isSound() ? 1 : 0)
+    skew.set(clockWatch.skew())
+    latency.set({ store: 'database' }, database)
+    latency.set({ store: 'redis' }, redis)
+    jobs.set({ state: 'pending' }, state?.pending ?? Number.NaN)
+    jobs.set({ state: 'parked' }, state?.parked ?? Number.NaN)
+    age.set(state?.oldestAgeSeconds ?? Number.NaN)
+    drift.set(latest ? Math.max(0, (latest.getTime() - now.getTime()) / 1000) : Number.NaN)
+    unread.set(oldest ?? Number.NaN)
+    for (const feed of consumedFeeds) lag.set({ feed }, lags?.[feed] ?? Number.NaN)
+    hint.set(hooks?.oldestSeconds ?? Number.NaN)
+    off.set(hooks?.off ?? Number.NaN)
+    expiry.set(expires ? expires.getTime() / 1000 : Number.NaN)
+    return registry
+  }
+}
+
+/**
+ * Returns the seconds that `work` took, or NaN if it failed or took too long. A failure must not end the scrape,
+ * because an operator needs the other metrics most when a store is down.
+ */
+async function secondsOf(work: () => Promise<boolean>): Promise<number> {
+  const start = performance.now()
+  const isDone = await withTimeoutOrNull(work(), readLimitMilliseconds)
+  return isDone ? (performance.now() - start) / 1000 : Number.NaN
+}
+
+function mayRead(headers: Headers, token: string | undefined): boolean {
+  const sent = Buffer.from(headers.get('authorization') ?? '')
+  const wanted = Buffer.from(`Bearer ${token}`)
+  return token !== undefined && sent.length === wanted.length && timingSafeEqual(sent, wanted)
+}
