@@ -1,27 +1,37 @@
 import { type BlockList, isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { DomainError } from '../core/errors.ts'
 
-/** Converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has a single address. */
+/** Stands for a client whose `X-Forwarded-For` entry is not an address. It is in no network. */
+const unknownAddress = 'unknown'
+
+/** Drops a port and converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has a single address. */
 function normalize(address: string): string {
-  return address.trim().replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
+  const bare = address.trim().replace(/^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
+  return bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
 }
 
 /**
  * Returns the client's address: the socket's or, if the socket belongs to a trusted proxy, the rightmost entry of
- * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3).
+ * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3). An entry that is not an address becomes
+ * `unknown`, because a key's networks may include the proxy's own address.
  */
 export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
-  const isTrusted = (address: string) => {
-    const version = isIP(address)
-    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4')
-  }
   let client = normalize(socketAddress)
   const hops = headers.get('x-forwarded-for')?.split(',').map(normalize) ?? []
-  while (isTrusted(client)) {
+  while (isTrustedProxy(client, trusted)) {
     const hop = hops.pop()
-    if (hop === undefined || isIP(hop) === 0) break
-    client = hop
+    if (hop === undefined) break
+    client = isIP(hop) === 0 ? unknownAddress : hop
   }
   return client
+}
+
+/** Returns true for the address of a trusted proxy. */
+export function isTrustedProxy(address: string, trusted: BlockList): boolean {
+  const plain = normalize(address)
+  const version = isIP(plain)
+  return version !== 0 && trusted.check(plain, version === 6 ? 'ipv6' : 'ipv4')
 }
 
 /** Returns a client's network: the IPv4 address, or the IPv6 address's /64 network, which one client owns entirely. */
@@ -36,4 +46,41 @@ export function clientNetwork(address: string): string {
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))
     .join(':')}::/64`
+}
+
+/**
+ * Converts a network in CIDR form, or an address that stands for itself alone, to the one form in which it is stored.
+ * An IPv4-mapped network becomes plain IPv4. Returns null for anything else, including a network with host bits.
+ */
+export function parseNetwork(text: string): string | null {
+  const [address = '', length, ...rest] = text.split('/')
+  if (isIP(address) === 0 || address.includes('%') || rest.length > 0) return null
+  if (length !== undefined && !/^(0|[1-9]\d{0,2})$/.test(length)) return null
+  const parsed = ipaddr.process(address)
+  const bits = parsed.kind() === 'ipv4' ? 32 : 128
+  const mappedBits = isIP(address) === 6 && bits === 32 ? 96 : 0
+  const prefix = length === undefined ? bits : Number(length) - mappedBits
+  if (prefix < 0 || prefix > bits) return null
+  const network = `${parsed.toString()}/${prefix}`
+  const first = (bits === 32 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(network)
+  return first.toString() === parsed.toString() ? network : null
+}
+
+/**
+ * Requires that a client's address is in one of a key's networks (decisions §28).
+ *
+ * @param networks networks as {@link parseNetwork} returns them; none means that the key is accepted from anywhere
+ * @throws DomainError `forbidden`, which names the address, if it is in none of them
+ */
+export function requireNetwork(address: string, networks: readonly string[] = []): void {
+  if (networks.length === 0) return
+  const client = isIP(address) === 0 ? null : ipaddr.process(address.replace(/%.*/, ''))
+  const isInside = networks.some((network) => {
+    const [range, bits] = ipaddr.parseCIDR(network)
+    return range.kind() === client?.kind() && client.match(range, bits)
+  })
+  if (isInside) return
+  throw new DomainError('forbidden', 'The API key is not accepted from this address', [
+    { path: 'client_address', code: 'forbidden', message: address },
+  ])
 }

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { readNetworks } from '../../cli/commands/admin/key-options.ts'
+import { UsageError } from '../../cli/errors.ts'
 import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
 import { sender, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
@@ -51,6 +53,27 @@ test('partnerctl keys update changes name, permissions, limit and expiry, at the
   expect((await admin('keys', 'update', String(id), '--name', 'x')).code).toBe(1)
 })
 
+test('partnerctl keys mint and update limit a key to networks, and "anywhere" lifts the limit', async () => {
+  const { id, key, allowed_from } = await mintByCommand('--allow-from', '203.0.113.0/24')
+  expect(allowed_from).toEqual(['203.0.113.0/24'])
+  expect((await statusOf(key))[0]).toBe(403)
+  const update = (networks: string) => admin('keys', 'update', String(id), '--allow-from', networks)
+  expect((await update('192.0.2.1/24')).code).toBe(2)
+  expect(JSON.parse((await update('anywhere')).stdout).allowed_from).toEqual([])
+  expect((await statusOf(key))[0]).toBe(200)
+})
+
+test('--allow-from takes up to 20 different networks, addresses, or anywhere', () => {
+  const many = Array.from({ length: 21 }, (_, index) => `192.0.2.${index}`)
+  expect(readNetworks('203.0.113.0/24, 2001:DB8::7,203.0.113.0/24')).toEqual([
+    '203.0.113.0/24',
+    '2001:db8::7/128',
+  ])
+  expect(readNetworks(many.slice(1).join())).toHaveLength(20)
+  for (const wrong of ['192.0.2.1/24', '192.0.2.0/24,', 'somewhere', '192.0.2.1,anywhere', many.join()])
+    expect(() => readNetworks(wrong)).toThrow(UsageError)
+})
+
 test('an expiry in the past is refused: the key could never be used', async () => {
   const args = ['--host', '1', '--name', 'k', '--permission', 'users.read', '--expires', '2020-01-01']
   const { code, stderr } = await admin('keys', 'mint', ...args)
@@ -94,7 +117,7 @@ test('partnerctl hosts suspend has all keys of a host refused until it is resume
 
 test('a request that is held while its host is suspended is refused when it is answered', async () => {
   const { host_id, key } = await mintByCommand('--permission', 'bookings.read')
-  const held = send('GET', '/v1/integrations/provider_one/bookings?wait=3', { key })
+  const held = send('GET', '/v1/integrations/provider_one/bookings?wait=8', { key })
   await adminJson('hosts', 'suspend', String(host_id), '--yes')
   expect((await held).status).toBe(401)
 })

@@ -15,6 +15,7 @@ test('partnerctl keys mint prints the key once and normalizes legacy permissions
     host_id: expect.any(Number),
     permissions: ['users.write', 'bookings.read'],
     expires_at: '2099-12-31T23:59:59.999000Z',
+    allowed_from: [],
   })
   expect((await service.send('GET', '/v1/me', { key: minted.key })).status).toBe(200)
   const shown = await admin('keys', 'show', minted.key.slice(0, 12))

@@ -6,6 +6,7 @@ import { type MintedKey, parseExpiry } from '../../../src/access/keys/store.ts'
 import { turnOffOfKeys } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { rateLimitBounds, readConfig } from '../../../src/core/config.ts'
+import { parseNetwork } from '../../../src/http/client-address.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
 import { isRefusal } from '../../../src/platform/redis/cause.ts'
 import { openRateLimiter } from '../../../src/process/open.ts'
@@ -73,6 +74,29 @@ export function readRateLimit(text: string): number {
   return limit
 }
 
+const maxNetworks = 20
+
+/**
+ * Reads a comma-separated list of networks. `anywhere` stands for none, which lifts the restriction.
+ *
+ * @throws UsageError for too many networks, or for one that {@link parseNetwork} does not accept
+ */
+export function readNetworks(text: string): string[] {
+  if (text.trim() === 'anywhere') return []
+  const networks = new Set<string>()
+  for (const word of text.split(',').map((part) => part.trim())) {
+    const network = parseNetwork(word)
+    if (network === null)
+      throw new UsageError(
+        `"${word}" is not a network such as 203.0.113.0/24 or 2001:db8::/32 (without host bits), an address or anywhere`,
+      )
+    networks.add(network)
+  }
+  if (networks.size > maxNetworks)
+    throw new UsageError(`Option --allow-from takes at most ${maxNetworks} networks`)
+  return [...networks]
+}
+
 /** Prints a newly minted key. This is the only time it is shown. */
 export function showMinted(
   args: { json?: boolean | undefined },
@@ -86,9 +110,16 @@ export function showMinted(
     host_id: minted.host_id,
     permissions: minted.permissions,
     expires_at: toTimestampOrNull(minted.expires_at),
+    allowed_from: minted.allowed_from ?? [],
     ...more,
   }
-  print(args, shown, () => record({ ...shown, permissions: shown.permissions.join(', ') }))
+  print(args, shown, () =>
+    record({
+      ...shown,
+      permissions: shown.permissions.join(', '),
+      allowed_from: shown.allowed_from.join(', ') || 'anywhere',
+    }),
+  )
   note('Save the key now: it is not shown again')
 }
 
@@ -106,8 +137,10 @@ export function toRecord(key: ApiKey) {
       expires_at ? [{ prefix, expires_at: toTimestampOrNull(expires_at) }] : [],
     ),
     rate_limit: key.rate_limit,
+    allowed_from: key.allowed_from ?? [],
     usage_count: key.usage_count,
     last_used_at: toTimestampOrNull(key.last_used_at),
+    bookings_read: toTimestampOrNull(key.bookings_read),
     addresses: key.addresses.map(({ address, last_used_at }) => ({
       address,
       last_used_at: toTimestampOrNull(last_used_at),
@@ -119,10 +152,11 @@ export function toRecord(key: ApiKey) {
 /** Prints a key's record, never the key itself. */
 export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): void {
   const shown = toRecord(key)
-  print(args, shown, ({ permissions: granted, previous, addresses, ...rest }) =>
+  print(args, shown, ({ permissions: granted, allowed_from, previous, addresses, ...rest }) =>
     record({
       ...rest,
       permissions: granted.join(', '),
+      allowed_from: allowed_from.join(', ') || 'anywhere',
       previous: previous.map(({ prefix, expires_at }) => `${prefix} until ${expires_at}`).join(', ') || null,
       addresses: addresses.map(({ address }) => address).join(', ') || null,
     }),

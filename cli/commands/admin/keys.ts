@@ -30,6 +30,7 @@ import {
   keyArgument,
   readExpiry,
   readKeyName,
+  readNetworks,
   readNewName,
   readPermissions,
   readRateLimit,
@@ -51,6 +52,7 @@ const mint = command({
     permission: requiredOption(`Comma-separated: ${permissions.join(', ')}`),
     expires: option('Date (valid through the end of that UTC day) or ISO time'),
     'rate-limit': option('Requests per minute, instead of the default'),
+    'allow-from': option('Comma-separated networks from which the key is accepted, or anywhere', 'networks'),
   },
   async run({ args }) {
     const input = {
@@ -59,6 +61,7 @@ const mint = command({
       permissions: readPermissions(args.permission),
       expiresAt: args.expires ? readExpiry(args.expires) : null,
       rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
+      allowedFrom: readNetworks(args['allow-from'] ?? 'anywhere'),
     }
     const minted = await administer('keys mint', `host ${args.host}`, ({ db, clock }) =>
       mintKey(db, clock, input),
@@ -104,6 +107,7 @@ const list = command({
         EXPIRES: 'expires_at',
         USES: 'usage_count',
         'LAST USED': 'last_used_at',
+        READ: 'bookings_read',
       },
     })
   },
@@ -118,10 +122,11 @@ const show = command({
 })
 
 const update = command({
-  meta: { name: 'update', description: 'Change the name, permissions, limit or expiry of a key' },
+  meta: { name: 'update', description: 'Change the name, permissions, limit, expiry or networks of a key' },
   examples: [
     'partnerctl keys update 12 --permission bookings.read,listings.read',
     'partnerctl keys update 12 --expires never --rate-limit default',
+    'partnerctl keys update 12 --allow-from 203.0.113.0/24,2001:db8:12::/48',
   ],
   args: {
     ...keyArgument,
@@ -129,17 +134,19 @@ const update = command({
     permission: option(`Comma-separated: ${permissions.join(', ')}`),
     expires: option('Date (valid through the end of that UTC day), ISO time, or never'),
     'rate-limit': option('Requests per minute, or default'),
+    'allow-from': option('Comma-separated networks from which the key is accepted, or anywhere', 'networks'),
   },
   async run({ args }) {
-    const { name, permission, expires, 'rate-limit': limit } = args
+    const { name, permission, expires, 'rate-limit': limit, 'allow-from': networks } = args
     const values: KeyChange = {
       ...(name === undefined ? {} : { name: readNewName(name) }),
       ...(permission === undefined ? {} : { permissions: readPermissions(permission) }),
       ...(expires === undefined ? {} : { expires_at: expires === 'never' ? null : readExpiry(expires) }),
       ...(limit === undefined ? {} : { rate_limit: limit === 'default' ? null : readRateLimit(limit) }),
+      ...(networks === undefined ? {} : { allowed_from: readNetworks(networks) }),
     }
     if (Object.keys(values).length === 0)
-      throw new UsageError('Give --name, --permission, --expires or --rate-limit')
+      throw new UsageError('Give --name, --permission, --expires, --rate-limit or --allow-from')
     const target = `key ${readKeyName(args.key)}`
     const key = await administer('keys update', target, ({ db }) => updateKey(db, args.key, values))
     await announceKeys([key])

@@ -2,6 +2,7 @@ import { defineCommand } from 'citty'
 import { reencryptProviderKeys } from '../../../src/access/provider-keys/store.ts'
 import { reencryptWebhookSecrets } from '../../../src/changes/webhooks/store.ts'
 import { toTimestamp } from '../../../src/core/clock.ts'
+import { readConfig } from '../../../src/core/config.ts'
 import {
   dropJob,
   findJob,
@@ -124,7 +125,7 @@ const rotate = command({
   },
   examples: ['SECRET_KEY=… OTHER_SECRET_KEYS=… partnerctl secrets rotate'],
   async run({ args }) {
-    if (!process.env.SECRET_KEY)
+    if (!readConfig(process.env, ['MONGODB_URL']).secretKey)
       throw new UsageError('Set SECRET_KEY to the new secret and OTHER_SECRET_KEYS to the previous one')
     const rotateAll = async ({ db, clock, config }: Act) => {
       const secrets = await openSecrets(config, db)

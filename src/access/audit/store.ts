@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { isValidObjectId, type Types } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { together } from '../../platform/mongo/statements.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
 /** The actor of an action: the user of a command, a key, or the service. */
@@ -55,7 +56,17 @@ export async function recordAction(
 ): Promise<void> {
   const entry = { ...action, reason, ...(actor ?? (await commandActor(db))) }
   if (host_id === null) await auditModel(db).create([entry], { session })
-  else await hostAuditModel(db).create([{ host_id, ...entry }], { session })
+  else if (session) await together(db, session, insertEntries, { host_id, ...entry })
+  else await hostAuditModel(db).create({ host_id, ...entry })
+}
+
+async function insertEntries(
+  db: Db,
+  session: Session,
+  entries: Partial<HostAuditEntry>[],
+): Promise<undefined[]> {
+  await hostAuditModel(db).insertMany(entries, { session })
+  return []
 }
 
 /** The account of each database connection, cached so that a command on many guests queries it only once. */

@@ -79,6 +79,12 @@ export async function listHosts(db: Db, { after, limit }: { after: number; limit
     .lean()
 }
 
+/** Returns the given ids whose hosts are suspended. */
+export async function findSuspendedHostIds(db: Db, ids: number[]): Promise<number[]> {
+  const suspended = { id: { $in: ids }, suspended_at: { $ne: null } }
+  return (await hostModel(db).collection.find<Host>(suspended).toArray()).map(({ id }) => id)
+}
+
 /**
  * Returns the host with this id or e-mail address.
  *

@@ -60,13 +60,13 @@ export class KeyAuthorizer implements Authorizer {
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }
 
-  async confirm(apiKey: string, now: Date): Promise<LimitState> {
+  async confirm(apiKey: string, now: Date): Promise<LimitState & Pick<Authorization, 'key'>> {
     const { key, secret } = await this.find(hashApiKey(apiKey))
     const host = await findHost(this.db, key.host_id)
     requireUsable({ key, secret, host }, now)
     const limit = limitOf(key, this.defaultLimit)
     const state = await this.rateLimiter.look(rateLimitName(key.id), limit, minuteMilliseconds)
-    return { ...state, limit, window: 'default' }
+    return { ...state, key, limit, window: 'default' }
   }
 
   /** Looks a key up once for all its concurrent requests, which are no sign of guessing, however many there are. */

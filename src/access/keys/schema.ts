@@ -20,6 +20,10 @@ export const KeyView = named(
       'Permissions of the key; each operation names the permission that it requires',
       shown.word('Permission of the key', ...permissions),
     ),
+    allowed_from: shown.list(
+      'Networks from which the key is accepted; empty if it is accepted from anywhere',
+      shown.text('Network in CIDR form'),
+    ),
     status: shown.word('Status of the key; requests get 401 unless it is `active`', ...keyStatuses),
     expires_at: shown.timestampOrNull('Time at which the key expires; null if it never expires'),
     previous_expires_at: shown.timestampOrNull(

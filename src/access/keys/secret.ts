@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { apiKeyForm } from '../../http/envelope.ts'
+import { apiKeyForm } from '../../http/paths.ts'
 
 /**
  * The form of an API key (decisions §3): `pis_`, 32 base62 characters (190 random bits), and a checksum of

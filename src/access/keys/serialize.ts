@@ -16,6 +16,7 @@ export function serializeKey(
     name: key.name,
     host: { name: host.name, email: host.email },
     permissions: key.permissions,
+    allowed_from: key.allowed_from ?? [],
     status: keyStatus(key, now),
     expires_at: toTimestampOrNull(key.expires_at),
     previous_expires_at: toTimestampOrNull(latestOverlap(key, now)),

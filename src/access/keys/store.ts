@@ -14,6 +14,8 @@ export interface NewKey {
   permissions: Permission[]
   expiresAt?: Date | null
   rateLimit?: number | null
+  /** Networks in CIDR form; none for anywhere. */
+  allowedFrom?: string[]
 }
 
 /** A key's record together with the key itself, which cannot be shown again later. */
@@ -40,8 +42,10 @@ export async function mintKey(db: Db, clock: Clock, input: NewKey): Promise<Mint
     revoked_at: null,
     expires_at: input.expiresAt ?? null,
     rate_limit: input.rateLimit ?? null,
+    allowed_from: input.allowedFrom ?? [],
     usage_count: 0,
     last_used_at: null,
+    bookings_read: null,
     addresses: [],
     created_at: clock(),
   }
@@ -75,14 +79,27 @@ export async function findKeyById(db: Db, id: number): Promise<ApiKey> {
   return keyModel(db).findOne({ id }).lean().orFail()
 }
 
-/** Returns the key with this id, or null. */
-export function findKeyIfAny(db: Db, id: number): Promise<ApiKey | null> {
-  return keyModel(db).findOne({ id }).lean()
+/** Returns the keys with these ids. */
+export function findKeysByIds(db: Db, ids: number[]): Promise<ApiKey[]> {
+  return keyModel(db)
+    .collection.find<ApiKey>({ id: { $in: ids } })
+    .toArray()
 }
 
 /** Returns all keys of a host. */
 export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
   return keyModel(db).find({ host_id: hostId }).lean()
+}
+
+/** Returns the keys with a permission that are neither revoked nor expired, ordered by id. */
+export async function findKeysWith(db: Db, permission: Permission, now: Date): Promise<ApiKey[]> {
+  const keys = await keyModel(db).find({ permissions: permission }).sort({ id: 1 }).lean()
+  return keys.filter((key) => isUnexpired(key, now))
+}
+
+/** Returns true for a key that is neither revoked nor expired. */
+function isUnexpired(key: ApiKey, now: Date): boolean {
+  return ['active', 'inactive'].includes(keyStatus(key, now))
 }
 
 /** Ends all running overlaps, so that only each key's latest secret works. Returns how many keys had an overlap. */
@@ -104,12 +121,38 @@ export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promi
 
 /** Returns the given ids whose keys are neither revoked nor expired. */
 export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
-  const keys = await keyModel(db)
-    .find({ id: { $in: ids } })
-    .lean()
-  return new Set(
-    keys.filter((key) => ['active', 'inactive'].includes(keyStatus(key, now))).map(({ id }) => id),
-  )
+  const keys = await findKeysByIds(db, ids)
+  return new Set(keys.filter((key) => isUnexpired(key, now)).map(({ id }) => id))
+}
+
+/** Returns when the next key that still works expires; null if none will. */
+export async function findNextKeyExpiry(db: Db, now: Date): Promise<Date | null> {
+  const working = { active: true, revoked_at: null, expires_at: { $gt: now } }
+  const next = await keyModel(db).findOne(working, { expires_at: 1 }).sort({ expires_at: 1 }).lean()
+  return next?.expires_at ?? null
+}
+
+/** A host and the latest version up to which the booking feed was shown to any of its keys. */
+export interface ReadPosition {
+  host_id: number
+  read: Date
+}
+
+/** Returns the read position of each host that has read the booking feed and still has a key that may read it. */
+export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
+  const mayRead = {
+    $and: [
+      '$active',
+      { $in: ['bookings.read', '$permissions'] },
+      { $or: [{ $eq: ['$expires_at', null] }, { $gt: ['$expires_at', now] }] },
+    ],
+  }
+  return keyModel(db).aggregate<ReadPosition>([
+    { $group: { _id: '$host_id', read: { $max: '$bookings_read' }, mayRead: { $max: mayRead } } },
+    { $match: { read: { $ne: null }, mayRead: true } },
+    { $project: { _id: 0, host_id: '$_id', read: 1 } },
+    { $sort: { read: 1 } },
+  ])
 }
 
 /**
@@ -174,7 +217,9 @@ export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promi
 }
 
 /** The fields of a key that an administrator can change; absent fields stay as they are. */
-export type KeyChange = Partial<Pick<ApiKey, 'name' | 'permissions' | 'rate_limit' | 'expires_at'>>
+export type KeyChange = Partial<
+  Pick<ApiKey, 'name' | 'permissions' | 'rate_limit' | 'expires_at' | 'allowed_from'>
+>
 
 /**
  * Changes a key.
@@ -195,6 +240,8 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
+  /** Latest version, in ms, up to which the booking feed was shown to the key; -1 if it was not. */
+  bookingsRead: number
   /** Client addresses, each with the time of its last request. */
   addresses: Map<string, Date>
 }
@@ -213,7 +260,10 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
           filter: { id },
           update: {
             $inc: { usage_count: seen.count },
-            $max: { last_used_at: seen.lastUsedAt },
+            $max: {
+              last_used_at: seen.lastUsedAt,
+              ...(seen.bookingsRead < 0 ? {} : { bookings_read: new Date(seen.bookingsRead) }),
+            },
             $push: { addresses: { $each: addresses, $sort: { last_used_at: -1 }, $slice: keptAddresses } },
           },
         },

@@ -19,11 +19,16 @@ export class UsageTracker {
 
   /** Counts one request of a key. */
   track(keyId: number, address: string, now: Date): void {
-    const usage = this.seen.get(keyId) ?? { count: 0, lastUsedAt: now, addresses: new Map() }
+    const usage = this.usageOf(keyId, now)
     usage.count += 1
     usage.lastUsedAt = now
     usage.addresses.set(address, now)
-    this.seen.set(keyId, usage)
+  }
+
+  /** Notes that the booking feed has shown a key every change up to `version`. */
+  noteRead(keyId: number, version: Date, now: Date): void {
+    const usage = this.usageOf(keyId, now)
+    usage.bookingsRead = Math.max(usage.bookingsRead, version.getTime())
   }
 
   /** Writes the counts; if the write fails, the counts are kept for the next attempt. */
@@ -43,6 +48,17 @@ export class UsageTracker {
     await this.flush()
   }
 
+  private usageOf(keyId: number, now: Date): KeyUsage {
+    const usage = this.seen.get(keyId) ?? {
+      count: 0,
+      lastUsedAt: now,
+      bookingsRead: -1,
+      addresses: new Map(),
+    }
+    this.seen.set(keyId, usage)
+    return usage
+  }
+
   private putBack(usage: Map<number, KeyUsage>): void {
     for (const [keyId, old] of usage) {
       const usageSince = this.seen.get(keyId)
@@ -51,6 +67,7 @@ export class UsageTracker {
         continue
       }
       usageSince.count += old.count
+      usageSince.bookingsRead = Math.max(usageSince.bookingsRead, old.bookingsRead)
       for (const [address, at] of old.addresses) {
         if (!usageSince.addresses.has(address)) usageSince.addresses.set(address, at)
       }

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import { type Outcome, ProviderKeyResult, ProviderKeyWrite } from './schema.ts'
 import { storeProviderKey } from './store.ts'
 
@@ -24,7 +23,7 @@ export function providerKeyRoutes(app: AppContext) {
           app,
           context.caller.hostId,
           provider,
-          normalize(ProviderKeyWrite, context.body).provider_api_key,
+          context.body.provider_api_key,
           context.caller.isSandbox ? context.caller.hostId : undefined,
         )
         return ok(context, { status, message: messages[status] })

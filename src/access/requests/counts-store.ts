@@ -1,15 +1,15 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
-import { addToMinute, type KindCounts, type MinuteCounts, minuteMilliseconds } from './kinds.ts'
-import { requestCountsModel } from './model.ts'
+import { addKinds, addToMinute, type KindCounts, type MinuteCounts, minuteMilliseconds } from './kinds.ts'
+import { type RequestCounts, requestCountsModel } from './model.ts'
 
 const hourMilliseconds = 60 * minuteMilliseconds
 /** Time for which a key's counts are available. */
 export const countedMilliseconds = 24 * hourMilliseconds
 
 /**
- * Adds one journal's counts for several keys, with one write per key and hour. Adding the same batch again changes
- * nothing.
+ * Adds one journal's counts for several keys or addresses, with one write per key or address and hour. Adding the same
+ * batch again changes nothing.
  *
  * @param journal the journal's name, which is part of its documents' ids, so that no other process writes to them
  */
@@ -17,16 +17,21 @@ export async function addCounts(
   db: Db,
   journal: string,
   batch: number,
-  counted: { key: { id: number; hostId: number }; counts: MinuteCounts }[],
+  counted: { key: { id: number; hostId: number; address?: string }; counts: MinuteCounts }[],
 ): Promise<void> {
   const operations = counted.flatMap(({ key, counts }) => {
     const byHour = Map.groupBy(counts, ([minute]) => minute - (minute % hourMilliseconds))
     return [...byHour].map(([hour, minutes]) => ({
       updateOne: {
-        filter: { _id: `${key.id}:${hour}:${journal}`, host_id: key.hostId, batch: { $ne: batch } },
+        filter: {
+          _id: `${key.address ?? key.id}:${hour}:${journal}`,
+          host_id: key.hostId,
+          batch: { $ne: batch },
+        },
         update: {
           $setOnInsert: {
             key_id: key.id,
+            ...(key.address === undefined ? {} : { address: key.address }),
             hour: new Date(hour),
             expires_at: new Date(hour + hourMilliseconds + countedMilliseconds),
           },
@@ -80,4 +85,26 @@ export async function readCounts(
   for (const [minute, counts] of await findCounts(db, owner, first))
     if (minute >= first) addToMinute(sums, minute.getTime(), counts)
   return [...sums].sort(([one], [other]) => one - other).map(([minute, counts]) => [new Date(minute), counts])
+}
+
+/** Counts over a period: a key's requests, or a client network's failed authentications. */
+export type Total = Pick<RequestCounts, 'host_id' | 'key_id' | 'address'> & { counts: KindCounts }
+
+/**
+ * Returns the counts from the minute of `since` on, summed over all processes. Reads the counts of all keys, so only
+ * commands may call it.
+ */
+export async function readTotals(db: Db, since: Date): Promise<Total[]> {
+  const totals = new Map<string, Total>()
+  const first = since.getTime() - (since.getTime() % minuteMilliseconds)
+  const hour = { $gte: new Date(first - (first % hourMilliseconds)) }
+  for await (const found of requestCountsModel(db).find({ hour }).lean().cursor()) {
+    const { host_id, key_id, address = null } = found
+    const name = address ?? String(key_id)
+    const total = totals.get(name) ?? { host_id, key_id, address, counts: {} }
+    totals.set(name, total)
+    for (const [minute, counts] of Object.entries(found.minutes))
+      if (found.hour.getTime() + Number(minute) * minuteMilliseconds >= first) addKinds(total.counts, counts)
+  }
+  return [...totals.values()]
 }

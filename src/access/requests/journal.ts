@@ -17,11 +17,20 @@ export const maxUnwritten = 10_000
  */
 export const maxUnwrittenOfKey = 1200
 
-type Key = { id: number; hostId: number }
+/** A key, or a client network whose failed authentications are counted; a network's ids are 0. */
+export type CountedKey = { id: number; hostId: number; address?: string }
+
+/**
+ * Maximum number of networks whose failed authentications a process counts by themselves in one hour. A stranger with
+ * many addresses must not fill the database, so the others are counted together.
+ */
+export const maxNetworks = 1000
+/** Stands for all further networks of an hour. */
+const otherNetworks = 'others'
 
 /** The recorded requests and counts of one key. */
 interface Noted {
-  key: Key
+  key: CountedKey
   failures: StoredRequest[]
   others: StoredRequest[]
   counts: MinuteCounts
@@ -33,7 +42,7 @@ interface Noted {
  */
 interface Batch {
   number: number
-  counted: { key: Key; counts: MinuteCounts }[]
+  counted: { key: CountedKey; counts: MinuteCounts }[]
   requests: StoredRequest[]
 }
 
@@ -44,7 +53,9 @@ const maxSeries = 10_000
 
 /** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for the write. */
 export class RequestJournal implements Journal {
-  private noted = new Map<number, Noted>()
+  private noted = new Map<number | string, Noted>()
+  /** The networks that are counted by themselves in the current hour. */
+  private networks = { hour: 0, names: new Set<string>() }
   /** Number of entries in memory, including entries that are being written. */
   private size = 0
   private readonly name = crypto.randomUUID()
@@ -65,10 +76,19 @@ export class RequestJournal implements Journal {
     this.flusher.unref()
   }
 
-  record(key: Key, entry: RequestEntry, { isListed, isCounted }: EntryDestinations): void {
+  record(key: CountedKey, entry: RequestEntry, { isListed, isCounted }: EntryDestinations): void {
     const noted = this.notedOf(key)
     if (isCounted) countRequest(noted.counts, entry.at.getTime(), kindOf(entry.status))
     if (isListed) this.list(noted, entry)
+  }
+
+  countFailure(address: string, entry: RequestEntry): void {
+    const hour = Math.floor(entry.at.getTime() / 3_600_000)
+    if (this.networks.hour !== hour) this.networks = { hour, names: new Set() }
+    const { names } = this.networks
+    if (names.size < maxNetworks) names.add(address)
+    const counted = { id: 0, hostId: 0, address: names.has(address) ? address : otherNetworks }
+    countRequest(this.notedOf(counted).counts, entry.at.getTime(), kindOf(entry.status))
   }
 
   /** Writes everything recorded so far; if the write fails, the batch is kept for the next attempt. */
@@ -86,11 +106,12 @@ export class RequestJournal implements Journal {
     await this.flush()
   }
 
-  private notedOf(key: Key): Noted {
-    const known = this.noted.get(key.id)
+  private notedOf(key: CountedKey): Noted {
+    const name = key.address ?? key.id
+    const known = this.noted.get(name)
     if (known) return known
     const fresh: Noted = { key, failures: [], others: [], counts: new Map() }
-    this.noted.set(key.id, fresh)
+    this.noted.set(name, fresh)
     return fresh
   }
 

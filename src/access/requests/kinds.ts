@@ -12,7 +12,7 @@ export function kindOf(status: number): ResponseKind {
   return status < 500 ? 'refused' : 'failed'
 }
 
-/** Number of requests with one key in one minute, by kind. */
+/** Number of requests by kind. */
 export type KindCounts = Partial<Record<ResponseKind, number>>
 
 /** One key's counts by the start of the minute, in milliseconds since 1970. */
@@ -28,7 +28,11 @@ export function countRequest(counts: MinuteCounts, at: number, kind: ResponseKin
 
 /** Adds requests to the minute that contains a moment. */
 export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts): void {
-  const known = countsOf(counts, at)
+  addKinds(countsOf(counts, at), added)
+}
+
+/** Adds requests to the known ones, by kind. */
+export function addKinds(known: KindCounts, added: KindCounts): void {
   for (const [kind, number] of Object.entries(added) as [ResponseKind, number][])
     known[kind] = (known[kind] ?? 0) + number
 }

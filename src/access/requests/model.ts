@@ -43,10 +43,12 @@ request.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'request_expiry'
 export const requestModel = modelOf<StoredRequest>('requests', request)
 
 const countsFields = {
-  /** Consists of key, hour and journal, so that no two processes write to the same document. */
+  /** Consists of key or address, hour and journal, so that no two processes write to the same document. */
   _id: text,
   host_id: number,
   key_id: number,
+  /** Network of a client whose failed authentications are counted, without host and key, which are 0. */
+  address: textOrNull,
   hour: moment,
   /** Counts by the minute's number, from 0 to 59. */
   minutes: mixed<Record<string, KindCounts>>(),
@@ -55,7 +57,7 @@ const countsFields = {
   expires_at: moment,
 }
 
-/** One process's request counts for one key, by minute of an hour. */
+/** One process's request counts for one key, or failed authentications of one client, by minute of an hour. */
 export type RequestCounts = Stored<typeof countsFields>
 
 const counts = schemaOf(countsFields)

@@ -43,7 +43,7 @@ function rangeOf(status: string): { $gte: number; $lte: number } {
 }
 
 /** Returns a lower bound for the ids of requests that arrived at `at`. A version 7 UUID begins with the time. */
-function lowestId(at: Date): string {
+export function lowestId(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0')
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`
 }

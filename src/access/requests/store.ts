@@ -4,7 +4,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
 import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
-import { type RequestQuestion, requestFilter } from './question.ts'
+import { lowestId, type RequestQuestion, requestFilter } from './question.ts'
 
 /** Number of entries kept per key after trimming. A key has up to 10,000 failures and 1,100 others (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
@@ -71,4 +71,23 @@ export async function findRequests(
     .limit(limit)
     .lean()
   return found.map(({ _id, failed: _, expires_at: __, ...entry }) => ({ id: _id, ...entry }))
+}
+
+/** The number of kept entries with the same address, or with the same method and path, and with the same status. */
+export interface EntryCount {
+  of: string
+  status: number
+  count: number
+}
+
+/** Counts the kept entries that arrived at `since` or later. Reads those of all keys, so only commands may call it. */
+export async function countEntries(db: Db, by: 'address' | 'path', since: Date): Promise<EntryCount[]> {
+  const of = by === 'address' ? '$address' : { $concat: ['$method', ' ', '$path'] }
+  const found = await requestModel(db)
+    .aggregate<{ _id: Omit<EntryCount, 'count'>; count: number }>([
+      { $match: { _id: { $gte: lowestId(since) } } },
+      { $group: { _id: { of, status: '$status' }, count: { $sum: 1 } } },
+    ])
+    .allowDiskUse(true)
+  return found.map(({ _id, count }) => ({ ..._id, count }))
 }

@@ -18,6 +18,7 @@ test('GET /v1/key describes the key, and responds the same to both secrets of a 
       name: 'Test key',
       host: { name: 'Test host', email: expect.stringContaining('@example.com') },
       permissions: [...permissions],
+      allowed_from: [],
       status: 'active',
       expires_at: null,
       previous_expires_at: null,

@@ -1,3 +1,6 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { providerKeyModel } from '../../../src/access/provider-keys/model.ts'
 import { listWebhooks } from '../../../src/changes/webhooks/store.ts'
@@ -89,7 +92,7 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
   expect(box.seal('text').sealed).not.toBe(sealed.sealed)
 })
 
-test('partnerctl secrets rotate re-encrypts webhook secrets and provider keys, which stay unique throughout', async () => {
+test('partnerctl secrets rotate, with its settings in files, re-encrypts webhook secrets and provider keys, which stay unique throughout', async () => {
   const url = await ownDatabase()
   const [oldSecret, newSecret] = [
     'the old secret of 32 characters and more',
@@ -109,7 +112,15 @@ test('partnerctl secrets rotate re-encrypts webhook secrets and provider keys, w
   expect((await during.send('POST', path, { ...body('shared-key'), key: one.key })).body.data.status).toBe(
     'unchanged',
   )
-  const rotated = await partnerctl(['secrets', 'rotate', '--json'], environment)
+  const folder = await mkdtemp(join(tmpdir(), 'secrets-'))
+  const files = Object.entries(environment).map(async ([name, value]) => {
+    await Bun.write(join(folder, name), `${value}\n`)
+    return [`${name}_FILE`, join(folder, name)] as const
+  })
+  const rotated = await partnerctl(
+    ['secrets', 'rotate', '--json'],
+    Object.fromEntries(await Promise.all(files)),
+  )
   expect(JSON.parse(rotated.stdout)).toEqual({ reencrypted: 2 })
   expect(JSON.parse((await partnerctl(['secrets', 'rotate', '--json'], environment)).stdout)).toEqual({
     reencrypted: 0,

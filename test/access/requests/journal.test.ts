@@ -1,6 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
 import { addCounts, findCounts } from '../../../src/access/requests/counts-store.ts'
-import { maxUnwritten, maxUnwrittenOfKey, RequestJournal } from '../../../src/access/requests/journal.ts'
+import {
+  maxNetworks,
+  maxUnwritten,
+  maxUnwrittenOfKey,
+  RequestJournal,
+} from '../../../src/access/requests/journal.ts'
 import {
   failureMilliseconds,
   findRequests,
@@ -40,6 +45,25 @@ function openJournal(on = db) {
 
 const storedOf = (key_id: number, failed: boolean) =>
   db.collection('requests').countDocuments({ key_id, failed })
+
+test('failed authentications of 1,000 networks are counted by themselves in an hour, all others together', async () => {
+  const { journal, dropped } = openJournal()
+  const at = new Date('2026-07-01T10:00:00Z')
+  const fail = (address: string, time = at) => journal.countFailure(address, { ...entry(401), at: time })
+  const counts = (address: RegExp) => db.collection('request_counts').countDocuments({ address })
+  for (let count = 0; count < 2 * maxNetworks; count += 1) {
+    fail(`flood-${count}`)
+    if (count % maxNetworks === 10) await journal.flush()
+  }
+  fail('flood-0')
+  await journal.flush()
+  expect([await counts(/^flood-/), await counts(/^others$/), dropped()]).toEqual([maxNetworks, 1, 0])
+  const others = await db.collection('request_counts').findOne({ address: 'others' })
+  expect(Object.values(others?.minutes ?? {})).toEqual([{ refused: maxNetworks }])
+  fail('flood-after', new Date(at.getTime() + 3_600_000))
+  await journal.flush()
+  expect(await counts(/^flood-after$/)).toBe(1)
+})
 
 test('a process keeps 10,000 unwritten entries and counts the entries it drops', async () => {
   const { journal, dropped } = openJournal()
