@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from 'axe-core'
 import { chromium, type Page } from 'playwright-core'
-import { afterAll } from 'vitest'
+import { afterAll, expect } from 'vitest'
 
 /** The folder for screenshots, if any. */
 const shots = process.env.SCREENSHOTS
@@ -36,10 +36,18 @@ export async function openBrowser(origin: string) {
      * Opens a page and records its errors, its requests and those that leave its origin.
      *
      * @param movesClock whether `page.clock` can be moved
+     * @param javaScriptEnabled whether the page's scripts run
      */
-    async open(path: string, { width, height, scheme }: Appearance = desktop, movesClock = false) {
+    async open(
+      path: string,
+      { width, height, scheme }: Appearance = desktop,
+      movesClock = false,
+      javaScriptEnabled = true,
+    ) {
       const viewport = { width, height }
-      const context = await browser.newContext({ viewport, colorScheme: scheme, bypassCSP: false })
+      const context = await browser.newContext({
+        ...{ viewport, colorScheme: scheme, bypassCSP: false, javaScriptEnabled },
+      })
       const page = await context.newPage()
       if (movesClock) await page.clock.install()
       const complaints: string[] = []
@@ -66,6 +74,22 @@ export async function seriousFindings(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+}
+
+/** Expects a page to be accessible and to fit, on a desktop and a phone, light and dark. */
+export async function expectAccessible(page: Page, name: string): Promise<void> {
+  for (const width of [desktop.width, phone.width])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      await saveShot(page, `${name.replaceAll('/', '-')}-${width}-${colorScheme}`)
+      // A resized page is laid out anew within a moment.
+      const scrollWidth = () => page.evaluate('document.documentElement.scrollWidth')
+      await expect
+        .poll(scrollWidth, { message: `${name} ${width}`, timeout: 10_000 })
+        .toBeLessThanOrEqual(width)
+      expect(await seriousFindings(page), `${name} ${width} ${colorScheme}`).toEqual([])
+    }
 }
 
 export async function saveShot(page: Page, name: string): Promise<void> {

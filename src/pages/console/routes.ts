@@ -1,30 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { notFound } from '../../core/errors.ts'
-import { type CachedContent, cachedContent } from '../../http/cached-content.ts'
-import { strictPagePolicy } from '../../http/security-headers.ts'
-
-/** The content below `/console`, by path. */
-type Files = Record<string, CachedContent>
+import { cachedContent } from '../../http/cached-content.ts'
+import { type Files, serveFiles } from '../files.ts'
 
 /** Serves the page that shows partners their keys' activity (decisions §18). The page uses only the partner API. */
 export function consoleRoutes() {
   let files: Promise<Files> | undefined
-  const serve = async ({ path, request, set }: RequestContext) => {
+  const serve = serveFiles(async (path) => {
     files ??= makeFiles()
-    const file = (await files)[path.replace(/\/$/, '')]
-    if (!file) throw notFound('File')
-    const headers = set.headers as Record<string, string>
-    return file.respond(request, { ...headers, 'content-security-policy': strictPagePolicy })
-  }
+    return (await files)[path]
+  })
   return new Elysia({ detail: { hide: true } }).get('/console', serve).get('/console/:file', serve)
-}
-
-interface RequestContext {
-  path: string
-  request: Request
-  set: { headers: object }
 }
 
 /** Builds the page on the first request, so that no separate build is needed. */
@@ -47,6 +34,6 @@ async function bundle(): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await script.arrayBuffer())
 }
 
-function file(bytes: Uint8Array, contentType: string): CachedContent {
+function file(bytes: Uint8Array, contentType: string) {
   return cachedContent(new Uint8Array(bytes), `${contentType}; charset=utf-8`)
 }

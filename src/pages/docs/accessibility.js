@@ -1,4 +1,5 @@
-// Runs in the browser next to Scalar's script and repairs its markup for screen readers and keyboards.
+// Runs in the browser next to Scalar's script and repairs its markup for screen readers and keyboards. It also replaces
+// Scalar's placeholder for a key, which looks like a key.
 const repairs = [
   ['button[aria-selected]:not([role])', (element) => element.removeAttribute('aria-selected')],
   ['button[role=search]', (element) => element.removeAttribute('role')],
@@ -11,6 +12,7 @@ const repairs = [
   ['.client-libraries__select:not([aria-label])', (element) => name(element, 'More languages')],
   ['[role=textbox][contenteditable]:not([aria-label])', (element) => name(element, 'Value')],
   ['button:not([aria-label]):not([aria-labelledby])', (element) => nameIfSilent(element)],
+  ['input[placeholder^=QUxMIFlPVVI]', (element) => element.setAttribute('placeholder', 'Your key')],
   ['pre, pre code, .cm-scroller, ul.endpoints', (element) => focusable(element)],
 ]
 

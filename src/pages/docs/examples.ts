@@ -42,6 +42,10 @@ export function exampleError(kind: ErrorKind, permission?: string): { status: nu
 function errorOf(kind: ErrorKind, permission: string | undefined): DomainError {
   if (kind !== 'forbidden' || permission === undefined)
     return problems[kind] ?? new DomainError(kind, messages[kind])
+  if (permission === 'any')
+    return new DomainError(kind, 'The API key is not accepted from this address', [
+      { path: 'client_address', code: 'forbidden', message: '198.51.100.7' },
+    ])
   return new DomainError(kind, `The API key lacks the required permission "${permission}"`, [
     { path: 'required_permission', code: 'forbidden', message: permission },
   ])

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../core/config.ts'
 import type { ErrorKind } from '../../core/errors.ts'
 import { splitRoot, supportedProvider } from '../../http/paths.ts'
 import { exampleIds, exampleRequests, exampleResponses, sandboxIds } from './examples.ts'
+import { hints } from './hints.ts'
 import {
   documentErrors,
   documentSuccess,
@@ -15,7 +15,15 @@ import {
 } from './responses.ts'
 import { type Components, documentSchema, type Json, mapValues } from './schemas.ts'
 
-const guides = readFileSync(new URL('guides.md', import.meta.url), 'utf8')
+/** The text above the operations. */
+const introduction = (
+  base: string,
+) => `Every operation with its fields, its errors and samples. The [guide](${base}/guide) shows how to build an integration, from the first booking to the certification.
+
+- Send the key as \`X-API-Key\`. To try an operation here, enter the key under **Authentication**, open the operation under **Sandbox** and press **Test Request**.
+- Every operation below \`/v1\` also exists below \`/sandbox\`, on mock data.
+- Each error is explained in the [guide](${base}/guide/errors).
+- Downloads: the [client](${base}/guide/client), a [Postman collection](${base}/docs/partner-interface.postman_collection.json), a [Bruno collection](${base}/docs/partner-interface.bruno.json), this [OpenAPI document](${base}/openapi.json), and the [changelog](${base}/docs/changelog).`
 
 /**
  * Builds the OpenAPI document of all routes from the schemas that check requests and responses and from the examples in
@@ -37,12 +45,13 @@ export function openApiDocument(app: AnyElysia, config: Config) {
     info: {
       title: 'Partner interface',
       version: packageJson.version,
-      description: guides.replaceAll('{base}', config.publicUrl),
+      description: introduction(config.publicUrl),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: config.publicUrl, description: 'This service' }],
     tags,
     paths,
+    webhooks: hints,
     components: {
       schemas: Object.fromEntries([...components].sort(([one], [other]) => (one < other ? -1 : 1))),
       headers,
@@ -74,7 +83,6 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   const document = (schema: Json) => documentSchema(schema, components)
   const query = hooks.query ? queryParameters(document(hooks.query)) : []
   const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
-  const samples = clientSamples(detail.operationId)
   const [isIdempotent, isConditional] = [takes('Idempotency-Key'), takes('If-None-Match')]
   return {
     ...detail,
@@ -83,7 +91,6 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     summary: isSandbox ? `${detail.summary} (sandbox)` : detail.summary,
     description: descriptionOf(detail.description, permission, isIdempotent, isSandbox),
     'x-permission': permission,
-    ...(samples.length > 0 ? { 'x-codeSamples': samples } : {}),
     parameters: [...pathParameters(path), ...query, ...(detail.parameters ?? [])],
     ...(hooks.body
       ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], required) }
@@ -93,6 +100,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
         documentSuccess(document(schema), exampleOf(name, status, isSandbox), {
           isIdempotent,
           isConditional,
+          takesBody: hooks.body !== undefined,
         }),
       ),
       ...(isConditional ? { 304: notModified } : {}),
@@ -185,28 +193,15 @@ function requestBody(schema: Json, example: unknown, required: boolean): Json {
 
 function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
   const recorded = exampleResponses[name]
-  if (!recorded || String(recorded.status) !== status) return undefined
-  const body = recorded.body as Json
-  return isSandbox ? { ...body, meta: { ...body.meta, sandbox: true } } : body
-}
-
-const readme = readFileSync(new URL('../../../client/README.md', import.meta.url), 'utf8')
-
-/** Headings of the client README's sections, by the id of the operation that the section illustrates. */
-const sections: Record<string, string> = {
-  getKey: 'Check the key',
-  createBooking: 'Book safely',
-  pollBookings: 'Follow the feed with a checkpoint of your own',
-  putBookingConsumer: 'Follow it as a consumer',
-  createWebhook: 'Verify a hint',
-}
-
-/** Returns an operation's client samples, which the documentation page shows beside its own (`x-codeSamples`). */
-export function clientSamples(operationId: string): { lang: string; label: string; source: string }[] {
-  const section = sections[operationId]
-  const [, text = ''] = readme.split(`## ${section}\n`)
-  const source = /```js\n([\s\S]*?)```/.exec(text)?.[1]
-  return source ? [{ lang: 'js', label: 'partner-interface-client', source }] : []
+  const body = recorded?.body as Json
+  // Only the creation of a listing is recorded. An update's response differs in its status and its `action`.
+  const isUpdate = status === '200' && body?.action === 'created'
+  if (!isUpdate && String(recorded?.status) !== status) return undefined
+  return {
+    ...body,
+    ...(isUpdate ? { action: 'updated' } : {}),
+    ...(isSandbox ? { meta: { ...body.meta, sandbox: true } } : {}),
+  }
 }
 
 /** The groups of operations, in the order in which a partner encounters them. */

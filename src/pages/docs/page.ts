@@ -1,24 +1,36 @@
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
+import { agentsElement } from '../guide/page.ts'
+import { listOperations, pathOf } from './operations.ts'
+import type { Json } from './schemas.ts'
 
 const path = '/docs'
 
-/** Accessibility fixes: Scalar's second and third text colours lack contrast, and some click targets are too small. */
+/**
+ * Accessibility fixes: Scalar's second and third text colours lack contrast, and some click targets are too small. The
+ * placeholder goes as soon as Scalar has drawn.
+ */
 const styles = `
 .light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #5f5f5f; --scalar-sidebar-color-2: #4a4a4a; --scalar-color-green: #1a7f37; --scalar-color-orange: #b04500; --scalar-color-blue: #0550ae; --scalar-color-yellow: #855300; --scalar-color-red: #b42318; }
 .dark-mode { --scalar-color-2: #c8c8c8; --scalar-color-3: #b0b0b0; --scalar-sidebar-color-2: #c8c8c8; --scalar-color-red: #ff8b85; }
 .sidebar-search-placeholder { color: inherit; opacity: 1; }
 button, a.endpoint { min-width: 24px; min-height: 24px; }
+.drawing { max-width: 40rem; margin: 10vh auto; padding: 0 1rem; font-family: system-ui, sans-serif; line-height: 1.5; overflow-wrap: anywhere; }
+:root:not(:has(.scalar-app)) { color-scheme: light dark; }
+body:has(.scalar-app) .drawing { display: none; }
 `
 
 /**
- * Renders the documentation page: the plugin's Scalar page with our own document and no assets from other hosts.
+ * Renders the reference: the plugin's Scalar page with our own document and no assets from other hosts.
  *
  * @param script address of Scalar's script
- * @param document address of the OpenAPI document
- * @param repairs address of the script that makes the page accessible
+ * @param address address of the OpenAPI document
+ * @param own addresses of our own scripts; the first one may leave the page, so nothing is loaded before it has run
  */
-export async function renderPage(script: string, document: string, repairs: string): Promise<string> {
+export async function renderReference(
+  document: Json,
+  { script, address, own }: { script: string; address: string; own: string[] },
+): Promise<string> {
   const plugin = new Elysia().use(
     swagger({
       path,
@@ -31,8 +43,8 @@ export async function renderPage(script: string, document: string, repairs: stri
         },
       },
       scalarConfig: {
-        spec: { url: document },
-        url: document,
+        spec: { url: address },
+        url: address,
         withDefaultFonts: false,
         theme: 'default',
         customCss: styles,
@@ -43,13 +55,16 @@ export async function renderPage(script: string, document: string, repairs: stri
         telemetry: false,
         persistAuth: false,
         documentDownloadType: 'json',
-        defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
-        hiddenClients: hiddenClients(),
+        // Only our own samples are shown, which run as they stand.
+        hiddenClients: true,
+        orderSchemaPropertiesBy: 'preserve',
+        orderRequiredPropertiesFirst: false,
         authentication: { preferredSecurityScheme: 'apiKey' },
         // biome-ignore lint/suspicious/noExplicitAny: the plugin's types predate the script's configuration
       } as any,
     }),
   )
+  const scripts = own.map((source, index) => `<script src="${source}"${index > 0 ? ' defer' : ''}></script>`)
   const html = await (await plugin.handle(new Request(`http://localhost${path}`))).text()
   return (
     html
@@ -58,19 +73,20 @@ export async function renderPage(script: string, document: string, repairs: stri
       .replace('<html>', '<html lang="en">')
       // The element only carries the configuration. As a script, it would violate the content security policy.
       .replace('id="api-reference"', 'id="api-reference" type="application/json"')
-      .replace('</head>', `<link rel="icon" href="data:,"><script src="${repairs}" defer></script></head>`)
+      .replace('</head>', `<link rel="icon" href="data:,">${agentsElement}${scripts.join('')}</head>`)
+      .replace('<body>', `<body>${placeholder(document)}`)
   )
 }
 
-/** Returns the clients to hide, so that only samples in curl, JavaScript and Python are shown. */
-function hiddenClients(): Record<string, true | string[]> {
-  const others = ['c', 'clojure', 'csharp', 'dart', 'fsharp', 'go', 'http', 'java', 'kotlin', 'objc', 'ocaml']
-  const more = ['php', 'powershell', 'r', 'ruby', 'rust', 'swift']
-  return {
-    ...Object.fromEntries([...others, ...more].map((name) => [name, true as const])),
-    js: ['axios', 'jquery', 'ofetch', 'xhr'],
-    node: ['axios', 'ofetch', 'fetch'],
-    python: ['httpx_sync', 'httpx_async', 'aiohttp'],
-    shell: ['httpie', 'wget'],
-  }
+/** What is seen until Scalar has drawn the page, and without a script. */
+function placeholder(document: Json): string {
+  const operations = listOperations(document).map(
+    (one) => `<li><code>${one.method} ${pathOf(one)}</code> ${Bun.escapeHTML(one.summary)}</li>`,
+  )
+  return `<main class="drawing">
+<h1>Reference of the partner interface</h1>
+<p role="status">The page is being drawn …</p>
+<p>Read without it: the <a href="/guide">guide</a>, the <a href="/openapi.json">OpenAPI document</a>, the <a href="/docs/changelog">changelog</a>.</p>
+<noscript><p>Drawing needs JavaScript. These are the operations:</p><ul>${operations.join('')}</ul></noscript>
+</main>`
 }

@@ -28,6 +28,10 @@ const headerSchemas = {
     schema: { type: 'string' },
     example: 'W/"dGhlIHRhZyBvZiBhIHBhZ2"',
   },
+  'Preference-Applied': {
+    description: '`handling=strict` if the request asked for it with `Prefer`',
+    schema: { type: 'string', enum: ['handling=strict'] },
+  },
   'Idempotent-Replayed': {
     description:
       '`true` if this is the stored response to an earlier request with the same `Idempotency-Key`',
@@ -48,13 +52,14 @@ const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 interface Extras {
   isIdempotent: boolean
   isConditional: boolean
+  takesBody: boolean
 }
 
 /** Documents a success response with its schema and its recorded example, if any. */
 export function documentSuccess(
   schema: Json,
   example: unknown,
-  { isIdempotent, isConditional }: Extras,
+  { isIdempotent, isConditional, takesBody }: Extras,
 ): Json {
   return {
     description: 'Success',
@@ -62,6 +67,7 @@ export function documentSuccess(
       ...always,
       ...(isIdempotent ? headersOf('Idempotent-Replayed') : {}),
       ...(isConditional ? headersOf('ETag') : {}),
+      ...(takesBody ? headersOf('Preference-Applied') : {}),
     },
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
   }
@@ -109,7 +115,11 @@ export const errorSchema: Json = {
       description: 'Details of the error',
       required: ['type', 'message', 'errors'],
       properties: {
-        type: { type: 'string', description: 'Machine-readable type of the error' },
+        type: {
+          type: 'string',
+          description:
+            'Machine-readable type of the error; [the guide](/guide/errors) explains each at `/guide/errors#<type>`',
+        },
         message: { type: 'string', description: 'Human-readable description of the error' },
         request_id: { type: 'string', description: 'Id of the request, to quote when contacting support' },
         errors: {

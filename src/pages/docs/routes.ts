@@ -3,74 +3,86 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
-import { notFound } from '../../core/errors.ts'
-import { type CachedContent, cachedContent, forGood } from '../../http/cached-content.ts'
+import { DomainError } from '../../core/errors.ts'
+import { cachedContent, forGood } from '../../http/cached-content.ts'
 import { pagePolicy } from '../../http/security-headers.ts'
+import { type Files, serveFiles, textFile } from '../files.ts'
 import { mapValues } from './schemas.ts'
 
-/** The content below `/docs` and the OpenAPI document, by path. It is built on the first request. */
-type Documentation = Record<string, CachedContent>
-
-const html = 'text/html; charset=utf-8'
-const javascript = 'text/javascript; charset=utf-8'
-
 /**
- * Routes of the documentation page `/docs` (`/` redirects to it), the changelog, the downloads, and the OpenAPI
- * document `/openapi.json`. None of them requires a key.
+ * Routes of the documentation page `/docs`, the changelog, the downloads, the OpenAPI document `/openapi.json`, its
+ * single operations `/openapi/<operationId>.json`, and the workflows through it. None of them requires a key. Everything
+ * is built on the first request.
  */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
-  let documentation: Promise<Documentation> | undefined
-  let downloads: Promise<Documentation> | undefined
+  let documentation: Promise<Files> | undefined
+  let downloads: Promise<Files> | undefined
   const find = async (path: string) => {
     documentation ??= makeDocumentation(config, app())
     const found = (await documentation)[path]
+    if (!found && path.startsWith('/openapi/'))
+      throw new DomainError('not_found', 'No such operation; /openapi/operations.json lists all of them')
     if (found || !/\.(json|tgz)$/.test(path)) return found
     downloads ??= makeDownloads(config, app())
     return (await downloads)[path.slice('/docs/'.length)]
   }
-  const serve = async ({ path, request, set }: RequestContext) => {
-    const content = await find(path)
-    if (!content) throw notFound('File')
-    const headers = set.headers as Record<string, string>
-    return content.respond(request, { ...headers, 'content-security-policy': pagePolicy })
-  }
+  const serve = serveFiles(find, pagePolicy)
   return new Elysia({ detail: { hide: true } })
-    .get('/', ({ redirect }) => redirect('/docs'))
     .get('/openapi.json', serve)
+    .get('/openapi/:file', serve)
+    .get('/workflows.arazzo.yaml', serve)
     .get('/docs', serve)
     .get('/docs/:file', serve)
     .get('/docs/assets/:file', serve)
 }
 
-interface RequestContext {
-  path: string
-  request: Request
-  set: { headers: object }
-}
+const workflowsFile = new URL('../../../docs/workflows.arazzo.yaml', import.meta.url)
 
-async function makeDocumentation(config: Config, app: AnyElysia): Promise<Documentation> {
+async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files> {
   // The generators are loaded only on the first request.
   const { openApiDocument } = await import('./openapi.ts')
-  const { renderPage } = await import('./page.ts')
-  const { changelogPage, changelogStyle } = await import('./changelog.ts')
+  const { listOperations, pathOf, singleOperation } = await import('./operations.ts')
+  const { withSamples } = await import('./samples.ts')
+  const { renderReference } = await import('./page.ts')
+  const { changelogPage } = await import('./changelog.ts')
   const script = new Uint8Array(await readFile(scriptPath()))
   // The script's name changes with its content, so caches may keep it forever.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)
   const scriptAddress = `/docs/assets/reference.${hash}.js`
-  const repairs = '/docs/assets/accessibility.js'
-  const page = await renderPage(scriptAddress, '/openapi.json', repairs)
+  const scripts = ['/docs/assets/old-anchors.js', '/docs/assets/accessibility.js']
+  const document = openApiDocument(app, config)
+  // Only the page has the samples. They would make the document half as long again for programs, which need none.
+  const address = '/docs/reference.json'
+  const page = await renderReference(document, { script: scriptAddress, address, own: scripts })
+  const own = await Promise.all(
+    scripts.map(async (address) => {
+      const file = new URL(address.replace('/docs/assets/', ''), import.meta.url)
+      return [address, textFile(await readFile(file, 'utf8'), 'text/javascript')]
+    }),
+  )
+  const operations = listOperations(document)
+  const list = operations.map((one) => [one.id, `${one.method} ${pathOf(one)}: ${one.summary}`])
+  const single = operations.map((one) => [
+    `/openapi/${one.id}.json`,
+    textFile(JSON.stringify(singleOperation(document, one)), 'application/json'),
+  ])
   return {
-    '/docs': text(page, html),
-    '/docs/changelog': text(changelogPage(), html),
-    '/docs/assets/changelog.css': text(changelogStyle, 'text/css; charset=utf-8'),
-    '/openapi.json': text(JSON.stringify(openApiDocument(app, config)), 'application/json'),
-    [repairs]: text(await readFile(new URL('accessibility.js', import.meta.url), 'utf8'), javascript),
-    [scriptAddress]: cachedContent(script, javascript, forGood),
+    ...Object.fromEntries([...own, ...single]),
+    '/openapi/operations.json': textFile(
+      JSON.stringify(Object.fromEntries(list), null, 1),
+      'application/json',
+    ),
+    '/docs': textFile(page, 'text/html'),
+    '/docs/changelog': textFile(changelogPage(), 'text/html'),
+    '/workflows.arazzo.yaml': textFile(await readFile(workflowsFile, 'utf8'), 'application/yaml'),
+    '/openapi.json': textFile(JSON.stringify(document), 'application/json'),
+    [address]: textFile(JSON.stringify(withSamples(document)), 'application/json'),
+    [scriptAddress]: cachedContent(script, 'text/javascript; charset=utf-8', forGood),
   }
 }
 
 /** Loads the Postman and Bruno collections and the client, omitting those that were not built and cannot be built. */
-async function makeDownloads(config: Config, app: AnyElysia): Promise<Documentation> {
+async function makeDownloads(config: Config, app: AnyElysia): Promise<Files> {
   const { openApiDocument } = await import('./openapi.ts')
   const { loadCollections } = await import('./collections.ts')
   const { clientPackageName, loadClientPackage } = await import('./client-package.ts')
@@ -79,13 +91,9 @@ async function makeDownloads(config: Config, app: AnyElysia): Promise<Documentat
     loadClientPackage().catch(() => null),
   ])
   return {
-    ...mapValues(collections as Record<string, string>, (content) => text(content, 'application/json')),
+    ...mapValues(collections as Record<string, string>, (content) => textFile(content, 'application/json')),
     ...(client ? { [clientPackageName]: cachedContent(client, 'application/gzip') } : {}),
   }
-}
-
-function text(content: string, contentType: string): CachedContent {
-  return cachedContent(new TextEncoder().encode(content), contentType)
 }
 
 /** Returns the path of Scalar's single-file script. It is in the only package that has no large dependencies. */

@@ -73,8 +73,9 @@ function withDocumentedForms(schema: Json): Json {
   }
 }
 
-function documentedFormat({ format, whenBlank }: Json): { format?: string; pattern?: string } {
-  if (format === 'text') return whenBlank ? { pattern: String.raw`\S` } : {}
+/** Returns a format as other tools know it. A reader gets a pattern only if neither a length nor a format says it. */
+function documentedFormat({ format, whenBlank, minLength }: Json): Json {
+  if (format === 'text') return whenBlank ? { minLength: minLength ?? 1 } : {}
   const { documented } = formats[format as FormatName] as Format
   // A pattern that lists all time zones is less helpful than the field's description.
   return (documented.pattern?.length ?? 0) > 100 ? {} : documented

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
-import { desktop, openBrowser, saveShot } from '../../support/browser.ts'
+import { desktop, expectAccessible, openBrowser, phone, saveShot } from '../../support/browser.ts'
 import { storeCertification } from '../../support/certification.ts'
 import { busyPartner, enterKey } from '../../support/console.ts'
 import { startService } from '../../support/processes.ts'
@@ -25,19 +25,21 @@ test('a partner enters a key and finds out why a booking was refused', async () 
   const failed = page.locator('details', { hasText: 'POST /v1/bookings' })
   await failed.locator('summary').click()
   await failed.getByText('"checkin_at" must be a real calendar date written YYYY-MM-DD').waitFor()
-  expect(await failed.getByRole('link').first().getAttribute('href')).toBe('/docs#description/errors')
+  expect(await failed.getByRole('link').first().getAttribute('href')).toBe('/guide/errors#validation_error')
   await page.getByLabel('Request id').fill(requestId)
   await page.getByRole('button', { name: 'Find' }).click()
   await page.locator('search details', { hasText: 'POST /v1/bookings' }).waitFor()
   await page.locator('.chart canvas').waitFor()
+  const zone = await page.evaluate('new Intl.DateTimeFormat().resolvedOptions().timeZone')
+  await page.getByText(`Times in ${zone}`).waitFor()
   await saveShot(page, 'console-walk')
   expect(complaints).toEqual([])
   expect(asked.filter((url) => url.includes(actor.key))).toEqual([])
   const opened = page.context().waitForEvent('page')
   await failed.getByRole('link').first().click()
   const guide = await opened
-  await guide.waitForURL('**/docs#description/errors')
-  const heading = guide.getByRole('heading', { name: 'Errors', exact: true }).first()
+  await guide.waitForURL('**/guide/errors#validation_error')
+  const heading = guide.getByRole('heading', { name: 'validation_error' }).first()
   await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(800)
   expect(await guide.evaluate('sessionStorage.length')).toBe(0)
   await page.close()
@@ -54,7 +56,14 @@ test('the latest changes are shown even if the last page has only a few', async 
   await enterKey(page, actor)
   const changes = page.getByRole('region', { name: 'Latest changes as a table' })
   await changes.getByRole('rowheader', { name: String(made.at(-1)) }).waitFor()
-  const shown = await changes.getByRole('rowheader').allTextContents()
+  const panel = page.locator('[aria-labelledby="changes-title"]')
+  const shown: string[] = []
+  for (let first = 1; first <= 41; first += 10) {
+    await panel.getByText(`${first} to ${first + 9} of 50`).waitFor()
+    shown.push(...(await changes.getByRole('rowheader').allTextContents()))
+    if (first < 41) await panel.getByRole('button', { name: 'Older' }).click()
+  }
+  expect(await panel.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true)
   expect(shown.map(Number)).toEqual(made.slice(1).reverse())
   await page.getByRole('button', { name: 'Digest of all bookings' }).click()
   const { digest } = (await actor.send('GET', `${provider}/bookings/digest`)).body.data
@@ -64,6 +73,10 @@ test('the latest changes are shown even if the last page has only a few', async 
 
 test('a partner sees what was sent to a webhook and how the delivery ended', async () => {
   const { actor } = await busyPartner(service)
+  const sent = actor.db.collection('webhook_deliveries')
+  const { _id, ...test } = (await sent.findOne({ host_id: actor.hostId })) ?? {}
+  const answer = { response_status: null, milliseconds: null, error: null, error_detail: null }
+  await sent.insertOne({ ...test, ...answer, event: 'booking.changed', status: 'delivered' })
   const { page, complaints } = await browser.open('/console')
   await enterKey(page, actor)
   await page.getByRole('button', { name: 'Show the webhooks' }).click()
@@ -71,7 +84,35 @@ test('a partner sees what was sent to a webhook and how the delivery ended', asy
   const deliveries = page.getByRole('region', { name: 'Deliveries as a table' })
   await deliveries.getByRole('cell', { name: 'webhook.test' }).waitFor()
   expect(await deliveries.getByRole('row').last().textContent()).toMatch(/failed.*refused after \d+ ms/)
+  expect(await deliveries.getByRole('row').nth(1).textContent()).toMatch(/delivered.*kept back by a fault/)
+  await page.setViewportSize(phone)
+  const cut = `[...document.querySelectorAll('.scrolls')].filter((box) => box.scrollWidth > box.clientWidth).length`
+  expect(await page.evaluate(cut)).toBe(0)
   await saveShot(page, 'console-webhooks')
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('the requests that succeeded are listed a page at a time, older ones from the service', async () => {
+  const actor = await service.actor()
+  await actor.send('POST', '/v1/bookings', { body: {} })
+  const send = () => actor.send('GET', '/v1/listings')
+  for (let count = 0; count < 12; count += 1) await Promise.all(Array.from({ length: 10 }, send))
+  await service.logged()
+  const { page, complaints } = await browser.open('/console')
+  await enterKey(page, actor)
+  const panel = page.locator('[aria-labelledby="log-title"]')
+  await panel.getByText('POST /v1/bookings').waitFor()
+  await panel.getByRole('radio', { name: 'Succeeded' }).check()
+  for (let first = 1; first <= 91; first += 10) {
+    await panel.getByText(`${first} to ${first + 9} of 100 or more`).waitFor()
+    expect(await panel.locator('.requests > li').count()).toBe(10)
+    await panel.getByRole('button', { name: 'Older' }).click()
+  }
+  await panel.getByText('101 to 110 of 120').waitFor()
+  expect(await panel.getByText('POST /v1/bookings').count()).toBe(0)
+  await panel.getByRole('button', { name: 'Newer' }).click()
+  await panel.getByText('91 to 100 of 120').waitFor()
   expect(complaints).toEqual([])
   await page.close()
 })
@@ -183,6 +224,8 @@ test('a certification is shown with its cases, and the console reads no feed whi
   const panel = page.locator('[aria-labelledby="certification-title"]')
   await inTime(page, panel.getByText(`Certification ${passed} (feed): passed`))
   await inTime(page, panel.getByText('feed.restart'))
+  expect(await panel.textContent()).not.toContain('`')
+  expect(await panel.locator('li code', { hasText: 'Retry-After' }).count()).toBeGreaterThan(0)
   const running = await storeCertification(actor.db, actor, 'asked')
   const feed: string[] = []
   page.on('request', (request) => request.url().includes('/provider_one/') && feed.push(request.url()))
@@ -194,6 +237,26 @@ test('a certification is shown with its cases, and the console reads no feed whi
   await page.clock.runFor(120_000)
   expect(feed.filter((url) => !url.includes('/consumers'))).toEqual([])
   await saveShot(page, 'console-certification')
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('while a certification runs, a line says what was last seen and what is waited for', async () => {
+  const actor = await service.actor()
+  const { body } = await actor.send('POST', '/sandbox/certifications', { body: { profiles: ['feed'] } })
+  await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=100')
+  const missing = async () => {
+    const read = await actor.send('GET', `/sandbox/certifications/${body.data.id}`)
+    return read.body.data.progress?.missing_count
+  }
+  // The page's clock stands still, so the page reads the certification only once.
+  await expect.poll(missing, { interval: 1000, timeout: 60_000 }).toBeGreaterThan(0)
+  const { page, complaints } = await browser.open('/console', desktop, true)
+  await enterKey(page, actor)
+  await page.getByLabel('Sandbox').check()
+  const line = page.getByText(/^Reading continued .+; waiting for bookings \d+(, \d+){4} and \d+ more\.$/)
+  await inTime(page, line)
+  await expectAccessible(page, 'console-running')
   expect(complaints).toEqual([])
   await page.close()
 })

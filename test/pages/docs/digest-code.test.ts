@@ -1,15 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Actor, testApp } from '../../support/app.ts'
 import { exportOf } from '../../support/drift.ts'
 import { fillBookings } from '../../support/many-bookings.ts'
+import { samplesOf, startSample } from '../../support/samples.ts'
 
-const guides = await readFile(new URL('../../../src/pages/docs/guides.md', import.meta.url), 'utf8')
-const [, section = ''] = /## After an outage\n([\s\S]*?)\n## /.exec(guides) ?? []
-const [javaScript, python, shell] = [...section.matchAll(/```\n([\s\S]*?)```/g)].map(([, code]) => code)
-
+const samples = samplesOf('after-an-outage').filter(({ code }) => code.includes('bookings.csv'))
 const service = await testApp()
 const folder = await mkdtemp(join(tmpdir(), 'partner-digest-'))
 afterAll(() => rm(folder, { recursive: true }))
@@ -29,12 +27,13 @@ beforeAll(async () => {
 })
 
 test.each([
-  ['JavaScript', 'digest.mjs', ['node', 'digest.mjs'], javaScript, true],
-  ['Python', 'digest.py', ['python3', 'digest.py'], python, true],
-  ['a shell', 'digest.sh', ['sh', 'digest.sh'], shell, false],
-])("the guide's code in %s computes the digest", async (_, file, command, code, counts) => {
-  await writeFile(join(folder, file), code as string)
-  const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe' })
+  ['js', true],
+  ['python', true],
+  ['sh', false],
+])("the guide's code in %s computes the digest", async (language, counts) => {
+  const sample = samples.find((one) => one.language === language)
+  if (!sample) throw new Error(`The guide has no code in ${language}`)
+  const child = await startSample(sample, folder, {})
   const words = (await new Response(child.stdout).text()).trim().split(/\s+/)
   const { body } = await actor.send('GET', '/v1/integrations/provider_one/bookings/digest')
   const { count, sha256 } = body.data.digest

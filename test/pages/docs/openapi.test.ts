@@ -4,6 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
+import { hintOf, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
 import { type Format, formats } from '../../../src/http/schema/formats.ts'
 import { exampleRequests, exampleResponses, sandboxIds } from '../../../src/pages/docs/examples.ts'
 import { ownKeywords } from '../../../src/pages/docs/schemas.ts'
@@ -58,23 +59,22 @@ test.each(operations)(
   },
 )
 
-test("operations show the client's example, if there is one", () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the document
-  const all: any[] = Object.values(document.paths).flatMap((path: any) => Object.values(path))
-  const shown = all.filter((operation) => operation['x-codeSamples'])
-  expect(shown.map(({ operationId }) => operationId).sort()).toEqual([
-    ...['createBooking', 'createWebhook', 'getKey', 'pollBookings', 'putBookingConsumer'],
-    ...['sandboxCreateBooking', 'sandboxCreateWebhook', 'sandboxGetKey', 'sandboxPollBookings'],
-    'sandboxPutBookingConsumer',
-  ])
-  for (const operation of shown)
-    expect(operation['x-codeSamples']).toEqual([
-      {
-        lang: 'js',
-        label: 'partner-interface-client',
-        source: expect.stringContaining("from 'partner-interface-client'"),
-      },
-    ])
+test('the response to a listing that was updated says so', () => {
+  const { responses } = document.paths['/v1/listings'].post
+  const actionOf = (status: string) => responses[status].content['application/json'].example.action
+  expect([actionOf('200'), actionOf('201')]).toEqual(['updated', 'created'])
+})
+
+test('a hint of each event is documented as it is sent', () => {
+  const events = ['booking.changed', 'message.created', 'webhook.test']
+  expect(Object.keys(document.webhooks)).toEqual(events)
+  const sent = (type: (typeof webhookEvents)[number]) =>
+    hintOf(type, document.webhooks[type].post.requestBody.content['application/json'].example.data)
+  for (const type of webhookEvents) {
+    const { schema, example } = document.webhooks[type].post.requestBody.content['application/json']
+    expect(sent(type)).toEqual(example)
+    expect(Object.keys(schema.properties.data.properties)).toEqual(schema.properties.data.required)
+  }
 })
 
 const acts = /\/(secret\/rotate|test|resend)$/
@@ -156,6 +156,16 @@ test('the document has no custom format or keyword, and states the bounds that t
   expect(own).toEqual([])
   const { message } = document.components.schemas.MessageCreate.properties
   expect(message.properties.text.maxLength).toBe(5000)
+  expect(message.properties.text.minLength).toBe(1)
+})
+
+test('no pattern stands where a length or a format says the same', () => {
+  const needless: string[] = []
+  walk(document, ({ pattern, format, minLength }, path) => {
+    if (typeof pattern === 'string' && (format || minLength || pattern === String.raw`\S`))
+      needless.push(path)
+  })
+  expect(needless).toEqual([])
 })
 
 test('every property and parameter of the document has a description that is a sentence', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { sharedServices, testApp } from '../../support/app.ts'
-import { desktop, docsOf, openBrowser, saveShot, seriousFindings } from '../../support/browser.ts'
+import { desktop, docsOf, openBrowser, phone, saveShot, seriousFindings } from '../../support/browser.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -8,28 +8,51 @@ const browser = await openBrowser(server.url)
 
 const openPage = docsOf(browser)
 
-test('the documentation page is accessible and loads all guides and operations without errors or foreign requests', async () => {
+test('the documentation page is accessible and loads all operations without errors or foreign requests', async () => {
   const { page, complaints } = await openPage()
-  for (const guide of [
-    'First request',
-    'Authentication',
-    'Sandbox',
-    'Pagination',
-    'Polling without loss',
-    'Changes as they happen',
-    'Safe retries',
-    'Errors',
-    'Rate limits',
-  ]) {
-    expect(await page.getByRole('heading', { name: guide, exact: true }).count()).toBeGreaterThan(0)
-  }
   const { body } = await service.send('GET', '/openapi.json')
   const tags = (body.tags as { name: string }[]).map(({ name }) => name)
   for (const tag of tags)
     expect(await page.getByRole('heading', { name: new RegExp(`^${tag}\\b`) }).count()).toBeGreaterThan(0)
+  await page.locator('input[placeholder="Your key"]').first().waitFor()
+  expect(await page.locator('input[placeholder^=QUxM]').count()).toBe(0)
+  expect(await page.getByText('The page is being drawn').isVisible()).toBe(false)
   await saveShot(page, 'desktop')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desktop.width)
   expect(await seriousFindings(page)).toEqual([])
   expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('an operation shows its fields in the order of the contract, and its samples', async () => {
+  const { page } = await browser.open('/docs#tag/bookings/POST/v1/bookings')
+  const operation = page.locator('[id$="tag/bookings/POST/v1/bookings"]')
+  await operation.getByText('create-booking-1').first().waitFor()
+  const ids = await operation.locator('[id*="/bookings.body."]').evaluateAll((all) => all.map(({ id }) => id))
+  expect(ids.map((id) => id.split('.').at(-1))).toEqual([
+    ...['user_id', 'listing_id', 'room_type_id', 'checkin_at', 'checkout_at', 'message'],
+  ])
+  await page.close()
+})
+
+test('without a script, and until it is drawn, the page lists the operations and leads on', async () => {
+  const { page } = await browser.open('/docs', phone, false, false)
+  await page.getByText('The page is being drawn').waitFor()
+  expect(
+    await page.getByRole('listitem').filter({ hasText: 'POST /v1/bookings Create a booking' }).count(),
+  ).toBe(1)
+  expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe(
+    '/openapi.json',
+  )
+  await saveShot(page, 'docs-without-script')
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
+  await page.close()
+})
+
+test('the old anchors of the guide lead to its chapters', async () => {
+  const { page } = await browser.open('/docs#description/errors')
+  await page.waitForURL(`${server.url}/guide/errors`)
+  await page.goto(`${server.url}/docs#description/a-poller-without-a-disk`)
+  await page.waitForURL(`${server.url}/guide/polling#a-poller-without-a-disk`)
   await page.close()
 })

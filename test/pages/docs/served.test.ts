@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import openapiTS from 'openapi-typescript'
 import { expect, test } from 'vitest'
 import { guard } from '../../../src/http/guard.ts'
 import { testApp } from '../../support/app.ts'
@@ -13,10 +14,24 @@ const [, script = ''] = /src="(\/docs\/assets\/reference\.\w+\.js)"/.exec(page) 
 const served = [
   ['/docs', 'text/html'],
   ['/docs/changelog', 'text/html'],
-  ['/docs/assets/changelog.css', 'text/css'],
   ['/docs/assets/accessibility.js', 'text/javascript'],
   [script, 'text/javascript'],
   ['/openapi.json', 'application/json'],
+  ['/openapi/operations.json', 'application/json'],
+  ['/openapi/createBooking.json', 'application/json'],
+  ['/workflows.arazzo.yaml', 'application/yaml'],
+  ['/docs/reference.json', 'application/json'],
+  ['/', 'text/html'],
+  ['/guide', 'text/html'],
+  ['/guide/', 'text/html'],
+  ['/guide/errors', 'text/html'],
+  ['/guide/errors.md', 'text/markdown'],
+  ['/guide/guide.css', 'text/css'],
+  ['/guide/guide.js', 'text/javascript'],
+  ['/guide/product.mjs', 'text/javascript'],
+  ['/guide/search.json', 'application/json'],
+  ['/llms.txt', 'text/plain'],
+  ['/llms-full.txt', 'text/plain'],
   ['/docs/partner-interface.postman_collection.json', 'application/json'],
   ['/docs/partner-interface.bruno.json', 'application/json'],
 ] as const
@@ -55,14 +70,57 @@ test.each(encodings)('Accept-Encoding "%s" gets %s', async (accepted, encoding) 
   expect(response.headers.get('content-encoding')).toBe(encoding)
 })
 
-test('/ redirects to the documentation, and a missing page gets 404 in the envelope', async () => {
-  const root = await get('/')
-  expect([root.status, root.headers.get('location')]).toEqual([302, '/docs'])
-  const missing = await get('/docs/nothing.json')
-  expect([missing.status, ((await missing.json()) as { error: { type: string } }).error.type]).toEqual([
-    404,
-    'not_found',
-  ])
+test.each([
+  ...['/docs/changelog.md', '/docs/nothing.json', '/docs/nothing.tgz', '/docs/assets/nothing.js'],
+  ...['/guide/nothing.md', '/guide/a/b', '/console/nothing', '/.well-known/nothing', '/nothing'],
+])('the unknown path %s gets the 404 that leads to /llms.txt', async (path) => {
+  const missing = await get(path)
+  expect([missing.status, missing.headers.get('link')]).toEqual([404, '</llms.txt>; rel="llms-txt"'])
+  expect(await missing.json()).toMatchObject({
+    error: { type: 'not_found', message: 'No such route; see /llms.txt', errors: [] },
+  })
+})
+
+test.each(['nothing.json', 'sandboxCreateUser.json', 'createUser'])(
+  'the unknown operation %s gets a 404 that says where all operations are listed',
+  async (name) => {
+    const missing = await get(`/openapi/${name}`)
+    expect([missing.status, missing.headers.get('link')]).toEqual([404, '</llms.txt>; rel="llms-txt"'])
+    expect(await missing.json()).toMatchObject({
+      error: { type: 'not_found', message: expect.stringContaining('/openapi/operations.json') },
+    })
+  },
+)
+
+test('each operation has a small document of its own, with exactly the schemas that it refers to', async () => {
+  // biome-ignore lint/suspicious/noExplicitAny: documents are plain trees of JSON
+  const read = async (path: string): Promise<any> => (await get(path)).json()
+  const [list, whole] = await Promise.all([read('/openapi/operations.json'), read('/openapi.json')])
+  const sizes: number[] = []
+  for (const [id, text] of Object.entries<string>(list)) {
+    const [, method = '', path = ''] = /^([A-Z]+) (\S+): \S/.exec(text) ?? []
+    const single = await read(`/openapi/${id}.json`)
+    const own = single.paths[path][method.toLowerCase()]
+    const full = whole.paths[path][method.toLowerCase()]
+    expect([Object.keys(single.paths), own.operationId]).toEqual([[path], id])
+    expect([own.requestBody, own.description, Object.keys(own.responses)]).toEqual([
+      ...[full.requestBody, full.description, Object.keys(full.responses)],
+    ])
+    const named = [...JSON.stringify(single).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+      ([, name]) => name,
+    )
+    expect(Object.keys(single.components.schemas).sort(), id).toEqual([...new Set(named)].sort())
+    sizes.push(JSON.stringify(single).length)
+  }
+  const paths = Object.keys(whole.paths)
+  const twins = paths.filter(
+    (path) => path.startsWith('/sandbox/') && whole.paths[path.replace('/sandbox/', '/v1/')],
+  )
+  const methodsOf = (chosen: string[]) => chosen.flatMap((path) => Object.keys(whole.paths[path])).length
+  expect(sizes.length).toBe(methodsOf(paths) - methodsOf(twins))
+  expect(sizes.filter((size) => size < 6000).length / sizes.length).toBeGreaterThan(0.7)
+  expect(Math.max(...sizes)).toBeLessThan(24_000)
+  await expect(openapiTS(await read('/openapi/createBooking.json'))).resolves.toBeDefined()
 })
 
 test('the Postman collection contains every operation once, below one variable', async () => {

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
+import { readChapters } from '../../../src/pages/guide/chapters.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
-import { docsOf, openBrowser, phone, saveShot, seriousFindings } from '../../support/browser.ts'
+import {
+  docsOf,
+  expectAccessible,
+  openBrowser,
+  phone,
+  saveShot,
+  seriousFindings,
+} from '../../support/browser.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -39,6 +47,16 @@ test('the changelog page is accessible and states what may change without notice
   const { page, complaints } = await openPage(phone, '/docs/changelog')
   expect(await page.getByRole('heading', { name: 'What may change' }).count()).toBe(1)
   expect(await seriousFindings(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await page.close()
+})
+
+test('every chapter of the guide is accessible and fits, on a desktop and a phone, light and dark', async () => {
+  const { page, complaints } = await browser.open('/guide')
+  for (const { name } of readChapters()) {
+    await page.goto(`${server.url}/guide/${name}`)
+    await expectAccessible(page, `/guide/${name}`)
+  }
   expect(complaints).toEqual([])
   await page.close()
 })

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { CertificationView } from '../../../certification/schema.ts'
 import { type Api, toApiError } from './api.ts'
+import { showAge, showCount } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
-import { DocsLink, Panel, Shown } from './parts.tsx'
+import { DocsLink, Marked, Panel, Shown } from './parts.tsx'
 
 /** Polling interval. At this rate, all background requests together stay within the page's limit. */
 const whileRunningMilliseconds = 15_000
@@ -58,7 +59,7 @@ export function isRunning(certifications: CertificationView[] | null): boolean {
   return certifications?.[0]?.status === 'running'
 }
 
-const guide = '/docs#description/certification'
+const guide = '/guide/certification'
 
 /** Shows the newest certification and its cases as they are decided. */
 export function CertificationPanel({ loaded }: { loaded: Loaded<CertificationView[]> }) {
@@ -79,7 +80,7 @@ export function CertificationPanel({ loaded }: { loaded: Loaded<CertificationVie
   )
 }
 
-function Newest({ id, status, profiles, next, cases }: CertificationView) {
+function Newest({ id, status, profiles, next, progress, cases }: CertificationView) {
   return (
     <div aria-live="polite">
       <p>
@@ -87,14 +88,20 @@ function Newest({ id, status, profiles, next, cases }: CertificationView) {
       </p>
       {next && (
         <p class="note">
-          Next: {next.action}. {next.text}.
+          Next: <code>{next.action}</code>. <Marked text={next.text} />.
         </p>
       )}
+      {progress && <p class="note">{describeProgress(progress)}</p>}
       <ul class="cases">
         {cases.map((one) => (
           <li key={one.name}>
-            <span class={`badge ${one.status}`}>{one.status}</span> <code>{one.name}</code> {one.rule}
-            {one.because && <p class="problem">{one.because}</p>}
+            <span class={`badge ${one.status}`}>{one.status}</span> <code>{one.name}</code>{' '}
+            <Marked text={one.rule} />
+            {one.because && (
+              <p class="problem">
+                <Marked text={one.because} />
+              </p>
+            )}
             {one.request_ids.length > 0 && (
               <p class="quiet">
                 Requests: <code>{one.request_ids.join(', ')}</code>
@@ -106,4 +113,16 @@ function Newest({ id, status, profiles, next, cases }: CertificationView) {
       <DocsLink to={guide}>What each case asks for</DocsLink>
     </div>
   )
+}
+
+const feed = 'GET /sandbox/integrations/:provider/bookings'
+
+/** Describes what was last seen and what is waited for, such as "Reading continued 3 seconds ago; waiting for …". */
+function describeProgress(progress: NonNullable<CertificationView['progress']>): string {
+  const { last_request_at: at, last_operation, missing_count: count, missing_booking_ids: ids } = progress
+  const last = last_operation === feed ? 'Reading continued' : `${last_operation} was seen`
+  const seen = at === null ? 'Nothing was seen yet' : `${last} ${showAge(at)}`
+  if (count === 0) return `${seen}.`
+  const more = count > ids.length ? ` and ${showCount(count - ids.length)} more` : ''
+  return `${seen}; waiting for booking${count > 1 ? 's' : ''} ${ids.join(', ')}${more}.`
 }

@@ -4,6 +4,7 @@ import { type Api, type Environment, toApiError } from './api.ts'
 import { showAge, showTime, versionToTimestamp } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
+import { type Column, Pages, Table } from './lists.tsx'
 import { Nothing, Shown } from './parts.tsx'
 
 const path = '/integrations/provider_one/bookings'
@@ -19,7 +20,24 @@ export function Changes({ api, environment }: { api: Api; environment: Environme
   const loaded = useChanges(api, environment)
   return (
     <Shown loaded={loaded}>
-      {(rows) => (rows.length === 0 ? <Nothing>No bookings yet.</Nothing> : <ChangeTable rows={rows} />)}
+      {(rows) =>
+        rows.length === 0 ? (
+          <Nothing>No bookings yet.</Nothing>
+        ) : (
+          <div aria-live="polite">
+            <Pages rows={rows}>
+              {(page) => (
+                <Table
+                  label="Latest changes"
+                  columns={columns}
+                  rows={page}
+                  keyOf={({ booking_id }) => booking_id}
+                />
+              )}
+            </Pages>
+          </div>
+        )
+      }
     </Shown>
   )
 }
@@ -99,43 +117,18 @@ function latest(rows: FeedItem[]): FeedItem[] {
   return [...byBooking.values()].slice(0, shownChanges)
 }
 
-function ChangeTable({ rows }: { rows: FeedItem[] }) {
+const columns: [Column<FeedItem>, ...Column<FeedItem>[]] = [
+  { name: 'Booking', cell: ({ booking_id }) => booking_id },
+  { name: 'Status', cell: ({ status }) => <span class={`badge ${status}`}>{status}</span> },
+  { name: 'Stay', cell: ({ checkin_at, checkout_at }) => `${checkin_at} – ${checkout_at}` },
+  { name: 'Listing', cell: ({ listing_id }) => listing_id },
+  { name: 'Changed', cell: ({ version }) => <ChangedAt at={versionToTimestamp(version)} /> },
+]
+
+function ChangedAt({ at }: { at: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section class="scrolls tall" tabIndex={0} aria-label="Latest changes as a table" aria-live="polite">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Booking</th>
-            <th scope="col">Status</th>
-            <th scope="col">Stay</th>
-            <th scope="col">Listing</th>
-            <th scope="col">Changed</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.booking_id}>
-              <th scope="row">{row.booking_id}</th>
-              <td>
-                <span class={`badge ${row.status}`}>{row.status}</span>
-              </td>
-              <td>
-                {row.checkin_at} – {row.checkout_at}
-              </td>
-              <td>{row.listing_id}</td>
-              <td>
-                <time
-                  dateTime={versionToTimestamp(row.version)}
-                  title={showTime(versionToTimestamp(row.version))}
-                >
-                  {showAge(versionToTimestamp(row.version))}
-                </time>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <time dateTime={at} title={showTime(at)}>
+      {showAge(at)}
+    </time>
   )
 }

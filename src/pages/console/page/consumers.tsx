@@ -3,6 +3,7 @@ import type { ConsumedFeed, ConsumerView } from '../../../changes/consumers/sche
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { type Turn, useLoaded } from './hooks.ts'
+import { type Column, Pages, Table } from './lists.tsx'
 import { DocsLink, Nothing, Shown } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
@@ -27,7 +28,22 @@ export function Consumers({ api, environment }: { api: Api; environment: Environ
   const loaded = useLoaded(load)
   return (
     <Shown loaded={loaded} retry={loaded.reload}>
-      {(rows) => (rows.length === 0 ? <NoConsumers /> : <ConsumerTable rows={rows} />)}
+      {(rows) =>
+        rows.length === 0 ? (
+          <NoConsumers />
+        ) : (
+          <Pages rows={rows}>
+            {(page) => (
+              <Table
+                label="Consumers"
+                columns={columns}
+                rows={page}
+                keyOf={({ feed, name }) => `${feed}/${name}`}
+              />
+            )}
+          </Pages>
+        )
+      }
     </Shown>
   )
 }
@@ -35,40 +51,20 @@ export function Consumers({ api, environment }: { api: Api; environment: Environ
 function NoConsumers() {
   return (
     <Nothing>
-      No consumers.{' '}
-      <DocsLink to="/docs#description/a-poller-without-a-disk">A poller without a disk</DocsLink> has one.
+      No consumers. <DocsLink to="/guide/polling#a-poller-without-a-disk">A poller without a disk</DocsLink>{' '}
+      has one.
     </Nothing>
   )
 }
 
-function ConsumerTable({ rows }: { rows: ConsumerRow[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section class="scrolls" tabIndex={0} aria-label="Consumers as a table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Feed</th>
-            <th scope="col" class="number">
-              Behind
-            </th>
-            <th scope="col">Oldest pending</th>
-            <th scope="col">Acknowledged</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.feed}/${row.name}`}>
-              <th scope="row">{row.name}</th>
-              <td>{row.feed}</td>
-              <td class="number">{row.pending >= 10_000 ? '10,000 or more' : showCount(row.pending)}</td>
-              <td>{row.oldest_pending_at ? showAge(row.oldest_pending_at) : 'nothing'}</td>
-              <td>{row.acknowledged_at ? showAge(row.acknowledged_at) : 'never'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
+const columns: [Column<ConsumerRow>, ...Column<ConsumerRow>[]] = [
+  { name: 'Name', cell: ({ name }) => name },
+  { name: 'Feed', cell: ({ feed }) => feed },
+  {
+    name: 'Behind',
+    isNumber: true,
+    cell: ({ pending }) => (pending >= 10_000 ? '10,000 or more' : showCount(pending)),
+  },
+  { name: 'Oldest pending', cell: ({ oldest_pending_at: at }) => (at ? showAge(at) : 'nothing') },
+  { name: 'Acknowledged', cell: ({ acknowledged_at: at }) => (at ? showAge(at) : 'never') },
+]

@@ -38,7 +38,7 @@ export function Digest({ api, environment }: { api: Api; environment: Environmen
 function Line({ count, sha256, version }: DigestView) {
   return (
     <p class="quiet">
-      Bookings: {showCount(count)}, <DocsLink to="/docs#description/after-an-outage">digest</DocsLink>{' '}
+      Bookings: {showCount(count)}, <DocsLink to="/guide/after-an-outage">digest</DocsLink>{' '}
       <code>{sha256}</code>
       {version && <>, as of {version}</>}
     </p>

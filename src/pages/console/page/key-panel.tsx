@@ -14,7 +14,17 @@ export function KeyPanel({ loaded, retry }: { loaded: Loaded<KeyView>; retry: ()
   )
 }
 
-function KeyFacts({ id, name, host, permissions, status, rate_limit, usage, ...ends }: KeyView) {
+function KeyFacts({
+  id,
+  name,
+  host,
+  permissions,
+  status,
+  allowed_from,
+  rate_limit,
+  usage,
+  ...ends
+}: KeyView) {
   const { limit, remaining, window_seconds } = rate_limit
   return (
     <dl class="facts">
@@ -47,6 +57,8 @@ function KeyFacts({ id, name, host, permissions, status, rate_limit, usage, ...e
           </span>
         ))}
       </dd>
+      <dt>Accepted from</dt>
+      <dd>{allowed_from.join(', ') || 'Anywhere'}</dd>
       <dt>Used</dt>
       <dd>
         {usage.count === 1 ? 'Once' : `${showCount(usage.count)} times`}

@@ -7,11 +7,11 @@ import { CertificationPanel, isRunning, useCertification } from './certification
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
 import { Digest } from './digest.tsx'
-import { FailuresPanel, loadFailures } from './failures-panel.tsx'
 import { type Loaded, type Turn, useLoaded } from './hooks.ts'
 import { type Entered, KeyForm } from './key-form.tsx'
 import { KeyPanel } from './key-panel.tsx'
-import { DocsLink, Loading, Nothing, Panel } from './parts.tsx'
+import { DocsLink, Loading, Nothing, Panel, Switch } from './parts.tsx'
+import { RequestPanel } from './request-list.tsx'
 import { SandboxPanel } from './sandbox-panel.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
 import { Webhooks } from './webhooks.tsx'
@@ -45,7 +45,6 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
   const [environment, setEnvironment] = useState<Environment>('live')
   const key = useLoaded(useData<KeyView>(api, '/key'), view)
   const counts = useLoaded(useData<RequestCount[]>(api, '/requests/counts'))
-  const failures = useLoaded(useCallback((turn: Turn) => loadFailures(api, null, turn), [api]))
   const scope = { api, environment }
   const isSandbox = environment === 'sandbox'
   const certification = useCertification(api, isSandbox)
@@ -53,7 +52,13 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
     <>
       <header class="top">
         <h1>Partner console</h1>
-        <EnvironmentSwitch environment={environment} choose={setEnvironment} />
+        <Switch
+          name="environment"
+          legend="Environment"
+          choices={environments}
+          chosen={environment}
+          choose={setEnvironment}
+        />
         <DocsLink>Documentation</DocsLink>
         <button type="button" onClick={forget}>
           Forget the key
@@ -62,7 +67,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
       <main class="columns">
         <div>
           <KeyPanel loaded={key} retry={key.reload} />
-          <FailuresPanel {...scope} loaded={failures} retry={failures.reload} />
+          <RequestPanel {...scope} />
         </div>
         <div>
           <TrafficPanel
@@ -113,25 +118,6 @@ function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element)
   return <Nothing>This key may not read bookings: it lacks the permission bookings.read.</Nothing>
 }
 
-const environments = { live: 'Live', sandbox: 'Sandbox' } as const
-
-function EnvironmentSwitch({ environment, choose }: SwitchProps) {
-  return (
-    <fieldset class="switch">
-      <legend class="hidden">Environment</legend>
-      {(Object.keys(environments) as Environment[]).map((one) => (
-        <label key={one}>
-          <input type="radio" name="environment" checked={one === environment} onChange={() => choose(one)} />
-          {environments[one]}
-        </label>
-      ))}
-    </fieldset>
-  )
-}
-
-interface SwitchProps {
-  environment: Environment
-  choose: (environment: Environment) => void
-}
+const environments = { live: { name: 'Live' }, sandbox: { name: 'Sandbox' } }
 
 render(<App />, document.getElementById('console') as HTMLElement)

@@ -92,3 +92,33 @@ export function DocsLink({ to = '/docs', children }: { to?: string; children: Co
 export function Nothing({ children }: { children: ComponentChildren }) {
   return <p class="nothing">{children}</p>
 }
+
+/** Radio buttons in one frame. */
+export function Switch<T extends string>({ name, legend, choices, chosen, choose }: SwitchProps<T>) {
+  return (
+    <fieldset class="switch">
+      <legend class="hidden">{legend}</legend>
+      {(Object.keys(choices) as T[]).map((one) => (
+        <label key={one}>
+          <input type="radio" name={name} checked={one === chosen} onChange={() => choose(one)} />
+          {choices[one].name}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface SwitchProps<T extends string> {
+  name: string
+  legend: string
+  choices: Record<T, { name: string }>
+  chosen: T
+  choose: (choice: T) => void
+}
+
+/** Text of the service, in which backticks mark code. */
+export function Marked({ text }: { text: string }) {
+  return (
+    <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+  )
+}

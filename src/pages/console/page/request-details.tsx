@@ -1,6 +1,6 @@
 import type { RequestView } from '../../../access/requests/schema.ts'
 import { showAge, showTime } from './format.ts'
-import { DocsLink } from './parts.tsx'
+import { DocsLink, Marked } from './parts.tsx'
 
 /** Scrolls expanded details into view. Details that open below the window's edge would seem empty. */
 function showWhole({ currentTarget }: Event): void {
@@ -25,7 +25,11 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
         </time>
       </summary>
       <div class="errors">
-        {error && <p class="message">{error.message}</p>}
+        {error && (
+          <p class="message">
+            <Marked text={error.message} />
+          </p>
+        )}
         {!error && (
           <p>{isAnswered ? 'The request succeeded.' : 'A fault of the sandbox lost the request.'}</p>
         )}
@@ -37,7 +41,7 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
                   `Try again after ${problem.message} s`
                 ) : (
                   <>
-                    <code>{problem.path}</code> {problem.message}
+                    <code>{problem.path}</code> <Marked text={problem.message} />
                   </>
                 )}
               </li>
@@ -77,15 +81,7 @@ export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOp
   )
 }
 
-/** The guide's headings, by the error type that each one explains. */
-const headings: Record<string, string> = {
-  auth_error: 'authentication',
-  forbidden: 'authentication',
-  rate_limit_error: 'rate-limits',
-  idempotency_key_mismatch: 'safe-retries',
-}
-
 /** Returns the address of the guide's section on an error type. */
 export function guideFor(type: string): string {
-  return `/docs#description/${headings[type] ?? 'errors'}`
+  return `/guide/errors#${type}`
 }

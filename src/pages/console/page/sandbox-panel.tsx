@@ -7,6 +7,7 @@ import { scenarioNames } from '../../../sandbox/scenarios/names.ts'
 import type { Played } from '../../../sandbox/scenarios/schema.ts'
 import { type Api, type ApiError, type Asking, toApiError } from './api.ts'
 import { showTime } from './format.ts'
+import { Pages } from './lists.tsx'
 import { DocsLink, Nothing, Panel } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
@@ -17,7 +18,7 @@ interface Rule {
   left: { after: number; times: number }
 }
 
-const guide = '/docs#description/test-your-integration'
+const guide = '/guide/testing'
 const shownRequests = 100
 const clockSteps: Choices = [
   ['3600', 'an hour on'],
@@ -103,9 +104,9 @@ export function SandboxPanel({ api }: { api: Api }) {
         {typeof outcome === 'string' && <p>{outcome}</p>}
         {outcome !== null && typeof outcome !== 'string' && <p class="problem">{outcome.message}</p>}
       </div>
-      {met?.map((row) => (
-        <RequestDetails key={row.id} row={row} />
-      ))}
+      {met && (
+        <Pages rows={met}>{(page) => page.map((row) => <RequestDetails key={row.id} row={row} />)}</Pages>
+      )}
       {met?.length === 0 && <Nothing>None.</Nothing>}
     </Panel>
   )

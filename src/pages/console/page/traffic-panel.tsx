@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { RequestCount } from '../../../access/requests/schema.ts'
 import { drawChart } from './chart.ts'
-import { showCount, showTime } from './format.ts'
+import { showCount, showTime, timeZone } from './format.ts'
 import type { Loaded } from './hooks.ts'
-import { Nothing, Panel, Shown } from './parts.tsx'
+import { type Column, Pages, Table } from './lists.tsx'
+import { Nothing, Panel, Shown, Switch } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
 /** Charts the last hour's or day's requests by kind of response, with the rate limit for comparison. */
@@ -15,15 +16,7 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
       title="Requests"
       note="Live and sandbox together: they share one limit. Requests for the key itself, its log and consumers have another, and are not drawn."
     >
-      <fieldset class="switch">
-        <legend class="hidden">Time</legend>
-        {(Object.keys(spans) as Span[]).map((one) => (
-          <label key={one}>
-            <input type="radio" name="span" checked={one === span} onChange={() => setSpan(one)} />
-            {spans[one].name}
-          </label>
-        ))}
-      </fieldset>
+      <Switch name="span" legend="Time" choices={spans} chosen={span} choose={setSpan} />
       <Shown loaded={loaded} retry={retry}>
         {(counts) => <Traffic bars={toBars(counts, span, now)} span={span} limit={limit} />}
       </Shown>
@@ -60,6 +53,7 @@ function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number
         )}
       </ul>
       <Chart bars={bars} span={span} limit={limit} />
+      <p class="note">Times in {timeZone}.</p>
       <details>
         <summary>As a table</summary>
         <BarTable bars={bars} />
@@ -84,35 +78,16 @@ function Chart(props: { bars: Bar[]; span: Span; limit: number | undefined }) {
   )
 }
 
+const columns: [Column<Bar>, ...Column<Bar>[]] = [
+  { name: 'From', cell: ({ at }) => showTime(new Date(at * 1000).toISOString()) },
+  ...kinds.map(({ kind, name }) => ({ name, isNumber: true, cell: (bar: Bar) => showCount(bar[kind]) })),
+]
+
 function BarTable({ bars }: { bars: Bar[] }) {
   const rows = bars.filter((bar) => kinds.some(({ kind }) => bar[kind] > 0)).reverse()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section class="scrolls" tabIndex={0} aria-label="Requests as a table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            {kinds.map(({ kind, name }) => (
-              <th key={kind} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((bar) => (
-            <tr key={bar.at}>
-              <td>{showTime(new Date(bar.at * 1000).toISOString())}</td>
-              {kinds.map(({ kind }) => (
-                <td key={kind} class="number">
-                  {showCount(bar[kind])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Pages rows={rows}>
+      {(page) => <Table label="Requests" columns={columns} rows={page} keyOf={({ at }) => at} />}
+    </Pages>
   )
 }

@@ -3,6 +3,7 @@ import type { DeliveryView, WebhookView } from '../../../changes/webhooks/schema
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount, showTime } from './format.ts'
 import { type Turn, useLoaded } from './hooks.ts'
+import { type Column, Pages, Table } from './lists.tsx'
 import { DocsLink, Nothing, Shown } from './parts.tsx'
 
 interface Scope {
@@ -39,8 +40,7 @@ function Loaded({ api, environment }: Scope) {
 function NoWebhooks() {
   return (
     <Nothing>
-      No webhooks. <DocsLink to="/docs#description/signed-hints">Signed hints</DocsLink> tell a server of
-      yours when to look.
+      No webhooks. <DocsLink to="/guide/webhooks">Signed hints</DocsLink> tell a server of yours when to look.
     </Nothing>
   )
 }
@@ -96,48 +96,31 @@ function Deliveries({ id, api, environment }: Scope & { id: number }) {
   return (
     <Shown loaded={loaded} retry={loaded.reload}>
       {(rows) =>
-        rows.length === 0 ? <Nothing>Nothing was sent yet.</Nothing> : <DeliveryTable rows={rows} />
+        rows.length === 0 ? (
+          <Nothing>Nothing was sent yet.</Nothing>
+        ) : (
+          <Pages rows={rows}>
+            {(page) => <Table label="Deliveries" columns={columns} rows={page} keyOf={({ id }) => id} />}
+          </Pages>
+        )
       }
     </Shown>
   )
 }
 
-function DeliveryTable({ rows }: { rows: DeliveryView[] }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section class="scrolls" tabIndex={0} aria-label="Deliveries as a table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Delivery</th>
-            <th scope="col">Event</th>
-            <th scope="col">Status</th>
-            <th scope="col" class="number">
-              Tries
-            </th>
-            <th scope="col">Response</th>
-            <th scope="col">Next try</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <th scope="row">{row.id}</th>
-              <td>{row.event}</td>
-              <td>{row.status}</td>
-              <td class="number">{showCount(row.attempts)}</td>
-              <td>{responseOf(row)}</td>
-              <td>{row.next_attempt_at ? showTime(row.next_attempt_at) : 'none'}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  )
-}
+const columns: [Column<DeliveryView>, ...Column<DeliveryView>[]] = [
+  { name: 'Delivery', cell: ({ id }) => id },
+  { name: 'Event', cell: ({ event }) => event },
+  { name: 'Status', cell: ({ status }) => status },
+  { name: 'Tries', isNumber: true, cell: ({ attempts }) => showCount(attempts) },
+  { name: 'Response', cell: responseOf },
+  { name: 'Next try', cell: ({ next_attempt_at: next }) => (next ? showTime(next) : 'none') },
+]
 
 /** Describes the result of the last try. */
-function responseOf({ response_status, error, error_detail, milliseconds }: DeliveryView): string {
+function responseOf({ status, response_status, error, error_detail, milliseconds }: DeliveryView): string {
+  if (status === 'delivered' && response_status === null)
+    return 'kept back by a fault or a certification of the sandbox'
   if (milliseconds === null) return 'not tried yet'
   return `${response_status ?? error_detail ?? error} after ${showCount(milliseconds)} ms`
 }

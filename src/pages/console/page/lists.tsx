@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+
+/** A column of a {@link Table}. */
+export interface Column<T> {
+  name: string
+  isNumber?: boolean
+  cell: (row: T) => ComponentChildren
+}
+
+/** A table whose first column names the row. On a phone each row is a list of its cells with the columns' names. */
+export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
+  const [first, ...others] = columns
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+    <section class="scrolls" tabIndex={0} aria-label={`${label} as a table`}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber }) => (
+              <th key={name} scope="col" class={isNumber ? 'number' : ''}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
+              <th scope="row">{first.cell(row)}</th>
+              {others.map(({ name, isNumber, cell }) => (
+                <td key={name} data-name={name} class={isNumber ? 'number' : ''}>
+                  {cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+interface TableProps<T> {
+  label: string
+  columns: [Column<T>, ...Column<T>[]]
+  rows: T[]
+  keyOf: (row: T) => string | number
+}
+
+const rowsPerPage = 10
+
+/**
+ * Shows a list one page of whole rows at a time.
+ *
+ * @param readOn loads older rows; absent if the list is complete
+ */
+export function Pages<T>({ rows, readOn, children }: PagesProps<T>) {
+  const [page, setPage] = useState(0)
+  const [isReading, setReading] = useState(false)
+  const start = Math.min(page, Math.max(0, Math.ceil(rows.length / rowsPerPage) - 1)) * rowsPerPage
+  const end = Math.min(start + rowsPerPage, rows.length)
+  const turn = async (pages: number) => {
+    setReading(true)
+    if (pages > 0 && end === rows.length) await readOn?.()
+    setReading(false)
+    setPage(start / rowsPerPage + pages)
+  }
+  return (
+    <>
+      {children(rows.slice(start, end))}
+      {(rows.length > rowsPerPage || readOn) && (
+        <div class="pages">
+          <button type="button" onClick={() => turn(-1)} disabled={start === 0}>
+            Newer
+          </button>
+          <span role="status">
+            {isReading
+              ? 'Loading…'
+              : `${rows.length > 0 ? start + 1 : 0} to ${end} of ${rows.length}${readOn ? ' or more' : ''}`}
+          </span>
+          <button
+            type="button"
+            onClick={() => turn(1)}
+            disabled={isReading || (end === rows.length && !readOn)}
+          >
+            Older
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+interface PagesProps<T> {
+  rows: T[]
+  readOn?: (() => Promise<void>) | undefined
+  children: (page: T[]) => ComponentChildren
+}

@@ -1,0 +1,75 @@
+import { roots, splitRoot } from '../../http/paths.ts'
+import { type Json, mapValues } from './schemas.ts'
+
+/** An operation, once for both environments. Its id is that of its live twin, if it has one. */
+export interface Operation {
+  id: string
+  method: string
+  /** Below `/v1` or `/sandbox`. */
+  path: string
+  isLive: boolean
+  summary: string
+  /** As in the OpenAPI document. */
+  described: Json
+}
+
+/** Returns the operations of an OpenAPI document, without the sandbox's repetition of the live ones. */
+export function listOperations({ paths }: Json): Operation[] {
+  return Object.entries<Json>(paths).flatMap(([fullPath, methods]) => {
+    const { environment, rest: path } = splitRoot(fullPath)
+    return Object.keys(methods).flatMap((method) => {
+      const isLive = environment === 'live'
+      if (!isLive && paths[`${roots.live}${path}`]?.[method]) return []
+      const { operationId: id, summary } = methods[method]
+      return [{ id, method: method.toUpperCase(), path, isLive, summary, described: methods[method] }]
+    })
+  })
+}
+
+/** Returns the path of a live operation in `/v1`, and of one that only the sandbox has in `/sandbox`. */
+export function pathOf({ isLive, path }: Operation): string {
+  return `${isLive ? roots.live : roots.sandbox}${path}`
+}
+
+const introduction =
+  'Every path below `/v1` also exists below `/sandbox`, on mock data. The header `X-API-Key` has the key. Errors: `/guide/errors.md`. Common headers and error bodies: `/openapi.json`.'
+
+/**
+ * Returns an OpenAPI document of one operation, which has only the components that the operation refers to. It omits
+ * the parts that most operations share: headers of responses, bodies of errors, and the header `Prefer`.
+ */
+export function singleOperation(document: Json, operation: Operation): Json {
+  const {
+    tags: _,
+    security: __,
+    'x-permission': ___,
+    parameters,
+    responses,
+    ...described
+  } = operation.described
+  const own = {
+    ...described,
+    parameters: parameters.filter(({ name }: Json) => name !== 'Prefer'),
+    responses: mapValues(responses, ({ headers: _, content, ...response }, status) =>
+      status < '300' && content ? { ...response, content } : response,
+    ),
+  }
+  const { openapi, info, servers, components } = document
+  const schemas = referredTo(own, components.schemas, new Map())
+  return {
+    openapi,
+    info: { title: operation.summary, version: info.version, description: introduction },
+    servers,
+    paths: { [pathOf(operation)]: { [operation.method.toLowerCase()]: own } },
+    components: { schemas: Object.fromEntries(schemas) },
+  }
+}
+
+/** Adds the schemas that a part of the document refers to, directly and through others, to `found`. */
+function referredTo(part: Json, schemas: Json, found: Map<string, Json>): Map<string, Json> {
+  if (typeof part !== 'object' || part === null) return found
+  const name = part.$ref?.split('/').at(-1)
+  if (name && !found.has(name)) referredTo(schemas[name], schemas, found.set(name, schemas[name]))
+  for (const child of Object.values(part)) referredTo(child, schemas, found)
+  return found
+}

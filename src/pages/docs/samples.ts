@@ -1,0 +1,202 @@
+import { roots, splitRoot } from '../../http/paths.ts'
+import { type Json, mapValues } from './schemas.ts'
+
+/**
+ * Returns the OpenAPI document with three samples for each operation (`x-codeSamples`), generated from the document's
+ * examples. All of them run in the sandbox, where the examples' ids exist (decisions §27).
+ */
+export function withSamples(document: Json): Json {
+  const paths = mapValues(document.paths, (item, path) =>
+    mapValues(item, (operation, method) => ({
+      ...operation,
+      'x-codeSamples': samplesOf(method.toUpperCase(), path, operation),
+    })),
+  )
+  return { ...document, paths }
+}
+
+/** One request to the sandbox, as every sample sends it. */
+interface Call {
+  method: string
+  /** Path and query in the sandbox. */
+  address: string
+  /** Path parameters, except the provider. */
+  ids: (number | string)[]
+  /** Required query parameters. */
+  query: Record<string, string>
+  body: Json
+  idempotencyKey: string | undefined
+  /** Path of the client's method, such as `users.create`. */
+  clientMethod: string
+}
+
+function samplesOf(method: string, path: string, operation: Json) {
+  const call = toCall(method, path, operation)
+  const isLive = splitRoot(path).environment === 'live'
+  const hint = (mark: string, live: string) =>
+    isLive ? `${mark} In the sandbox; for live data ${live}\n` : ''
+  const otherPath = 'use /v1 instead of /sandbox'
+  return [
+    { lang: 'bash', label: 'curl', source: hint('#', otherPath) + toCurl(call) },
+    { lang: 'js', label: 'JavaScript', source: hint('//', 'omit `sandbox: true`') + toJavaScript(call) },
+    { lang: 'python', label: 'Python', source: hint('#', otherPath) + toPython(call) },
+  ]
+}
+
+function toCall(method: string, path: string, { operationId, parameters, requestBody }: Json): Call {
+  const own: string = operationId.replace(/^sandbox(.)/, (_: string, first: string) => first.toLowerCase())
+  const clientMethod = clientMethods[own]
+  if (clientMethod === undefined) throw new Error(`The client has no method for "${own}"`)
+  const inPath: Json[] = parameters.filter((one: Json) => one.in === 'path')
+  const required: Json[] = parameters.filter((one: Json) => one.in === 'query' && one.required)
+  const query = Object.fromEntries(required.map(({ name, example }) => [name, example]))
+  const filled = inPath.reduce((text, { name, example }) => text.replace(`{${name}}`, example), path)
+  const search = required.length > 0 ? `?${new URLSearchParams(query)}` : ''
+  const takesKey = parameters.some(({ name }: Json) => name === 'Idempotency-Key')
+  return {
+    ...{ method, query, clientMethod },
+    address: `${roots.sandbox}${splitRoot(filled).rest}${search}`,
+    ids: inPath.filter(({ name }) => name !== 'provider').map(({ example }) => example),
+    body: requestBody?.content['application/json'].example,
+    idempotencyKey: takesKey
+      ? `${own.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}-1`
+      : undefined,
+  }
+}
+
+function toCurl({ method, address, body, idempotencyKey }: Call): string {
+  const data = JSON.stringify(body, null, 2)?.replaceAll("'", String.raw`'\''`)
+  const lines = [
+    `curl ${method === 'GET' ? '' : `-X ${method} `}"$PARTNER_BASE_URL${address}"`,
+    '-H "X-API-Key: $PARTNER_API_KEY"',
+    ...(data ? ["-H 'Content-Type: application/json'"] : []),
+    ...(idempotencyKey ? [`-H 'Idempotency-Key: ${idempotencyKey}'`] : []),
+    ...(data ? [`-d '${data}'`] : []),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function toJavaScript({ method, ids, query, body, idempotencyKey, clientMethod }: Call): string {
+  const sent = clientMethod === 'bookings.confirm' ? undefined : unwrap(body)
+  const values = [
+    ...ids,
+    ...(Object.keys(query).length > 0 ? [query] : []),
+    ...(sent === undefined ? [] : [sent]),
+  ]
+  const options = idempotencyKey ? [`{ idempotencyKey: '${idempotencyKey}' }`] : []
+  const called = `client.${clientMethod}(${[...values.map(javaScriptOf), ...options].join(', ')})`
+  const printed = method === 'DELETE' ? `await ${called}` : `console.log(await ${called})`
+  const isFeed = clientMethod.endsWith('.feed')
+  return `import { createClient } from 'partner-interface-client'
+
+const client = createClient({
+  key: process.env.PARTNER_API_KEY,
+  baseUrl: process.env.PARTNER_BASE_URL,
+  sandbox: true,
+})
+${isFeed ? `for await (const change of ${called}) console.log(change)` : printed}
+`
+}
+
+/** Returns what the client's method takes in place of a body that has only one field. */
+function unwrap(body: Json): Json {
+  const [[name, value] = [], ...others] = Object.entries<Json>(body ?? {})
+  if (name === 'message') return value.text
+  const isWrapped =
+    others.length === 0 && ['data', 'rules', 'advance_seconds', 'bookings'].includes(name ?? '')
+  return isWrapped ? value : body
+}
+
+function javaScriptOf(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+    .replace(/^(\s*)"(\w+)":/gm, '$1$2:')
+    .replace(/"([^"\\']*)"/g, "'$1'")
+}
+
+function toPython({ method, address, body, idempotencyKey }: Call): string {
+  const headers = [
+    "'X-API-Key': os.environ['PARTNER_API_KEY']",
+    ...(body ? ["'Content-Type': 'application/json'"] : []),
+    ...(idempotencyKey ? [`'Idempotency-Key': '${idempotencyKey}'`] : []),
+  ]
+  return `import json, os, urllib.request
+
+request = urllib.request.Request(
+    os.environ['PARTNER_BASE_URL'] + '${address}',
+    method='${method}',
+    headers={
+${headers.map((header) => `        ${header},`).join('\n')}
+    },
+${body ? `    data=json.dumps(${pythonOf(body)}).encode(),\n` : ''})
+print(json.load(urllib.request.urlopen(request)))
+`
+}
+
+function pythonOf(value: unknown): string {
+  return JSON.stringify(value, null, 4)
+    .replace(/: null(?=,?$)/gm, ': None')
+    .replace(/"([^"\\']*)"/g, "'$1'")
+    .replaceAll('\n', '\n    ')
+}
+
+/** The client's method for each operation, by the operation's id on live data. */
+const clientMethods: Record<string, string> = {
+  getHostProfile: 'host.get',
+  getKey: 'key.get',
+  listRequests: 'requests.list',
+  countRequests: 'requests.counts',
+  listUsers: 'users.list',
+  createUser: 'users.create',
+  getUser: 'users.get',
+  listListings: 'listings.list',
+  createListing: 'listings.create',
+  getListing: 'listings.get',
+  updateListing: 'listings.update',
+  createBooking: 'bookings.create',
+  confirmBooking: 'bookings.confirm',
+  cancelBooking: 'bookings.cancel',
+  getBooking: 'bookings.get',
+  pollBookings: 'bookings.feed',
+  digestBookings: 'bookings.digest',
+  listBookingConsumers: 'bookings.consumers.list',
+  getBookingConsumer: 'bookings.consumers.get',
+  putBookingConsumer: 'bookings.consumers.put',
+  deleteBookingConsumer: 'bookings.consumers.delete',
+  listMessages: 'messages.list',
+  sendMessage: 'messages.send',
+  pollMessages: 'messages.feed',
+  listMessageConsumers: 'messages.consumers.list',
+  getMessageConsumer: 'messages.consumers.get',
+  putMessageConsumer: 'messages.consumers.put',
+  deleteMessageConsumer: 'messages.consumers.delete',
+  storeProviderKey: 'providerKey.store',
+  getAvailability: 'availability.get',
+  updateAvailability: 'availability.update',
+  getNights: 'availability.nights',
+  updateRates: 'rates.update',
+  getRateJob: 'rates.job',
+  listWebhooks: 'webhooks.list',
+  createWebhook: 'webhooks.create',
+  getWebhook: 'webhooks.get',
+  updateWebhook: 'webhooks.update',
+  deleteWebhook: 'webhooks.delete',
+  rotateWebhookSecret: 'webhooks.rotateSecret',
+  testWebhook: 'webhooks.test',
+  listWebhookDeliveries: 'webhooks.deliveries',
+  resendWebhookDelivery: 'webhooks.resend',
+  clearSandbox: 'sandbox.clear',
+  replyAsSandboxGuest: 'sandbox.reply',
+  listSandboxScenarios: 'sandbox.scenarios',
+  playSandboxScenario: 'sandbox.play',
+  getSandboxClock: 'sandbox.clock',
+  advanceSandboxClock: 'sandbox.advanceClock',
+  listSandboxFaults: 'sandbox.faults',
+  setSandboxFaults: 'sandbox.setFaults',
+  clearSandboxFaults: 'sandbox.clearFaults',
+  listSandboxCertifications: 'sandbox.certifications.list',
+  startSandboxCertification: 'sandbox.certifications.start',
+  getSandboxCertification: 'sandbox.certifications.get',
+  endSandboxCertification: 'sandbox.certifications.end',
+  uploadSandboxCertificationState: 'sandbox.certifications.state',
+  getSandboxCertificationReport: 'sandbox.certifications.report',
+}

@@ -1,0 +1,38 @@
+import { NotFoundError } from 'elysia'
+import { type CachedContent, cachedContent } from '../http/cached-content.ts'
+import { agentsLink, strictPagePolicy } from '../http/security-headers.ts'
+
+/** Files of the pages, by path. */
+export type Files = Record<string, CachedContent>
+
+/** What a handler that serves files needs from its request. */
+interface PageRequest {
+  path: string
+  request: Request
+  set: { headers: object }
+}
+
+/**
+ * Returns a handler that serves files to anybody, with an entity tag and a content security policy.
+ *
+ * @param find returns the file at a path, without its trailing slash; if there is none, the response is
+ *   that of an unknown route
+ */
+export function serveFiles(
+  find: (path: string) => Promise<CachedContent | undefined>,
+  policy = strictPagePolicy,
+) {
+  return async ({ path, request, set }: PageRequest) => {
+    // Set before the lookup so that error responses link agents to the overview as well.
+    Object.assign(set.headers, agentsLink)
+    const file = await find(path.replace(/(?<=.)\/$/, ''))
+    if (!file) throw new NotFoundError()
+    const headers = set.headers as Record<string, string>
+    return file.respond(request, { ...headers, 'content-security-policy': policy })
+  }
+}
+
+/** Returns a text file for {@link serveFiles}. */
+export function textFile(text: string, contentType: string): CachedContent {
+  return cachedContent(new TextEncoder().encode(text), `${contentType}; charset=utf-8`)
+}

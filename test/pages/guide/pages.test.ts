@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import { readChapters } from '../../../src/pages/guide/chapters.ts'
+import { sharedServices, testApp } from '../../support/app.ts'
+import { expectAccessible, openBrowser, phone } from '../../support/browser.ts'
+import { partnerctl } from '../../support/processes.ts'
+
+const service = await testApp()
+const [server] = sharedServices()
+const browser = await openBrowser(server.url)
+const chapters = readChapters()
+const addresses = ['/', '/guide', '/docs/changelog', ...chapters.map(({ name }) => `/guide/${name}`)]
+
+const get = async (path: string) => {
+  const response = await service.app.handle(new Request(`http://localhost${path}`))
+  return { status: response.status, headers: response.headers, text: await response.text() }
+}
+const sizeOf = async (path: string) => Buffer.byteLength((await get(path)).text)
+
+test('a chapter is 3 to 8 kB as Markdown, and below 60 kB as a page with its style and script', async () => {
+  const around = (await sizeOf('/guide/guide.css')) + (await sizeOf('/guide/guide.js'))
+  for (const { name } of chapters) {
+    const markdown = await sizeOf(`/guide/${name}.md`)
+    expect([name, markdown >= 3000 && markdown <= 8192, markdown]).toEqual([name, true, markdown])
+    expect((await sizeOf(`/guide/${name}`)) + around, name).toBeLessThan(60_000)
+  }
+})
+
+test('every link of every page leads to a page that exists, and to a heading on it', async () => {
+  const pages = new Map<string, string>()
+  const read = async (path: string) => {
+    const known = pages.get(path)
+    if (known !== undefined) return known
+    const { status, text } = await get(path)
+    expect(status, path).toBe(200)
+    pages.set(path, text)
+    return text
+  }
+  for (const address of addresses) {
+    for (const [, href = ''] of (await read(address)).matchAll(/(?:href|src)="([^"]+)"/g)) {
+      if (/^(data:|https:\/\/www\.standardwebhooks\.com)/.test(href)) continue
+      const [path = '', anchor] = href.split('#')
+      const text = await read(path || address)
+      if (anchor) expect(text, `${address} links to ${href}`).toContain(`id="${anchor}"`)
+    }
+  }
+  for (const { name } of chapters)
+    for (const [, href = ''] of (await get(`/guide/${name}.md`)).text.matchAll(/\]\((\/[^)#]+)/g))
+      await read(href)
+})
+
+test('every page and every unknown path lead agents to /llms.txt', async () => {
+  for (const path of [...addresses, '/docs', '/console']) {
+    const { text, headers } = await get(path)
+    expect(text, path).toContain('href="/llms.txt"')
+    expect(headers.get('link'), path).toBe('</llms.txt>; rel="llms-txt"')
+  }
+  const unknown = await get('/v2/users')
+  expect([unknown.status, unknown.headers.get('link')]).toEqual([404, '</llms.txt>; rel="llms-txt"'])
+  expect(JSON.parse(unknown.text).error).toEqual({
+    ...{ type: 'not_found', message: 'No such route; see /llms.txt', errors: [] },
+    request_id: unknown.headers.get('x-request-id'),
+  })
+})
+
+test('/llms.txt is 2 to 3 kB and lists all chapters, and /llms-full.txt has their text', async () => {
+  const [overview, full] = [(await get('/llms.txt')).text, (await get('/llms-full.txt')).text]
+  expect(Buffer.byteLength(overview)).toBeGreaterThan(2000)
+  expect(Buffer.byteLength(overview)).toBeLessThanOrEqual(3072)
+  for (const { name, title } of chapters) {
+    expect(overview).toContain(`- [${title}](/guide/${name}.md)`)
+    expect(full).toContain(`# ${title}\n`)
+  }
+  expect(overview + full).not.toContain('partners.example.com')
+})
+
+test('each error type and code has a heading of its own', async () => {
+  const { text } = await get('/guide/errors')
+  const document = (await get('/openapi.json')).text
+  const types = new Set([...document.matchAll(/"error":\{"type":"(\w+)","message"/g)].map(([, type]) => type))
+  expect(types.size).toBe(10)
+  for (const type of types) expect(text).toContain(`<h2 id="${type}">`)
+  for (const code of JSON.parse(document).components.schemas.Problem.properties.code.enum)
+    expect(text).toContain(`<h3 id="code-${code}">`)
+})
+
+test.each(['/', '/guide', '/guide/changes-as-they-come'])(
+  '%s is accessible and fits, on a desktop and a phone, light and dark',
+  async (path) => {
+    const { page, complaints } = await browser.open(path)
+    await expectAccessible(page, path)
+    expect(complaints).toEqual([])
+    await page.close()
+  },
+)
+
+test('without a script a chapter shows the samples of all languages', async () => {
+  const { page } = await browser.open('/guide/polling', phone, false, false)
+  for (const language of ['curl', 'JavaScript', 'Python'])
+    expect(await page.locator('figcaption', { hasText: language }).first().isVisible()).toBe(true)
+  expect(await page.getByRole('searchbox').isVisible()).toBe(false)
+  await page.close()
+})
+
+test('the chosen language is shown everywhere, and on the next chapter', async () => {
+  const { page } = await browser.open('/guide/first-booking')
+  await page.getByRole('button', { name: 'Python' }).first().click()
+  expect(await page.locator('.tabs figure:visible figcaption').allTextContents()).toEqual([
+    'Python',
+    'Python',
+  ])
+  await page.goto(`${server.url}/guide/polling`)
+  expect(await page.locator('.tabs figure:visible figcaption').first().textContent()).toBe('Python')
+  await page.emulateMedia({ media: 'print' })
+  expect(await page.locator('.tabs').first().locator('figure:visible').count()).toBe(3)
+  expect(await page.getByRole('navigation').count()).toBe(0)
+  await page.close()
+})
+
+test('the search finds a section of another chapter', async () => {
+  const { page, asked } = await browser.open('/guide/first-booking')
+  await page.getByRole('searchbox').fill('mistake lost_response')
+  await page.getByRole('link', { name: 'Testing: Which one finds which mistake' }).click()
+  await page.waitForURL('**/guide/testing#which-one-finds-which-mistake')
+  expect(asked.filter((url) => url.includes('search'))).toEqual([`${server.url}/guide/search.json`])
+  await page.close()
+})
+
+test('"partnerctl guide" prints the list, and a chapter as it is', async () => {
+  const list = await partnerctl(['guide', '--json'], {})
+  expect(JSON.parse(list.stdout).map(({ name }: { name: string }) => name)).toEqual(
+    chapters.map(({ name }) => name),
+  )
+  const errors = await partnerctl(['guide', 'errors'], {})
+  expect([errors.code, errors.stdout]).toEqual([0, chapters.find(({ name }) => name === 'errors')?.markdown])
+  const unknown = await partnerctl(['guide', 'nothing'], {})
+  expect([unknown.code, unknown.stdout]).toEqual([2, ''])
+})

@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { readChapters, servedMarkdown } from '../../src/pages/guide/chapters.ts'
+import { root } from './processes.ts'
+
+/** A fenced block. A `loop` runs until it is stopped; an `answer` is what the sample before it prints. */
+export interface Sample {
+  language: string
+  kind: 'loop' | 'answer' | undefined
+  code: string
+}
+
+/** The samples of a Markdown text, in order. */
+export function samplesIn(markdown: string): Sample[] {
+  return [...markdown.matchAll(/^```(\w+)(?: (loop|answer))?\n([\s\S]*?)^```$/gm)].map(
+    ([, language = '', kind, code = '']) => ({ language, kind: kind as Sample['kind'], code }),
+  )
+}
+
+/** The samples of a chapter as the service serves it. */
+export function samplesOf(chapter: string, url = ''): Sample[] {
+  const found = readChapters().find(({ name }) => name === chapter)
+  if (!found) throw new Error(`There is no chapter ${chapter}`)
+  return samplesIn(servedMarkdown(found, url, ''))
+}
+
+const programs: Record<string, [file: string, ...command: string[]]> = {
+  sh: ['sample.sh', 'bash', '-eu', '-o', 'pipefail'],
+  js: ['sample.mjs', 'node'],
+  python: ['sample.py', 'python3'],
+}
+
+/** Returns true for a sample in a language that can be run. */
+export function isProgram({ language }: Sample): boolean {
+  return language in programs
+}
+
+/** Makes an empty project with the client that a service serves. */
+export async function makeProject(url: string): Promise<string> {
+  const project = await mkdtemp(join(tmpdir(), 'partner-samples-'))
+  await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
+  const client = `${url}/docs/partner-interface-client.tgz`
+  await Bun.$`npm install --silent --no-audit --no-fund ${client}`.cwd(project).quiet()
+  return project
+}
+
+/**
+ * Starts a sample as a reader would, in a folder, as a process group of its own.
+ *
+ * @param environment the address and the key, among others
+ */
+export async function startSample(
+  { language, code }: Sample,
+  folder: string,
+  environment: Record<string, string>,
+) {
+  const [file = '', ...command] = programs[language] ?? []
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, file), code)
+  // A request that is refused ends a sample of curl.
+  await writeFile(join(folder, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')
+  // Bun puts a `node` of its own on the path of what it runs.
+  const others = (process.env.PATH ?? '').split(':').filter((entry) => !entry.includes('bun-node'))
+  const PATH = [join(root, 'bin'), ...others].join(':')
+  return Bun.spawn(['setsid', ...command, file], {
+    ...{ cwd: folder, stdout: 'pipe', stderr: 'pipe' },
+    env: { PATH, HOME: folder, CURL_HOME: folder, ...environment },
+  })
+}
+
+/** Kills a sample with all that it has started. */
+export async function killSample(child: Bun.Subprocess): Promise<void> {
+  process.kill(-child.pid, 'SIGKILL')
+  await child.exited
+}
