@@ -27,7 +27,7 @@ const { sandbox: _, ...alwaysSandbox } = clientArgs
 /** Arguments of commands that work only in the sandbox. */
 export const sandboxArgs = alwaysSandbox
 
-interface ClientOptions {
+export interface ClientOptions {
   'base-url'?: string | undefined
   'key-file'?: string | undefined
   profile?: string | undefined
@@ -61,6 +61,12 @@ export async function openSandboxClient(
 ): Promise<SandboxClient> {
   const { base, key } = await settingsOf(options)
   return createClient({ key, baseUrl: addressOf(base), retries, onRequest, sandbox: true })
+}
+
+/** Returns the address that {@link openClient} would use, without its environment's root; no key is needed. */
+export async function findAddress(options: ClientOptions): Promise<string> {
+  const profile = await findProfile(options.profile)
+  return addressOf(options['base-url'] ?? process.env.PARTNER_BASE_URL ?? profile?.base_url ?? defaultBaseUrl)
 }
 
 /**

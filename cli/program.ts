@@ -20,7 +20,10 @@ const reconcile: Load = () => import('./commands/partner/reconcile.ts')
 const listen: Load = () => import('./commands/partner/listen.ts')
 const sandbox: Load = () => import('./commands/partner/sandbox.ts')
 const certify: Load = () => import('./commands/partner/certify.ts')
+const guide: Load = () => import('./commands/partner/guide.ts')
+const mcp: Load = () => import('./commands/partner/mcp.ts')
 const nights: Load = () => import('./commands/partner/nights.ts')
+const users: Load = () => import('./commands/partner/users.ts')
 const stays: Load = () => import('./commands/admin/stays.ts')
 const overviews: Load = () => import('./commands/admin/overviews.ts')
 const webhooks: Load = () => import('./commands/admin/webhooks.ts')
@@ -54,6 +57,9 @@ const partnerCommands: Commands = {
   faults: ['Inject faults into the sandbox: lost responses, rate limits, forged hints', sandbox],
   clock: ['Read the clock of the sandbox, or move it forward', sandbox],
   certify: ['Certify your product: follow a course in the sandbox, and get a signed report', certify],
+  guide: ['Print a chapter of the guide, offline; without a name, the list of chapters', guide],
+  mcp: ['Serve agents over MCP: the guide, the operations, the sandbox, certifications', mcp],
+  users: ['List the users, find one by e-mail address, show one', users],
   nights: ['Draw how many units of a listing are left on each night', nights],
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { parsePathId } from '../src/http/ids.ts'
-import { isFeedTime } from '../src/http/schema/formats.ts'
+import { isFeedTime, parsePathId } from '../src/http/schema/formats.ts'
 import { option } from './command.ts'
 import { UsageError } from './errors.ts'
 import { note } from './output.ts'

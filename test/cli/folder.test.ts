@@ -60,3 +60,9 @@ test('paths are those of the folder that partnerctl is started in', async () => 
   expect((await runIn(folder, polled, environment)).code).toBe(0)
   await access(join(folder, 'state'))
 })
+
+test('partnerctl starts if its own folder comes first in the PATH', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-folder-'))
+  const PATH = `${join(root, 'bin')}:${process.env.PATH}`
+  expect(await runIn(folder, ['--version'], { PATH })).toMatchObject({ code: 0, stderr: '' })
+})

@@ -98,6 +98,15 @@ test('partnerctl api sends any request and shows the response', async () => {
   const refused = await run('api', 'POST', '/users', '--data', '{}')
   expect([refused.code, refused.stdout]).toEqual([1, ''])
   expect(refused.stderr).toContain('email: "email" is required')
+  const message = ['--data', '{"name":"House","colour":"red"}']
+  expect(JSON.parse((await run('api', 'POST', '/listings', ...message)).stdout).meta.ignored).toEqual([
+    'colour',
+  ])
+  const strict = await run('api', 'POST', '/listings', ...message, '--strict')
+  expect([strict.code, strict.stderr]).toEqual([
+    1,
+    expect.stringContaining('"colour" is unknown or read-only'),
+  ])
 })
 
 test('partnerctl me exits 1 with one line when the service cannot be reached', async () => {

@@ -76,6 +76,16 @@ test('--interval is the pause of a poll that follows a service which holds no re
   expect(shortest).toBeLessThan(4000)
 })
 
+test('partnerctl feed poll --include detail hands over whole bookings and continues the same walk', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const { run } = await poller(actor)
+  const { stdout } = await run('--once', '--include', 'detail', '--output', 'ndjson')
+  const { body } = await actor.send('GET', `/v1/integrations/provider_one/bookings/${booking_id}`)
+  expect(JSON.parse(stdout)).toMatchObject({ booking_id, Booking: body.data.Booking })
+  expect(await run('--once', '--output', 'ndjson')).toMatchObject({ code: 0, stdout: '' })
+})
+
 test('partnerctl feed poll exits 2 for a state file of other filters or of another program', async () => {
   const actor = await service.actor()
   await seedBooking(actor)

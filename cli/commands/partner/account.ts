@@ -26,12 +26,14 @@ export const key = command({
 })
 
 /** Describes a key for a person. */
-function describeKey({ host, permissions, rate_limit, usage, ...key }: Schemas['Key']): string {
+function describeKey({ host, permissions, allowed_from, rate_limit, usage, ...key }: Schemas['Key']): string {
   const { limit, remaining, window_seconds } = rate_limit
   return record({
     ...key,
     host: `${host.name} <${host.email}>`,
     permissions: permissions.join(', '),
+    // An older service does not return the networks.
+    allowed_from: (allowed_from ?? []).join(', ') || 'anywhere',
     rate_limit: `${remaining} of ${limit} requests left in ${window_seconds} s`,
     used: `${usage.count} times, last ${usage.last_used_at ?? 'never'}`,
   })

@@ -1,6 +1,6 @@
 import { splitRoot } from '../../../src/http/paths.ts'
 import { clientArgs, openClient } from '../../client.ts'
-import { command, option, positional } from '../../command.ts'
+import { command, flag, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print } from '../../output.ts'
 import { readText } from '../../values.ts'
@@ -17,6 +17,7 @@ export const api = command({
     path: positional('Path below /v1, for example /listings?per_page=5'),
     data: option('JSON body, or @file, or @- for standard input', 'json'),
     'idempotency-key': option('Makes a retry of a create or a move safe', 'key'),
+    strict: flag('Refuse unknown and read-only fields of the body instead of ignoring them'),
     ...clientArgs,
   },
   async run({ args }) {
@@ -27,7 +28,8 @@ export const api = command({
     const client = await openClient(args)
     const body = args.data === undefined ? {} : { body: await readData(args.data) }
     const key = args['idempotency-key'] ? { idempotencyKey: args['idempotency-key'] } : {}
-    const sent = client.request(method, splitRoot(args.path).rest, { ...body, ...key })
+    const headers = args.strict ? { prefer: 'handling=strict' } : {}
+    const sent = client.request(method, splitRoot(args.path).rest, { ...body, ...key, headers })
     const { envelope } = await sent.withResponse()
     print({ json: true }, envelope, String)
   },

@@ -1,7 +1,6 @@
 import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
-import { maxSkewSeconds } from '../../../src/core/clock.ts'
+import { describeSkew, maxSkewSeconds } from '../../../src/core/clock.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
-import { describeSkew } from '../../../src/process/inspection.ts'
 import { accountOf, clientArgs, openClient, type PartnerClient } from '../../client.ts'
 import { command } from '../../command.ts'
 import { exitCode } from '../../errors.ts'

@@ -47,16 +47,21 @@ const pollBookings = command({
   args: {
     listing: option('Only this listing'),
     'checkout-after': option('Only stays that end on or after this date'),
+    include: {
+      type: 'enum',
+      options: ['detail'],
+      description: 'Hand over each booking in full, as Booking',
+    },
     ...pollArgs,
   },
   async run({ args }) {
-    const { listing, 'checkout-after': checkoutAfter, consumer } = args
+    const { listing, 'checkout-after': checkoutAfter, consumer, include } = args
     if (listing !== undefined) parseId(listing)
     if (checkoutAfter !== undefined && !isCalendarDate(checkoutAfter))
       throw new UsageError(`"${checkoutAfter}" is not a valid date`)
     const filters = { listing_id: listing, checkout_after: checkoutAfter }
     await runPoll(bookingFeed, args, filters, ({ bookings }, after, pace) =>
-      bookings.feed(consumer === undefined ? { after, ...filters, ...pace } : { consumer, ...pace }),
+      bookings.feed({ include, ...(consumer === undefined ? { after, ...filters } : { consumer }), ...pace }),
     )
   },
 })

@@ -115,4 +115,7 @@ const tail = command({
   },
 })
 
-export const requests = defineCommand({ subCommands: { list, tail } })
+/** Loaded only when it is needed, because it opens the database. */
+const top = async () => (await import('../admin/top.ts')).top
+
+export const requests = defineCommand({ subCommands: { list, tail, top } })

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeWebhookSecret } from '../../src/changes/webhooks/signature.ts'
-import { seedBooking, sharedServices, testApp } from '../support/app.ts'
-import { partnerctl } from '../support/processes.ts'
-import { type Received, startReceiver } from '../support/receiver.ts'
+import { makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
+import { seedBooking, sharedServices, testApp } from '../../support/app.ts'
+import { partnerctl } from '../../support/processes.ts'
+import { type Received, startReceiver } from '../../support/receiver.ts'
+import { samplesOf } from '../../support/samples.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -53,10 +53,9 @@ const eventsOf = (received: Received[]) => received.map(({ body }) => JSON.parse
 
 /** The functions of the guide that verify a signature, each run as it stands there. */
 async function verifiers() {
-  const guides = await readFile(new URL('../../src/pages/docs/guides.md', import.meta.url), 'utf8')
-  const [, section = ''] = guides.split('## Signed hints\n')
-  const [javascript = '', python = '', shell = ''] = [...section.matchAll(/```\n([\s\S]*?)```/g)].map(
-    ([, code]) => code,
+  const samples = samplesOf('webhooks').filter(({ code }) => /hmac/i.test(code))
+  const [javascript = '', python = '', shell = ''] = ['js', 'python', 'sh'].map(
+    (wanted) => samples.find(({ language }) => language === wanted)?.code,
   )
   const run = async (command: string[], stdin: object) => {
     const child = Bun.spawn(command, {
@@ -86,7 +85,7 @@ async function verifiers() {
     },
     shell: async ({ headers, body }: Received, secret: string) => {
       const values = {
-        SECRET: secret,
+        WEBHOOK_SECRET: secret,
         ID: headers['webhook-id'],
         TIMESTAMP: headers['webhook-timestamp'],
         BODY: body,

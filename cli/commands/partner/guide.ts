@@ -1,0 +1,29 @@
+import { type Chapter, readChapters } from '../../../src/pages/guide/chapters.ts'
+import { command } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+import { print, printList, show } from '../../output.ts'
+
+export const guide = command({
+  examples: ['partnerctl guide', 'partnerctl guide safe-retries'],
+  args: {
+    name: { type: 'positional', required: false, description: 'Name of a chapter; without it, the list' },
+  },
+  run({ args }) {
+    const chapters = readChapters()
+    if (args.name === undefined) {
+      const rows = chapters.map(({ name, title, summary }) => ({ name, title, summary }))
+      return printList(args, rows, { NAME: 'name', CHAPTER: 'title' })
+    }
+    const chapter = chapters.find(({ name }) => name === args.name)
+    if (!chapter)
+      throw new UsageError(`There is no chapter "${args.name}"; run "partnerctl guide" for the list`)
+    if (args.json) return print(args, chapter, String)
+    show(forTerminal(chapter))
+  },
+})
+
+/** Returns a chapter as styled text for a terminal, otherwise as it is. */
+function forTerminal({ markdown }: Chapter): string {
+  if (!process.stdout.isTTY) return markdown.trimEnd()
+  return Bun.markdown.ansi(markdown, { columns: Math.min(process.stdout.columns, 100) }).trimEnd()
+}

@@ -1,0 +1,17 @@
+import { sandboxArgs } from '../../client.ts'
+import { command, flag } from '../../command.ts'
+import { UsageError } from '../../errors.ts'
+
+export const mcp = command({
+  examples: ['partnerctl mcp', 'partnerctl mcp --live-reads'],
+  args: {
+    'live-reads': flag('Let the agent read live data as well; it is never written'),
+    ...sandboxArgs,
+  },
+  async run({ args }) {
+    if (args.json) throw new UsageError('Standard output is for MCP messages alone: leave out --json')
+    // Loaded here, because no other command needs its packages.
+    const { serveAgent } = await import('../../mcp/server.ts')
+    await serveAgent(args, args['live-reads'] ?? false)
+  },
+})
