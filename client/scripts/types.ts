@@ -13,8 +13,11 @@ const isOpen = 'x-open-words'
 // biome-ignore lint/suspicious/noExplicitAny: JSON of any shape
 type Json = any
 
-/** What a client needs to know: one path for both environments, what a success holds, and no examples. */
-function slim({ paths, components, ...document }: Json): Json {
+/**
+ * Keeps the parts of the document that the client's types need: one path for both environments, and the data of a
+ * success. Hints and examples are left out.
+ */
+function slim({ paths, components, webhooks: _, ...document }: Json): Json {
   const twins = new Set(Object.keys(paths).filter((path) => path.startsWith('/v1/')))
   const kept = Object.entries<Json>(paths).filter(
     ([path]) => !twins.has(path.replace(/^\/sandbox\//, '/v1/')) || twins.has(path),

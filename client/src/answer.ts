@@ -41,7 +41,8 @@ export async function readAnswer(
   if (typeof error?.message === 'string' && typeof error.type === 'string') {
     const requestId = error.request_id ?? headers.get('x-request-id') ?? undefined
     const errors = Array.isArray(error.errors) ? error.errors.filter(isProblem) : []
-    const facts = { message: error.message, status, requestId, errors, retryAfterSeconds }
+    const guide = `${root.replace(/\/\w+$/, '')}/guide/errors#${error.type}`
+    const facts = { message: error.message, status, requestId, errors, retryAfterSeconds, guide }
     return { error: new PartnerError(error.type, facts), again: againAfter(status, retryAfterSeconds) }
   }
   const isEnvelope = data !== undefined && typeof meta === 'object' && meta !== null

@@ -87,13 +87,39 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * List users, or find one by e-mail address
+         * @description Users whose personal data was erased are left out; read one of them by id
+         *
+         *     Permission: `users.read`.
+         */
+        get: operations["listUsers"];
         put?: never;
         /**
          * Create a user
          * @description Permission: `users.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a user
+         * @description Permission: `users.read`.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1114,6 +1140,7 @@ export interface components {
             checkout_at: string;
             /** @description Version of this change, in UTC; pass the last version received as `updated_after` */
             version: string;
+            Booking?: components["schemas"]["BookingDetail"];
         };
         BookingConfirm: Record<string, never>;
         BookingCreate: {
@@ -1269,6 +1296,8 @@ export interface components {
             ended_at: string | null;
             /** @description Next action; null until the sandbox is filled and once the certification has ended */
             next: components["schemas"]["CertificationNext"] | null;
+            /** @description What was last seen of the product and what is waited for, in reads of a running certification; null otherwise */
+            progress: components["schemas"]["CertificationProgress"] | null;
             /** @description Cases that the product is graded by */
             cases: components["schemas"]["CertificationCase"][];
         };
@@ -1339,6 +1368,19 @@ export interface components {
             end_date: string | null;
             /** @description Number of units per night to push, for `push_change`; null for other actions */
             available: number | null;
+        };
+        CertificationProgress: {
+            /**
+             * Format: date-time
+             * @description Time of the product's last request; null if there is none
+             */
+            last_request_at: string | null;
+            /** @description Method and route of the product's last request; null if there is none */
+            last_operation: string | null;
+            /** @description Number of bookings that the product has yet to read */
+            missing_count: number;
+            /** @description Ids of the first five of them */
+            missing_booking_ids: number[];
         };
         CertificationStart: {
             /** @description Profiles that the product is certified for; played in the order feed, inventory, bookings, webhooks; at most 4 entries */
@@ -1427,7 +1469,7 @@ export interface components {
         Error: {
             /** @description Details of the error */
             error: {
-                /** @description Machine-readable type of the error */
+                /** @description Machine-readable type of the error; [the guide](/guide/errors) explains each at `/guide/errors#<type>` */
                 type: string;
                 /** @description Human-readable description of the error */
                 message: string;
@@ -1529,6 +1571,8 @@ export interface components {
             };
             /** @description Permissions of the key; each operation names the permission that it requires */
             permissions: ("users.read" | "users.write" | "bookings.read" | "bookings.write" | "listings.read" | "listings.write")[];
+            /** @description Networks from which the key is accepted; empty if it is accepted from anywhere */
+            allowed_from: string[];
             /**
              * @description Status of the key; requests get 401 unless it is `active`
              * @enum {string}
@@ -1640,7 +1684,7 @@ export interface components {
                 /** @description Fees in addition to the rent; replaced as a whole by each write that includes this list */
                 extra_fees: components["schemas"]["ExtraFee"][];
             };
-            /** @description Room types, merged by id; room types that are left out are kept */
+            /** @description Room types of the listing */
             room_types: components["schemas"]["RoomType"][];
             /** @description Booking rules */
             bookings: {
@@ -2135,6 +2179,8 @@ export interface components {
                      */
                     preview: string;
                 };
+                /** @description All room types of the listing, to match your own ids with ours */
+                room_types: components["schemas"]["RoomTypeIds"][];
             };
             /** @description Metadata of the response */
             meta: {
@@ -2145,6 +2191,8 @@ export interface components {
                  * @constant
                  */
                 sandbox?: true;
+                /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                ignored?: string[];
             };
         };
         Message: {
@@ -2161,6 +2209,11 @@ export interface components {
             text: string;
             /** @description Whether the message has been seen; reading it through this API does not mark it as seen */
             is_seen: boolean;
+            /**
+             * Format: date-time
+             * @description Time at which the message was sent
+             */
+            sent_at: string;
         };
         MessageCreate: {
             /** @description Message to the guest */
@@ -2183,15 +2236,15 @@ export interface components {
             text: string;
             /** @description Whether the message has been seen; reading it through this API does not mark it as seen */
             is_seen: boolean;
-            /** @description Id of the booking that the message belongs to */
-            booking_id: number;
-            /** @description Id of the booking's listing */
-            listing_id: number;
             /**
              * Format: date-time
              * @description Time at which the message was sent
              */
             sent_at: string;
+            /** @description Id of the booking that the message belongs to */
+            booking_id: number;
+            /** @description Id of the booking's listing */
+            listing_id: number;
             /** @description Version of this message, in UTC; pass the last version received as `updated_after` */
             version: string;
             /**
@@ -2409,6 +2462,8 @@ export interface components {
         Room: {
             /** @description Id assigned by this service */
             id: number;
+            /** @description Your own id for the room; null if you sent none */
+            original_id: string | null;
             /** @description Name of the room; must not be null once a name is stored */
             name: string | null;
             /** @description Description of the room; null if not set */
@@ -2422,15 +2477,25 @@ export interface components {
                 ical: string | null;
             };
         };
+        RoomIds: {
+            /** @description Our id for the room */
+            id: number;
+            /** @description Your own id for the room; null if you sent none */
+            original_id: string | null;
+        };
         RoomName: {
             /** @description Our id for the room */
             id: number;
+            /** @description Your own id for the room; null if you sent none */
+            original_id: string | null;
             /** @description Name of the room; null if it has no name */
             name: string | null;
         };
         RoomType: {
             /** @description Id assigned by this service */
             id: number;
+            /** @description Your own id for the room type; null if you sent none */
+            original_id: string | null;
             /** @description Name of the room type; must not be null once a name is stored */
             name: string | null;
             /** @description Kind of room (any word); null if not set */
@@ -2457,7 +2522,7 @@ export interface components {
              * @description Earliest move-in date; null if not set
              */
             available_at: string | null;
-            /** @description Rooms of the room type, merged by id; rooms that are left out are kept */
+            /** @description Rooms of the room type */
             rooms: components["schemas"]["Room"][];
             prices: components["schemas"]["RoomTypePrices"];
             /** @description Amenities of the room type; replaced as a whole by each write that includes this list */
@@ -2465,9 +2530,19 @@ export interface components {
             /** @description Photos of the room type; replaced as a whole by each write that includes this list */
             photos: components["schemas"]["Photo"][];
         };
+        RoomTypeIds: {
+            /** @description Our id for the room type */
+            id: number;
+            /** @description Your own id for the room type; null if you sent none */
+            original_id: string | null;
+            /** @description Rooms of the room type */
+            rooms: components["schemas"]["RoomIds"][];
+        };
         RoomTypeName: {
             /** @description Our id for the room type */
             id: number;
+            /** @description Your own id for the room type; null if you sent none */
+            original_id: string | null;
             /** @description Name of the room type; null if it has no name */
             name: string | null;
             /** @description Rooms of the room type */
@@ -2823,6 +2898,86 @@ export interface components {
             /** @description Short language code; `en` if null or absent */
             language?: string | null;
         };
+        UserInFull: {
+            /** @description Id of the user */
+            user_id: number;
+            /** @description Formatted first and last name */
+            name: string;
+            /**
+             * Format: email
+             * @description E-mail address, trimmed and in lower case; unique among the host's users
+             */
+            email: string;
+            /** @description First name; title-cased if it is all upper case or all lower case */
+            first_name: string;
+            /** @description Last name; title-cased if it is all upper case or all lower case */
+            last_name: string;
+            /** @description Telephone number as written by the guest; null if unknown */
+            phone: string | null;
+            /**
+             * Format: date
+             * @description Date of birth; must be in the past; null if unknown
+             */
+            date_of_birth: string | null;
+            /** @description Gender (any word); null if unknown */
+            gender: string | null;
+            /** @description Country, as a name or a two-letter code; null if unknown */
+            country: string | null;
+            /** @description City; null if unknown */
+            city: string | null;
+            /** @description IANA time zone; `UTC` if null or absent */
+            timezone: string;
+            /** @description Short language code; `en` if null or absent */
+            language: string;
+            /** @description Status of the account: 1 for active */
+            status: number;
+            /**
+             * @description Role of the account
+             * @enum {string}
+             */
+            role_name: "user";
+            /**
+             * @description Lifecycle of the account
+             * @enum {string}
+             */
+            lifecycle: "subscriber";
+            /**
+             * Format: date-time
+             * @description Time at which the e-mail address was verified; null if it has not been verified
+             */
+            email_verified_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the last login; time of creation if there has been no login
+             */
+            login_at: string;
+            /** @description Number of logins; 1 on creation */
+            login_amount: number;
+            /** @description IP address of the client that created the account */
+            login_ip: string;
+            /**
+             * @description Source of the account
+             * @enum {string}
+             */
+            source: "api";
+            /** @description Whether the account was created through this API */
+            api_created: boolean;
+            /**
+             * Format: date-time
+             * @description Time at which the account was created
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time at which the account was last changed
+             */
+            updated_at: string;
+            /**
+             * Format: date-time
+             * @description Time at which the personal data was erased; null if it was not
+             */
+            erased_at: string | null;
+        };
         Webhook: {
             /** @description Id of the webhook */
             id: number;
@@ -2857,7 +3012,7 @@ export interface components {
             /** @description Event that triggered the delivery */
             event: string;
             /**
-             * @description Status of the delivery
+             * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification kept the hint back
              * @enum {string}
              */
             status: "waiting" | "delivered" | "failed" | (string & {});
@@ -2946,6 +3101,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -2978,6 +3135,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3022,6 +3181,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             pagination: components["schemas"]["CursorPagination"];
                         };
                     };
@@ -3059,6 +3220,51 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Number of the page to return, starting at 1 (default 1) */
+                page?: number;
+                /** @description Number of items per page (default 50, maximum 100) */
+                per_page?: number;
+                /** @description Only the user with this e-mail address, compared without case */
+                email?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Users on this page, by id */
+                        data: components["schemas"]["UserInFull"][];
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                            pagination: components["schemas"]["Pagination"];
                         };
                     };
                 };
@@ -3071,6 +3277,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -3098,6 +3306,45 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of one of the users; the example exists in the sandbox */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UserInFull"];
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3144,6 +3391,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             pagination: components["schemas"]["Pagination"];
                         };
                     };
@@ -3157,6 +3406,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -3216,6 +3467,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3225,7 +3478,10 @@ export interface operations {
     updateListing: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Id of one of the listings; the example exists in the sandbox */
                 id: number;
@@ -3255,6 +3511,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path?: never;
             cookie?: never;
@@ -3282,6 +3540,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3294,6 +3554,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path: {
                 /** @description Id of one of the bookings; the example exists in the sandbox */
@@ -3327,6 +3589,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3339,6 +3603,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path: {
                 /** @description Id of one of the bookings; the example exists in the sandbox */
@@ -3372,6 +3638,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3412,6 +3680,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3456,6 +3726,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             pagination: components["schemas"]["Pagination"];
                         };
                     };
@@ -3466,7 +3738,10 @@ export interface operations {
     sendMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Id of one of the bookings; the example exists in the sandbox */
                 booking_id: number;
@@ -3499,6 +3774,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3508,7 +3785,10 @@ export interface operations {
     storeProviderKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
@@ -3538,6 +3818,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3594,6 +3876,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             pagination: components["schemas"]["AvailabilityPagination"];
                         };
                     };
@@ -3607,6 +3891,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path: {
                 /** @description Integration provider; currently only `provider_one` */
@@ -3637,6 +3923,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3689,6 +3977,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3701,6 +3991,8 @@ export interface operations {
             header?: {
                 /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again */
                 "Idempotency-Key"?: string;
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
             };
             path: {
                 /** @description Integration provider; currently only `provider_one` */
@@ -3731,6 +4023,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             /** @description Id of the job that applies the rates */
                             job_id: number;
                         };
@@ -3770,6 +4064,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3795,6 +4091,8 @@ export interface operations {
                 checkout_after?: string;
                 /** @description Only bookings of this listing */
                 listing_id?: string;
+                /** @description `detail` gives each item the whole booking, as the detail route returns it */
+                include?: "detail";
             };
             header?: {
                 /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
@@ -3829,6 +4127,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
                         };
                     };
@@ -3889,6 +4189,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
                         };
                     };
@@ -3940,6 +4242,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -3976,6 +4280,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4013,6 +4319,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4022,7 +4330,10 @@ export interface operations {
     putBookingConsumer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
@@ -4054,6 +4365,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4091,6 +4404,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4127,6 +4442,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4164,6 +4481,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4173,7 +4492,10 @@ export interface operations {
     putMessageConsumer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
@@ -4205,6 +4527,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4242,6 +4566,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4275,6 +4601,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4284,7 +4612,10 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4311,6 +4642,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4346,6 +4679,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4381,6 +4716,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4390,7 +4727,10 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Id of one of the webhooks, as returned by `GET` */
                 id: number;
@@ -4420,6 +4760,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                             /** @description Versions after which hints may be missing; read the feeds from there */
                             gap?: {
                                 /** @description Version of the booking feed after which hints may be missing */
@@ -4462,6 +4804,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4497,6 +4841,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4533,6 +4879,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4570,6 +4918,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4602,6 +4952,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4611,7 +4963,10 @@ export interface operations {
     replyAsSandboxGuest: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Id of one of the bookings; the example exists in the sandbox */
                 booking_id: number;
@@ -4644,6 +4999,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4677,6 +5034,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4686,7 +5045,10 @@ export interface operations {
     playSandboxScenario: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Name of one of the scenarios */
                 name: string;
@@ -4719,6 +5081,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4751,6 +5115,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4760,7 +5126,10 @@ export interface operations {
     advanceSandboxClock: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4790,6 +5159,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4823,6 +5194,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4832,7 +5205,10 @@ export interface operations {
     startSandboxCertification: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4859,6 +5235,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4894,6 +5272,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4929,6 +5309,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -4938,7 +5320,10 @@ export interface operations {
     uploadSandboxCertificationState: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path: {
                 /** @description Id of one of the certifications, as returned by `GET` */
                 id: number;
@@ -4968,6 +5353,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -5007,6 +5394,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -5039,6 +5428,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -5048,7 +5439,10 @@ export interface operations {
     setSandboxFaults: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -5075,6 +5469,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };
@@ -5107,6 +5503,8 @@ export interface operations {
                              * @constant
                              */
                             sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
                         };
                     };
                 };

@@ -84,6 +84,10 @@ function methodsOf(transport: Transport) {
         call<Data<'countRequests'>>('GET', '/requests/counts', { ...options, query }),
     },
     users: {
+      /** Lists users by id, or finds the user with an e-mail address. */
+      list: (query: Query<'listUsers'> = {}, options?: CallOptions) =>
+        list<Data<'listUsers'>[number]>('/users', query, options),
+      get: (id: Id, options?: CallOptions) => call<Data<'getUser'>>('GET', `/users/${segment(id)}`, options),
       create: (body: Body<'createUser'>, options?: WriteOptions) =>
         call<Data<'createUser'>>('POST', '/users', { ...options, body }),
     },
@@ -112,9 +116,13 @@ function methodsOf(transport: Transport) {
           (answer) => answer.data.Booking,
         ),
       /** Iterates over every new or changed booking, once each. */
-      feed: (
-        options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> & FeedPace = {},
-      ) => feed<Schemas['BookingChange']>('bookings', 'Bookings', options),
+      feed: <Include extends 'detail' | undefined = undefined>(
+        options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> &
+          FeedPace & {
+            /** `detail` gives each item its whole booking as `Booking`. */
+            include?: Include
+          } = {},
+      ) => feed<Schemas['BookingChange'] & Included<Include>>('bookings', 'Bookings', options),
       /** Returns the number and hash of all bookings, to compare with your own. */
       digest: (query: Query<'digestBookings'> = {}, options?: CallOptions) =>
         call<Schemas['BookingDigest']>(
@@ -210,6 +218,8 @@ function methodsOf(transport: Transport) {
 }
 
 /** The result of a listing write. */
+/** The fields that `include` adds to each item of the booking feed. */
+type Included<Include> = Include extends 'detail' ? { Booking: Schemas['BookingDetail'] } : unknown
 type Written = Data<'createListing'> & { action: string }
 
 /** Returns the methods for a feed's consumers, whose positions the service keeps. */

@@ -31,6 +31,8 @@ interface ErrorFacts {
   errors: Problem[]
   /** Seconds to wait before sending the request again. */
   retryAfterSeconds: number | undefined
+  /** Address of the guide's section on this type of error. */
+  guide: string
 }
 
 class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
@@ -43,6 +45,7 @@ class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
   declare readonly requestId: string | undefined
   declare readonly errors: Problem[]
   declare readonly retryAfterSeconds: number | undefined
+  declare readonly guide: string
 
   constructor(rawType: string, { message, ...facts }: ErrorFacts) {
     const [first] = facts.errors

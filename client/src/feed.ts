@@ -70,9 +70,9 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   constructor(
     private readonly transport: Transport,
     private readonly source: Source<T>,
-    private readonly options: FeedPosition<object> & FeedPace,
+    private readonly options: FeedPosition<object> & FeedPace & { include?: string | undefined },
   ) {
-    const { consumer, wait, pauseSeconds, signal, per_page, onPage, ...others } = options
+    const { consumer, wait, pauseSeconds, signal, per_page, onPage, include, ...others } = options
     const filter = Object.entries(others).find(([, value]) => value !== undefined && value !== null)
     if (consumer !== undefined && filter)
       throw new TypeError(`A consumer follows a whole feed: leave out "${filter[0]}"`)

@@ -10,6 +10,8 @@ export interface ClientOptions {
   baseUrl: string | undefined
   /** Sends all requests to the sandbox. */
   sandbox?: boolean
+  /** Makes the service refuse unknown and read-only fields in bodies instead of ignoring them. */
+  strict?: boolean
   /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>
   /** Time limit for each try in milliseconds, 30,000 by default; a request's `wait` is added to it. */
@@ -160,6 +162,7 @@ export class Transport {
       return new Request(url, {
         method,
         headers: {
+          ...(this.options.strict && body !== undefined ? { prefer: 'handling=strict' } : {}),
           ...headers,
           'x-api-key': this.key,
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),

@@ -79,7 +79,7 @@ test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', asy
   const cases: { name: string; error: string | null }[] = lines.map((line) => JSON.parse(line))
   await foreign.stop(true)
   expect(cases.filter(({ error }) => error !== null)).toEqual([])
-  expect(cases.length).toBe(19)
+  expect(cases.length).toBe(21)
 })
 
 test('the client makes a key for the operations that take one, and for no other', async () => {

@@ -172,6 +172,7 @@ const cases: Record<string, () => Promise<void>> = {
     assert.deepEqual([wrong.status, wrong.errors[0]?.path], [422, 'checkin_at'])
     assert.ok(wrong.message.endsWith(`: ${wrong.errors[0]?.message}`), wrong.message)
     assert.match(String(wrong.requestId), /^[0-9a-f-]{36}$/)
+    assert.match(String(wrong.guide), /^http:.*:\d+\/guide\/errors#validation_error$/)
     const whole = await client.listings
       .get(7)
       .withResponse()
@@ -189,7 +190,7 @@ const cases: Record<string, () => Promise<void>> = {
   async 'a try that takes too long is given up, and repeated'() {
     const { attempts, error } = await meeting(
       [{ fault: 'slow', operation: 'getHostProfile', delay_milliseconds: 5000 }],
-      () => createClient({ ...options, timeoutMs: 500 }).host.get(),
+      () => createClient({ ...options, timeoutMs: 2000 }).host.get(),
     )
     assert.deepEqual([attempts, error], [2, undefined])
   },
@@ -249,7 +250,7 @@ const cases: Record<string, () => Promise<void>> = {
     )
   },
   async 'the feed gives each booking once, through limits, faults and many pages'() {
-    await client.sandbox.play('guest-books', { count: 120 })
+    await client.sandbox.play('guest-books', { count: 48 })
     const seen: number[] = []
     const { attempts } = await meeting(
       [
@@ -258,15 +259,26 @@ const cases: Record<string, () => Promise<void>> = {
         { fault: 'cut_response', operation: 'pollBookings', after: 1 },
       ],
       async () => {
-        for await (const { booking_id } of client.bookings.feed({ after: null, per_page: 40 }))
+        for await (const { booking_id } of client.bookings.feed({ after: null, per_page: 16 }))
           seen.push(booking_id)
       },
     )
     assert.deepEqual([seen.length, new Set(seen).size], [await total(), await total()])
     assert.ok(attempts >= 6)
   },
+  async 'a feed with details gives each item its whole booking, to a consumer too'() {
+    const some = { per_page: 20, include: 'detail' } as const
+    for await (const { booking_id, version, Booking } of client.bookings.feed({
+      consumer: 'whole',
+      ...some,
+    })) {
+      assert.deepEqual([Booking.booking_id, Booking.meta.version], [booking_id, version])
+      assert.deepEqual(Booking, await client.bookings.get(booking_id))
+      break
+    }
+  },
   async 'a consumer is created, and acknowledged up to the change before the one in hand'() {
-    await client.sandbox.play('guest-books', { count: 60 })
+    await client.sandbox.play('guest-books', { count: 40 })
     const name = 'own'
     const acknowledged = async () => (await client.bookings.consumers.get(name)).acknowledged
     const versions: string[] = []
@@ -382,11 +394,33 @@ const cases: Record<string, () => Promise<void>> = {
     assert.equal(made.length, 0)
     await assert.rejects(client.listings.get('../key'), { type: 'not_found' })
   },
+  async 'fields that the service ignores are named, or refused by a strict client'() {
+    const body = { ...stay(), colour: 'red' }
+    const { meta } = await client.bookings.create(body).withResponse()
+    assert.deepEqual(meta.ignored, ['colour'])
+    const strict = createClient({ ...options, strict: true })
+    await assert.rejects(strict.bookings.create({ ...body, ...stay() }), (error) => {
+      assert.ok(error instanceof PartnerError)
+      assert.deepEqual([error.status, error.errors[0]?.path], [422, 'colour'])
+      return true
+    })
+    const { response } = await strict.bookings.create(stay()).withResponse()
+    assert.equal(response.headers.get('preference-applied'), 'handling=strict')
+    assert.equal((await strict.host.get().withResponse()).response.headers.get('preference-applied'), null)
+  },
   async 'lists are pages and loops; any route can be asked'() {
     const first = await client.listings.list({ per_page: 1 })
     const all: number[] = []
     for await (const { id } of client.listings.list({ per_page: 1 })) all.push(id)
     assert.deepEqual([first.length, all.length], [1, 2])
+    const users: number[] = []
+    for await (const { user_id } of client.users.list({ per_page: 1 })) users.push(user_id)
+    assert.deepEqual(users.slice(0, 2), [1001, 1002])
+    const { email } = await client.users.get(1001)
+    assert.deepEqual(
+      (await client.users.list({ email: email.toUpperCase() })).map(({ user_id }) => user_id),
+      [1001],
+    )
     const { meta } = await client.listings.list({ per_page: 1 }).withResponse()
     assert.equal(meta.pagination.total, 2)
     let requests = 0
