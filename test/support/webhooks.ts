@@ -7,7 +7,7 @@ const path = '/v1/webhooks'
 export const bothEvents = ['booking.changed', 'message.created']
 
 /** Creates a partner with a booking and an endpoint. */
-export async function hookedPartner(service: TestApp, url: string, events = bothEvents) {
+export async function hookedPartner(service: Pick<TestApp, 'actor'>, url: string, events = bothEvents) {
   const actor = await service.actor()
   const { booking_id, user_id, listing_id, room_type_id } = await seedBooking(actor)
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader'
+import { currentTrace } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
@@ -6,7 +7,7 @@ import { deliveryId, endAttempts, type Outcome } from './deliveries-store.ts'
 import type { HintFault } from './hint.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import { awaitTurn, type OriginContext } from './origin-limit.ts'
-import { type PostResult, postHint } from './post.ts'
+import { type Posting, type PostResult, postHint } from './post.ts'
 import { makeWebhookSecret, signatureHeaders } from './signature.ts'
 import { noteFailing, noteWorking } from './store.ts'
 import { turnOff, undeliveredFrom } from './switch.ts'
@@ -57,7 +58,8 @@ export async function attempt(
   const fault = attempts === 1 ? await app.hintFaultOf?.(host_id, event) : null
   const { result, extraStatus } = fault
     ? await postWithFault(app, webhook, delivery, fault)
-    : { result: await signAndPost(app, webhook, delivery), extraStatus: null }
+    : { result: await postHint(signed(app, webhook, delivery)), extraStatus: null }
+  currentTrace()?.note?.({ status: result?.status })
   const faultFields = fault
     ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
     : {}
@@ -124,20 +126,25 @@ interface Signing {
   secrets?: string[]
 }
 
-/** Posts a delivery to its endpoint, once. Receivers compare the time of the post with their own clock. */
-export function signAndPost(
+/**
+ * Returns the signed post of a delivery, in the caller's trace. Receivers compare the time of the post with their own
+ * clock.
+ */
+export function signed(
   { clock, config, secrets: box }: PostContext,
   webhook: Webhook,
   delivery: Posted,
   { at = clock(), secrets = validSecrets(box, webhook, clock(webhook.host_id)) }: Signing = {},
-): Promise<PostResult> {
+): Posting {
   const body = JSON.stringify(delivery.payload)
+  const trace = currentTrace()
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'partner-interface',
+    ...(trace ? { traceparent: trace.traceparent } : {}),
     ...signatureHeaders({ id: deliveryId(delivery), at, body }, secrets),
   }
-  return postHint({ url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate })
+  return { url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate }
 }
 
 /** Returns the secrets that sign at a moment: two after a rotation, until the previous secret ends. */
@@ -167,9 +174,9 @@ async function postWithFault(
   const earlier = earlierSigning(fault, app.clock())
   // The real post's turn was already taken when its attempt began, so only the extra post waits for a turn.
   const mayPostTwice = (earlier || fault === 'hint_twice') && (await awaitTurn(app, webhook.url))
-  let extra = mayPostTwice && earlier ? await signAndPost(app, webhook, delivery, earlier) : null
-  const result = await signAndPost(app, webhook, delivery)
-  if (mayPostTwice && !earlier) extra = await signAndPost(app, webhook, delivery)
+  let extra = mayPostTwice && earlier ? await postHint(signed(app, webhook, delivery, earlier)) : null
+  const result = await postHint(signed(app, webhook, delivery))
+  if (mayPostTwice && !earlier) extra = await postHint(signed(app, webhook, delivery))
   return { result, extraStatus: extra?.status ?? null }
 }
 

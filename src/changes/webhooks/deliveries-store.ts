@@ -18,11 +18,22 @@ export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
   return `msg_${_id.toHexString()}`
 }
 
-/** Returns a delivery that has not been attempted yet. */
+/** Time after which a dead process's attempt is repeated; longer than any attempt, and less than 30 s. */
+const lostMilliseconds = 20_000
+
+/** Returns the fields of a delivery in progress, which is due again if this process dies. */
+const inProgress = (now: Date) => ({
+  in_flight: true,
+  next_attempt_at: new Date(now.getTime() + lostMilliseconds),
+})
+
+/** Returns a delivery whose first attempt begins now, or that waits for it. */
 export function newDelivery(
   webhook: WebhookId,
   payload: WebhookDelivery['payload'],
   now: Date,
+  begins: boolean,
+  trace: string | null,
 ): WebhookDelivery {
   return {
     _id: new Types.ObjectId(),
@@ -31,8 +42,7 @@ export function newDelivery(
     payload,
     booking_id: payload.type === 'webhook.test' ? null : payload.data.booking_id,
     status: 'waiting',
-    attempts: 0,
-    in_flight: false,
+    attempts: begins ? 1 : 0,
     response_status: null,
     milliseconds: null,
     error: null,
@@ -40,53 +50,25 @@ export function newDelivery(
     fault: null,
     hidden_fault: null,
     extra_status: null,
-    next_attempt_at: now,
+    trace,
+    ...(begins ? inProgress(now) : { in_flight: false, next_attempt_at: now }),
     created_at: now,
     expires_at: new Date(now.getTime() + keptMilliseconds),
   }
 }
 
 /**
- * Adds hints for one host's endpoints. A booking's new change replaces the hint of an earlier change if that hint was
- * not attempted yet. Message hints are never merged.
+ * Stores new hints. A booking's change that waits replaces an earlier change's hint that was not attempted yet. Message
+ * hints are never merged.
  */
-export async function addHints(
-  db: Db,
-  session: Session,
-  host_id: number,
-  news: { webhook: WebhookId; hints: Hint[] }[],
-  now: Date,
-): Promise<void> {
-  const hints = news.flatMap(({ webhook, hints }) => hints.map((hint) => newDelivery(webhook, hint, now)))
-  const changes = new Map(hints.filter(isChange).map((hint) => [placeOf(hint), hint]))
-  const untried = {
-    ...({ host_id, event: 'booking.changed', status: 'waiting', attempts: 0 } as const),
-    webhook_id: { $in: news.map(({ webhook }) => webhook.id) },
-    booking_id: { $in: [...new Set([...changes.values()].map(({ booking_id }) => booking_id))] },
-  }
-  const { collection } = webhookDeliveryModel(db)
-  const found =
-    changes.size === 0 ? [] : await collection.find<WebhookDelivery>(untried, { session }).toArray()
-  const replaced = found.filter((hint) => changes.has(placeOf(hint)))
-  const updates = replaced.map((hint) => ({
-    updateOne: {
-      filter: { _id: hint._id, host_id },
-      update: { $set: { payload: changes.get(placeOf(hint))?.payload } },
-    },
-  }))
-  if (updates.length > 0) await collection.bulkWrite(updates, { session })
-  const places = new Set(replaced.map(placeOf))
-  const fresh = hints.filter((hint) => !isChange(hint) || !places.has(placeOf(hint)))
-  if (fresh.length > 0) await collection.insertMany(fresh as never[], { session })
-}
-
-function isChange({ event }: WebhookDelivery): boolean {
-  return event === 'booking.changed'
-}
-
-/** Names the endpoint and the booking of a hint. */
-function placeOf({ webhook_id, booking_id }: WebhookDelivery): string {
-  return `${webhook_id}/${booking_id}`
+export async function addHints(db: Db, session: Session, hints: WebhookDelivery[]): Promise<void> {
+  const writes = hints.map((hint) => {
+    const { host_id, webhook_id, booking_id, event, status, attempts, payload, trace, ...others } = hint
+    if (event !== 'booking.changed' || attempts > 0) return { insertOne: { document: hint } }
+    const filter = { host_id, webhook_id, booking_id, event, status, attempts }
+    return { updateOne: { filter, update: { $set: { payload, trace }, $setOnInsert: others }, upsert: true } }
+  })
+  await webhookDeliveryModel(db).collection.bulkWrite(writes as never[], { session })
 }
 
 /** Returns the oldest version among an endpoint's waiting hints of an event; null if none is waiting. */
@@ -129,10 +111,12 @@ export function countWaiting(
   hostIds: number[],
 ): Promise<{ _id: WebhookId; count: number; next: Date }[]> {
   const _id = { host_id: '$host_id', id: '$webhook_id' }
-  return webhookDeliveryModel(db).aggregate([
-    { $match: { status: 'waiting', host_id: { $in: hostIds } } },
-    { $group: { _id, count: { $sum: 1 }, next: { $min: '$next_attempt_at' } } },
-  ])
+  return webhookDeliveryModel(db)
+    .collection.aggregate<{ _id: WebhookId; count: number; next: Date }>([
+      { $match: { status: 'waiting', host_id: { $in: hostIds } } },
+      { $group: { _id, count: { $sum: 1 }, next: { $min: '$next_attempt_at' } } },
+    ])
+    .toArray()
 }
 
 /** A delivery with a next attempt. */
@@ -144,29 +128,31 @@ export type InFlight = Map<string, number | null>
 /** Returns an endpoint's deliveries that any process is attempting, except attempts presumed lost. */
 export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
   const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
-  const found = await webhookDeliveryModel(db).find(trying, { booking_id: 1 }).lean()
+  const found = await webhookDeliveryModel(db)
+    .collection.find<WebhookDelivery>(trying, { projection: { booking_id: 1 } })
+    .toArray()
   return new Map(found.map(({ _id, booking_id }) => [String(_id), booking_id]))
 }
 
-/**
- * Returns an endpoint's unexpired deliveries with the earliest next attempts, except those in flight and those of a
- * booking that has one in flight.
- */
-export function findWaiting(
+/** Returns an endpoint's due deliveries, longest due first, except those of a booking that has one in flight. */
+export function findDue(
   db: Db,
   webhook: WebhookId,
   inFlight: InFlight,
   now: Date,
   limit: number,
 ): Promise<WaitingDelivery[]> {
-  const bookings = [...inFlight.values()].filter((booking) => booking !== null)
   const ids = [...inFlight.keys()].map((id) => new Types.ObjectId(id))
-  const waiting = { ...ofWebhook(webhook), status: 'waiting', _id: { $nin: ids } }
+  const bookings = [...inFlight.values()].filter((booking) => booking !== null)
   return webhookDeliveryModel(db)
     .collection.find<WaitingDelivery>({
-      ...waiting,
-      booking_id: { $nin: bookings },
-      expires_at: { $gt: now },
+      ...{
+        ...ofWebhook(webhook),
+        status: 'waiting',
+        next_attempt_at: { $lte: now },
+        expires_at: { $gt: now },
+      },
+      ...{ _id: { $nin: ids }, booking_id: { $nin: bookings } },
     })
     .sort({ next_attempt_at: 1, _id: 1 })
     .limit(limit)
@@ -174,28 +160,24 @@ export function findWaiting(
 }
 
 /**
- * Marks due deliveries of an endpoint as in flight, and returns the marked deliveries. Deliveries that were given up
+ * Marks a host's due deliveries as in flight, and returns the marked deliveries. Deliveries that were given up
  * meanwhile, or that another process is attempting, are left out.
- *
- * @param lostAt time at which the deliveries are due again if this process dies
  */
 export async function beginAttempts(
   db: Db,
-  webhook: WebhookId,
+  host_id: number,
   due: WaitingDelivery[],
   now: Date,
-  lostAt: Date,
-): Promise<WaitingDelivery[]> {
-  const these = { ...ofWebhook(webhook), _id: { $in: due.map(({ _id }) => _id) } }
-  const begun = { next_attempt_at: lostAt, in_flight: true }
-  await webhookDeliveryModel(db).collection.updateMany(
+): Promise<WebhookDelivery[]> {
+  const { collection } = webhookDeliveryModel(db)
+  const these = { host_id, _id: { $in: due.map(({ _id }) => _id) } }
+  const begun = inProgress(now)
+  await collection.updateMany(
     { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
     { $set: begun, $inc: { attempts: 1 } },
   )
   // A hint that was found may have been replaced by a newer one before it was marked.
-  return webhookDeliveryModel(db)
-    .find({ ...these, ...begun })
-    .lean<WaitingDelivery[]>()
+  return collection.find<WebhookDelivery>({ ...these, ...begun }).toArray()
 }
 
 /** The outcome of an attempt. */

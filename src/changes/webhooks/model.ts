@@ -13,6 +13,7 @@ import {
   type Stored,
   schemaOf,
   text,
+  textOrNull,
   word,
   wordOrNull,
 } from '../../platform/mongo/fields.ts'
@@ -84,6 +85,8 @@ const deliveryFields = {
   extra_status: numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
   next_attempt_at: momentOrNull,
+  /** The `traceparent` of the change whose version the hint has; null if it belongs to no trace. */
+  trace: textOrNull,
   created_at: moment,
   expires_at: moment,
 }
@@ -93,9 +96,11 @@ export type WebhookDelivery = Stored<typeof deliveryFields> & { _id: Types.Objec
 
 const delivery = schemaOf<typeof deliveryFields, WebhookDelivery>(deliveryFields)
 delivery.index({ host_id: 1, webhook_id: 1, _id: -1 }, { name: 'delivery_log' })
-delivery.index({ status: 1, host_id: 1, webhook_id: 1, next_attempt_at: 1, _id: 1 }, { name: 'delivery_due' })
-delivery.index({ host_id: 1, webhook_id: 1, booking_id: 1, status: 1 }, { name: 'delivery_booking' })
-delivery.index({ status: 1, created_at: 1 }, { name: 'delivery_oldest' })
+// A finished hint leaves these indexes, so they stay small and its last update touches fewer of them.
+const waiting = { partialFilterExpression: { status: 'waiting' } }
+const due = { status: 1, host_id: 1, webhook_id: 1, next_attempt_at: 1, _id: 1 } as const
+delivery.index(due, { ...waiting, name: 'delivery_due' })
+delivery.index({ status: 1, created_at: 1 }, { ...waiting, name: 'delivery_oldest' })
 delivery.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'delivery_expiry' })
 
 export const webhookDeliveryModel = modelOf<WebhookDelivery>('webhook_deliveries', delivery)

@@ -42,6 +42,10 @@ const connectMilliseconds = 5000
 /** Maximum number of bytes to receive, including interim responses such as 103, which could go on forever. */
 const maxBytes = 64 * 1024
 const maxAddresses = 4
+/** Time for which an idle connection is kept; less than the 5 s after which usual servers close one. */
+const keptMilliseconds = 4000
+/** Time limit for the body, which is read only so that the connection can be kept. */
+const bodyMilliseconds = 100
 
 /** Error thrown if a name resolves to a private address. */
 class AddressError extends Error {}
@@ -63,22 +67,36 @@ const systemLookup: Lookup = async (hostname) =>
 
 /**
  * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so a
- * name cannot change between check and use. Redirects are not followed and proxies are not used. Only the head of the
- * response is read, and at most 64 KiB in all.
+ * name cannot change between check and use. A kept connection is used only if it goes to that address, under the same
+ * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response are read.
  */
-export async function postHint(sending: Posting): Promise<PostResult> {
+export async function postHint(posting: Posting): Promise<PostResult> {
   const start = performance.now()
   const done = (more: Partial<PostResult>): PostResult => ({
     ...{ status: null, failure: null, detail: null, retryAfterSeconds: null },
     ...more,
     milliseconds: Math.round(performance.now() - start),
   })
-  // Once the attempt is over, nothing more is looked up, opened or written, and open connections are closed.
+  // Once the attempt is over, nothing more is looked up, opened or written, and unfinished connections are closed.
   const over = new AbortController()
   const timeout = Promise.withResolvers<'timeout'>()
   const timer = setTimeout(() => timeout.resolve('timeout'), timeoutMilliseconds)
+  const sending = async (): Promise<Response> => {
+    const hosts = await addressesOf(posting)
+    for (const [index, host] of hosts.entries()) {
+      over.signal.throwIfAborted()
+      const isLast = index === hosts.length - 1
+      const to = { host, connectWithin: isLast ? timeoutMilliseconds : connectMilliseconds }
+      try {
+        return await send(posting, to, over.signal)
+      } catch (error) {
+        if (isLast || !(error instanceof ConnectionError && error.isUnsent)) throw error
+      }
+    }
+    throw new ConnectionError('dns', true)
+  }
   try {
-    const head = await Promise.race([exchange(sending, over.signal), timeout.promise])
+    const head = await Promise.race([sending(), timeout.promise])
     return head === 'timeout' ? done({ failure: 'timeout' }) : done(head)
   } catch (error) {
     if (error instanceof AddressError) return done({ failure: 'address' })
@@ -106,65 +124,78 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Postin
 
 type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
 
-/** Posts to the first address that accepts a connection. */
-async function exchange(sending: Posting, over: AbortSignal): Promise<Response> {
-  const hosts = await addressesOf(sending)
-  for (const [index, host] of hosts.entries()) {
-    over.throwIfAborted()
-    const isLast = index === hosts.length - 1
-    try {
-      return await post(sending, host, over, isLast ? timeoutMilliseconds : connectMilliseconds)
-    } catch (error) {
-      if (isLast || !(error instanceof ConnectionError && error.isUnsent)) throw error
-    }
-  }
-  throw new ConnectionError('dns', true)
-}
+/** Connections are kept for a moment, by address, port and name, because opening one costs more than the post. */
+const keeping = { keepAlive: true, maxFreeSockets: 10, timeout: keptMilliseconds }
+const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) }
 
 /**
- * Posts to one address.
+ * Posts to one address, over a kept connection if there is one. A kept connection that the server resets before it
+ * responds, which may have been idle for too long, is replaced by a new one, once.
  *
- * @param connectWithin time limit for the connection in milliseconds
+ * @param to `connectWithin` is the time limit for the connection in milliseconds
  * @throws ConnectionError, including when connecting takes longer than `connectWithin`
  */
-function post(
-  { url, headers, body, ca }: Posting,
-  host: string,
+function send(
+  posting: Posting,
+  to: { host: string; connectWithin: number; isFresh?: boolean },
   over: AbortSignal,
-  connectWithin: number,
 ): Promise<Response> {
+  const { url, headers, body, ca } = posting
   const isTls = url.protocol === 'https:'
   const request = (isTls ? https : http).request({
-    ...{ host, port: url.port || (isTls ? 443 : 80), method: 'POST', path: `${url.pathname}${url.search}` },
-    headers: { host: url.host, connection: 'close', 'content-length': Buffer.byteLength(body), ...headers },
-    ...{ agent: false, signal: over, maxHeaderSize: maxBytes },
+    ...{ host: to.host, port: url.port || (isTls ? 443 : 80) },
+    ...{ method: 'POST', path: `${url.pathname}${url.search}`, maxHeaderSize: maxBytes },
+    agent: to.isFresh ? false : agents[isTls ? 'https' : 'http'],
+    headers: { host: url.host, 'content-length': Buffer.byteLength(body), ...headers },
     ...(literalAddress(url) === null ? { servername: url.hostname } : {}),
     ...(ca ? { ca } : {}),
   })
   const { promise, resolve, reject } = Promise.withResolvers<Response>()
-  let [isReached, isConnected] = [false, false]
+  let [isReached, isConnected, bytes] = [false, false, 0]
   const fail = (error: NodeJS.ErrnoException) => {
     const detail = detailOf(error, isTls && isReached && !isConnected)
-    reject(new ConnectionError(detail, !isConnected))
+    const isStale = request.reusedSocket && bytes === 0 && detail === 'reset' && !over.aborted
+    if (isStale) resolve(send(posting, { ...to, isFresh: true }, over))
+    else reject(new ConnectionError(detail, !isConnected))
   }
-  const timer = setTimeout(() => isConnected || request.destroy(new Error('No connection')), connectWithin)
+  const timer = setTimeout(() => isConnected || request.destroy(new Error('No connection')), to.connectWithin)
+  // Costs less than the request's own `signal`.
+  const abort = () => request.destroy()
+  over.addEventListener('abort', abort)
+  const count = ({ length }: Buffer) => {
+    bytes += length
+    if (bytes > maxBytes) request.destroy(new Error('The response is too large'))
+  }
   request.on('socket', (socket) => {
+    isConnected = request.reusedSocket
+    socket.on('data', count)
+    if (isConnected) return
     socket.once('connect', () => {
       isReached = true
-      isConnected ||= !isTls
+      isConnected = !isTls
     })
     socket.once('secureConnect', () => {
       isConnected = true
     })
-    let bytes = 0
-    socket.on('data', ({ length }) => {
-      bytes += length
-      if (bytes > maxBytes) request.destroy(new Error('The response is too large'))
-    })
   })
-  const end = ({ statusCode, headers, socket }: http.IncomingMessage) => {
-    resolve({ status: statusCode ?? null, retryAfterSeconds: parseRetryAfter(headers['retry-after']) })
-    socket.destroy()
+  const end = (message: http.IncomingMessage) => {
+    const { statusCode, headers, socket } = message
+    const response = {
+      status: statusCode ?? null,
+      retryAfterSeconds: parseRetryAfter(headers['retry-after']),
+    }
+    // From now on the connection may serve another post.
+    const finish = () => {
+      clearTimeout(closing)
+      socket.off('data', count)
+      over.removeEventListener('abort', abort)
+      resolve(response)
+    }
+    const closing = setTimeout(() => socket.destroy(), bodyMilliseconds)
+    message.on('end', finish).on('error', finish).on('close', finish).resume()
+    // The body is of no interest, but a connection can be kept only after the end of the body.
+    const isBounded = 'content-length' in headers || 'transfer-encoding' in headers || statusCode === 204
+    if (statusCode === 101 || !isBounded) socket.destroy()
   }
   request.on('response', end)
   request.on('upgrade', end)
@@ -225,10 +256,13 @@ export function literalAddress({ hostname }: URL): string | null {
   return isIPv4(hostname) ? hostname : null
 }
 
-/** Returns true if the host is this machine or a private address. Such a URL is refused without a lookup. */
+/**
+ * Returns true if the host is this machine, a private address, or a single-label name such as `intranet`, which is
+ * never public. Such a URL is refused without a lookup.
+ */
 export function isPrivateHost(url: URL): boolean {
   const literal = literalAddress(url)
   if (literal !== null) return !isPublicAddress(literal)
   const name = url.hostname.toLowerCase().replace(/\.+$/, '')
-  return name === 'localhost' || name.endsWith('.localhost')
+  return !name.includes('.') || name.endsWith('.localhost')
 }

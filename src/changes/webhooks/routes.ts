@@ -1,12 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Access } from '../../http/access.ts'
+import type { Access, ToCheck } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { parsePathId } from '../../http/ids.ts'
 import { shown } from '../../http/schema/fields.ts'
-import { normalize } from '../../http/schema/normalize.ts'
+import { parsePathId } from '../../http/schema/formats.ts'
 import { toVersion } from '../../versions/format.ts'
 import { listDeliveries } from './deliveries-store.ts'
 
@@ -22,6 +21,11 @@ const accessToOne: Access = { ...access, errors: ['not_found'] }
 export function webhookRoutes(app: AppContext) {
   const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
   const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)
+  const read = async (caller: ToCheck['caller'], id: string) => {
+    const found = await findWebhook(app.db, caller.hostId, parsePathId(id))
+    const [webhook] = await showWebhooks(app, caller, [found])
+    return webhook as WebhookView
+  }
   return new Elysia({ prefix: '/webhooks', tags: ['Webhooks'] })
     .use(guard(app))
     .get(
@@ -40,8 +44,7 @@ export function webhookRoutes(app: AppContext) {
     .post(
       '',
       async (context) => {
-        const body = normalize(WebhookCreate, context.body)
-        const { webhook, secret } = await createWebhook(app, context.caller, body)
+        const { webhook, secret } = await createWebhook(app, context.caller, context.body)
         return context.status(201, ok(context, { ...serializeWebhook(webhook), secret }))
       },
       {
@@ -56,25 +59,16 @@ export function webhookRoutes(app: AppContext) {
         },
       },
     )
-    .get(
-      '/:id',
-      async (context) => {
-        const found = await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
-        const [webhook] = await showWebhooks(app, context.caller, [found])
-        return ok(context, webhook as WebhookView)
-      },
-      {
-        access: accessToOne,
-        response: { 200: Envelope(WebhookView) },
-        detail: { operationId: 'getWebhook', summary: 'Read a webhook' },
-      },
-    )
+    .get('/:id', async (context) => ok(context, await read(context.caller, context.params.id)), {
+      access: accessToOne,
+      response: { 200: Envelope(WebhookView) },
+      detail: { operationId: 'getWebhook', summary: 'Read a webhook' },
+    })
     .patch(
       '/:id',
       async (context) => {
         const id = parsePathId(context.params.id)
-        const body = normalize(WebhookPatch, context.body)
-        const { webhook, gap } = await patchWebhook(app, context.caller, id, body)
+        const { webhook, gap } = await patchWebhook(app, context.caller, id, context.body)
         const meta = gap && {
           gap: {
             bookings_after: toVersion(gap.bookings_after),
@@ -84,7 +78,11 @@ export function webhookRoutes(app: AppContext) {
         return ok(context, serializeWebhook(webhook), meta ?? {})
       },
       {
-        access: { ...accessToOne, body: 'json' },
+        access: {
+          ...accessToOne,
+          body: 'json',
+          current: ({ caller, params }: ToCheck) => read(caller, params.id as string),
+        },
         body: WebhookPatch,
         response: { 200: Envelope(WebhookView, { gap: Type.Optional(Gap) }) },
         detail: {

@@ -63,7 +63,8 @@ function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
     return problem('"url" must not contain a user name or a password')
   if (allowsPrivate) return []
   if (parsed.protocol !== 'https:') return problem('"url" must start with "https://"')
-  return isPrivateHost(parsed) ? problem('"url" must be a public address') : []
+  if (!isPrivateHost(parsed)) return []
+  return problem('"url" must be a public address; a name without a dot, such as "intranet", is not public')
 }
 
 const fields = {
@@ -107,7 +108,10 @@ export const DeliveryView = named(
   responseObject({
     id: shown.text('Id of the delivery, sent as its `webhook-id`'),
     event: shown.text('Event that triggered the delivery'),
-    status: shown.word('Status of the delivery', 'waiting', 'delivered', 'failed'),
+    status: shown.word(
+      'Status of the delivery; `delivered` without a `response_status` if a fault or a certification kept the hint back',
+      ...['waiting', 'delivered', 'failed'],
+    ),
     attempts: shown.integer('Number of attempts so far', 'count'),
     response_status: shown.integerOrNull(
       'HTTP status of the response to the last attempt; null if there was none',

@@ -1,46 +1,55 @@
+import { inTrace, resumeTrace } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
-import { type AttemptContext, type AttemptWriter, attempt, attemptWriter, failingUntil } from './attempt.ts'
-import {
-  beginAttempts,
-  findInFlight,
-  findWaiting,
-  trimDeliveries,
-  type WaitingDelivery,
-} from './deliveries-store.ts'
-import type { Webhook } from './model.ts'
-import { takeTurns } from './origin-limit.ts'
-import { findWebhookIfAny, type WebhookId } from './store.ts'
-import { hasUsableKey, turnOff } from './switch.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { findClocks } from '../../versions/change-store.ts'
+import { type AttemptContext, attempt, attemptWriter, failingUntil } from './attempt.ts'
+import { chooseTries, type Tries, type Work, withinSecond } from './choose.ts'
+import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
+import { hintReader, isBehind } from './feeds.ts'
+import type { WebhookDelivery } from './model.ts'
+import { findHostsWithWebhooks, findWebhooksOn, movePositions, type WebhookId } from './store.ts'
+import { turnOff, usableKeys } from './switch.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
 
-/** Maximum number of endpoints served concurrently; other endpoints wait until one has nothing due. */
+/** Minimum interval between rounds, so that changes made close together are hinted together. */
+const paceMilliseconds = 200
+/** Maximum number of hosts that one round reads. */
+const hostsPerRound = 1000
+/** Maximum number of hosts that are served concurrently. */
+const maxHosts = 100
+/** Maximum number of endpoints with attempts in progress; other endpoints wait until some of them have ended. */
 const maxEndpoints = 1000
-/** Maximum number of concurrent attempts to one endpoint (decisions §21). */
-const maxInFlight = 10
-/** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
-const maxPerSecond = 20
-/** Pause while the rate limit is exhausted, after which several attempts begin together. */
-const ratePauseMilliseconds = 250
-/** Time after which a dead process's attempt is repeated; longer than any attempt, and less than 30 s. */
-const lostMilliseconds = 20_000
-/** An endpoint is served until nothing is due within this time. */
-const restMilliseconds = 2000
+/** Maximum number of endpoints of a host, whose attempts begin together. */
+const endpointsPerHost = 5
+/** Maximum number of rows that one look reads from each feed; twice as many as attempts may begin. */
+const rowsPerLook = 20
+/** Attempts that took longer than this to store are left to be repeated, so that none is made twice. */
+const slowMilliseconds = 4000
 /** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
 const trimEveryAttempts = 50
 
-/** Sends due hints endpoint by endpoint, so that a slow endpoint delays only its own hints. */
+/**
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after the other, but
+ * no round waits for a host from an earlier round, because a dead process's transaction may block that host for
+ * seconds, and none waits for a receiver.
+ */
 export class HintSender {
-  /** The endpoints that are being served. */
-  private readonly serving = new Map<string, Endpoint>()
-  /** Due times of the other planned endpoints, by their hosts' clocks. */
-  private readonly planned = new Map<string, { webhook: WebhookId; at: Date }>()
-  /** The latest attempts of endpoints that are no longer served. They still count against `maxPerSecond`. */
-  private readonly begunAt = new Map<string, number[]>()
-  private readonly write: AttemptWriter
+  private readonly moved = new Set<number>()
+  private mayHaveMissed = false
+  /** The time at which each host must be looked at again, by the host's clock. */
+  private readonly planned = new Map<number, Date>()
+  private readonly serving = new Map<number, Promise<void>>()
+  /** This process's attempts, by host and id of the endpoint. */
+  private readonly tries = new Map<string, Tries>()
+  private readonly attempts = new Set<Promise<void>>()
+  private running: Promise<void> | undefined
+  /** Ends the pause before the next round. */
+  private hurry = Promise.withResolvers<void>()
+  private readonly write: ReturnType<typeof attemptWriter>
 
-  /** @param mayWork returns false once no more attempts may begin */
+  /** @param mayWork returns false once this process may begin no more attempts */
   constructor(
     private readonly app: SenderContext,
     private readonly mayWork: () => boolean,
@@ -48,208 +57,185 @@ export class HintSender {
     this.write = attemptWriter(app.db)
   }
 
-  /** Sends an endpoint's due hints at the given time by its host's clock, unless it is planned for earlier. */
-  plan({ host_id, id }: WebhookId, at: Date): void {
-    const name = `${host_id}/${id}`
-    const isDue = at <= this.app.clock(host_id)
-    const served = this.serving.get(name)
-    if (isDue && served) {
-      served.lookAgain()
-      return
-    }
-    if (!isDue || !this.mayWork() || this.serving.size >= maxEndpoints) {
-      const planned = this.planned.get(name)
-      if (!planned || at < planned.at) this.planned.set(name, { webhook: { host_id, id }, at })
-      return
-    }
-    this.planned.delete(name)
-    const endpoint = new Endpoint(
-      this.app,
-      { host_id, id },
-      this.write,
-      this.mayWork,
-      this.begunAt.get(name) ?? [],
-    )
-    this.serving.set(name, endpoint)
-    endpoint.ended.then((next) => {
-      this.serving.delete(name)
-      this.begunAt.set(name, endpoint.begunAt)
-      if (endpoint.mustLook) this.plan({ host_id, id }, new Date(0))
-      else if (next) this.plan({ host_id, id }, next)
+  /** Looks at a host soon; `any` means that any host may have moved. */
+  notice(hostId: number | 'any'): void {
+    if (hostId === 'any') this.mayHaveMissed = true
+    else this.moved.add(hostId)
+    this.running ??= this.run().finally(() => {
+      this.running = undefined
     })
   }
 
-  /** Sends the due hints of all planned endpoints for which there is room. */
-  sendDue(): void {
-    for (const [name, begunAt] of this.begunAt)
-      if (withinSecond(begunAt).length === 0) this.begunAt.delete(name)
-    for (const { webhook, at } of this.planned.values())
-      if (at <= this.app.clock(webhook.host_id)) this.plan(webhook, at)
+  /** Returns true if a host has hints that wait for their time. */
+  isWaiting(): boolean {
+    return this.planned.size > 0
+  }
+
+  /** Looks at the hosts that are due, and at those left over while a late lease renewal made `mayWork` false. */
+  resume(): void {
+    // A round and the hosts being served have references to these records.
+    if (!this.running && this.serving.size === 0)
+      for (const [name, { inFlight, begunAt }] of this.tries)
+        if (inFlight.size === 0 && withinSecond(begunAt).length === 0) this.tries.delete(name)
+    const isDue = ([hostId, at]: [number, Date]) => at <= this.app.clock(hostId)
+    const due = [...this.planned].filter(isDue).map(([hostId]) => hostId)
+    for (const hostId of due) this.planned.delete(hostId)
+    for (const hostId of [...this.moved, ...due]) this.notice(hostId)
+    if (this.mayHaveMissed) this.notice('any')
   }
 
   /** Resolves once all attempts have ended. Call it only after `mayWork` has become false. */
   async ended(): Promise<void> {
-    for (const endpoint of this.serving.values()) endpoint.lookAgain()
-    await Promise.all([...this.serving.values()].map(({ ended }) => ended))
-  }
-}
-
-/** Sends an endpoint's hints until none is due, up to ten concurrently and at most one per booking. */
-class Endpoint {
-  /** Booking ids of this process's attempts, keyed by delivery id. */
-  private readonly inFlight = new Map<string, number | null>()
-  private moved = Promise.withResolvers<void>()
-  /** True if the most recently ended attempt failed. */
-  private hasFailed = false
-  /** True if hints may be waiting for an attempt to end, for lack of room or because they share its booking. */
-  private hasHeldBack = false
-  /** True if something has become due or has changed since the endpoint was last looked at. */
-  mustLook = false
-  /** Resolves once nothing is due soon and nothing is in flight, with the time of the next look; null for none. */
-  readonly ended: Promise<Date | null>
-
-  /**
-   * @param mayWork returns false once no more attempts may begin
-   * @param begunAt start times of the endpoint's attempts within the last second, oldest first
-   */
-  constructor(
-    private readonly app: SenderContext,
-    private readonly id: WebhookId,
-    private readonly write: AttemptWriter,
-    private readonly mayWork: () => boolean,
-    public begunAt: number[],
-  ) {
-    this.ended = this.run()
+    await Promise.all([this.running, ...this.serving.values()])
+    await Promise.all(this.attempts)
   }
 
-  lookAgain(): void {
-    this.mustLook = true
-    this.moved.resolve()
-  }
-
-  private async run(): Promise<Date | null> {
-    let next: Date | null = null
-    do {
-      this.mustLook = false
-      next = await this.beginDue().catch((error) => this.pauseAfter(error))
-    } while (await this.rest(next))
-    while (this.inFlight.size > 0) await this.nextMove()
-    return next
-  }
-
-  /** Waits until an attempt ends or something is due. Returns false if there is nothing to wait for. */
-  private async rest(next: Date | null): Promise<boolean> {
-    while (this.mayWork()) {
-      const untilDue = next === null ? Number.POSITIVE_INFINITY : next.getTime() - this.now().getTime()
-      if (this.mustLook || untilDue <= 0) return true
-      if (untilDue > restMilliseconds && this.inFlight.size === 0) return false
-      await Promise.race([this.nextMove(), Bun.sleep(Math.min(untilDue, restMilliseconds))])
+  /** Serves hosts in rounds until none has moved. */
+  private async run(): Promise<void> {
+    while (this.mayWork() && (this.mayHaveMissed || this.moved.size > 0)) {
+      const pace = Bun.sleep(paceMilliseconds)
+      this.hurry = Promise.withResolvers<void>()
+      try {
+        const works = await this.findWork()
+        const sending = [...this.tries.values()].filter(({ inFlight }) => inFlight.size > 0).length
+        const room = Math.min(maxHosts, Math.floor((maxEndpoints - sending) / endpointsPerHost))
+        for (const [hostId, work] of works)
+          if (this.serving.size < room) this.serving.set(hostId, this.serve(hostId, work))
+          else this.moved.add(hostId)
+      } catch (error) {
+        // It is unknown which hosts the failed round had already taken.
+        this.mayHaveMissed = true
+        await this.pauseAfter(error)
+      }
+      await Promise.race([pace, this.hurry.promise])
     }
-    return false
   }
 
-  private nextMove(): Promise<void> {
-    this.moved = Promise.withResolvers<void>()
-    return this.moved.promise
+  /** Returns the endpoints of hosts that have moved and for which something may have to be sent, by host. */
+  private async findWork(): Promise<Map<number, Work[]>> {
+    const { db, clock } = this.app
+    if (this.mayHaveMissed) {
+      this.mayHaveMissed = false
+      for (const hostId of await findHostsWithWebhooks(db)) this.moved.add(hostId)
+    }
+    const moved = [...this.moved].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
+    // Removed before anything is read, so that a host that moves meanwhile is noticed again.
+    for (const hostId of moved) this.moved.delete(hostId)
+    const webhooks = moved.length > 0 ? await findWebhooksOn(db, { hosts: moved }) : []
+    if (webhooks.length === 0) return new Map()
+    const hosts = [...new Set(webhooks.map(({ host_id }) => host_id))]
+    const [clocks, counts] = await Promise.all([findClocks(db, hosts), countWaiting(db, hosts)])
+    for (const { _id, next } of counts) this.plan(_id.host_id, next)
+    const clockOf = new Map(clocks.map((one) => [one._id, one]))
+    const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
+    const found = webhooks.map((webhook): Work => {
+      const { count: waiting = 0, next = null } = countOf.get(nameOf(webhook)) ?? {}
+      const [now, tries] = [clock(webhook.host_id), this.triesOf(webhook)]
+      const isDue = next !== null && next <= now
+      const hostClock = clockOf.get(webhook.host_id)
+      const hasNews = isBehind(webhook, hostClock)
+      const until = webhook.failing_since && failingUntil(webhook.failing_since)
+      if (until) this.plan(webhook.host_id, until)
+      const hasFailed = until !== null && until <= now && waiting + tries.inFlight.size === 0 && !hasNews
+      const end = hasFailed ? 'failing' : null
+      return { webhook, tries, waiting, isDue, isBehind: hasNews, clock: hostClock, end }
+    })
+    const works = found.filter(({ isDue, isBehind, end }) => isDue || isBehind || end)
+    const keys = works.map(({ webhook }) => webhook.created_by)
+    const usable = await usableKeys(this.app, keys)
+    for (const work of works) if (!usable.has(work.webhook.created_by)) work.end = 'key_ended'
+    return Map.groupBy(works, ({ webhook }) => webhook.host_id)
   }
 
-  private async pauseAfter(error: unknown): Promise<null> {
+  /** Begins the attempts of a host's endpoints for which there is room, and stores the hints made from its feeds. */
+  private async serve(hostId: number, works: Work[]): Promise<void> {
+    const { app } = this
+    const [{ db }, now, startedAt] = [app, app.clock(hostId), performance.now()]
+    try {
+      for (const { webhook, end } of works) if (end) await turnOff(app, webhook, end)
+      const open = works.filter(({ end }) => !end)
+      const read = hintReader(db, hostId, rowsPerLook)
+      const chosen = await Promise.all(open.map((work) => chooseTries(app, work, now, read)))
+      const due = chosen.flatMap((one) => one.due)
+      const begun = due.length > 0 ? await beginAttempts(db, hostId, due, now) : []
+      this.begin(chosen, begun, startedAt)
+      const moves = chosen.flatMap(({ webhook, seen }) => (seen ? [{ webhook, seen }] : []))
+      const hints = chosen.flatMap(({ made }) => made)
+      if (moves.length > 0)
+        await inTransaction(db, `webhooks/${hostId}`, async (session) => {
+          await movePositions(db, session, moves)
+          if (hints.length > 0) await addHints(db, session, hints)
+        })
+      this.begin(chosen, hints, startedAt)
+      const pause = Math.min(...chosen.map(({ pauseMilliseconds }) => pauseMilliseconds))
+      if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.notice(hostId), pause).unref()
+    } catch (error) {
+      await this.pauseAfter(error)
+      this.notice(hostId)
+    } finally {
+      this.serving.delete(hostId)
+    }
+  }
+
+  /** Begins the attempts among the deliveries. Their ends trigger another look if they failed or held others back. */
+  private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
+    if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)
+      throw new Error('Attempts were stored too slowly and are repeated later')
+    const { app } = this
+    for (const { webhook, tries } of works)
+      for (const delivery of deliveries.filter((one) => one.webhook_id === webhook.id && one.in_flight)) {
+        const name = String(delivery._id)
+        tries.inFlight.set(name, delivery.booking_id)
+        tries.begunAt.push(performance.now())
+        // Evaluated when the response arrives, because other attempts may end in the meantime.
+        const mayBeFailing = () => webhook.failing_since !== null || tries.hasFailed
+        const trace = resumeTrace(delivery.trace, `hint ${delivery.event}`)
+        trace?.note?.({ host_id: webhook.host_id, key_id: webhook.created_by })
+        const ending = inTrace(trace, () => attempt(app, this.write, webhook, delivery, mayBeFailing))
+          .then(async (isDelivered) => {
+            tries.hasFailed = !isDelivered
+            app.metrics.countHint(isDelivered)
+            if (Math.random() * trimEveryAttempts < 1) await trimDeliveries(app.db, webhook)
+          })
+          .catch((error) => {
+            tries.hasFailed = true
+            app.log.warn({ error: String(error) }, 'Cannot send a hint')
+          })
+          .finally(() => {
+            tries.inFlight.delete(name)
+            this.attempts.delete(ending)
+            if (tries.isHeldBack || tries.hasFailed) this.notice(webhook.host_id)
+            if (tries.isInLine) this.hurry.resolve()
+          })
+        this.attempts.add(ending)
+      }
+  }
+
+  private triesOf(webhook: WebhookId): Tries {
+    const name = nameOf(webhook)
+    const tries = this.tries.get(name) ?? {
+      inFlight: new Map(),
+      begunAt: [],
+      hasFailed: false,
+      isHeldBack: false,
+      isInLine: false,
+    }
+    this.tries.set(name, tries)
+    return tries
+  }
+
+  /** Looks at a host at the given time by the host's clock, unless that is planned for earlier. */
+  private plan(hostId: number, at: Date): void {
+    const planned = this.planned.get(hostId)
+    if (!planned || at < planned) this.planned.set(hostId, at)
+  }
+
+  private pauseAfter(error: unknown): Promise<void> {
     this.app.log.warn({ error: String(error) }, 'Cannot send hints')
-    await Bun.sleep(1000)
-    this.mustLook = true
-    return null
-  }
-
-  /** Begins the attempts that are due. Returns the time of the next look, by the host's clock; null for none. */
-  private async beginDue(): Promise<Date | null> {
-    const { app, id } = this
-    const webhook = await findWebhookIfAny(app.db, id)
-    if (!webhook?.enabled) return null
-    if (!(await hasUsableKey(app, webhook))) {
-      await turnOff(app, webhook, 'key_ended')
-      return null
-    }
-    const now = this.now()
-    const after = (milliseconds: number) => new Date(now.getTime() + milliseconds)
-    // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
-    const inFlight = new Map([...(await findInFlight(app.db, id, now)), ...this.inFlight])
-    const isShared = inFlight.size > this.inFlight.size
-    const room = this.room(inFlight.size)
-    const waiting = await findWaiting(app.db, id, inFlight, now, room + 1)
-    const due = waiting.slice(0, room).filter(({ next_attempt_at }) => next_attempt_at <= now)
-    const candidates = firstOfEachBooking(due)
-    const turns = await takeTurns(app, webhook.url, candidates.length)
-    const first = candidates.slice(0, turns.count)
-    if (first.length > 0)
-      for (const delivery of await beginAttempts(app.db, id, first, now, after(lostMilliseconds)))
-        this.begin(webhook, delivery)
-    const later = waiting[due.length]
-    this.hasHeldBack =
-      inFlight.size > 0 || first.length < due.length || (later !== undefined && later.next_attempt_at <= now)
-    if (turns.waitMilliseconds > 0) return after(turns.waitMilliseconds)
-    if (isShared) return after(restMilliseconds)
-    if (later && later.next_attempt_at > now) return later.next_attempt_at
-    // If only the number in flight limits the attempts, the end of an attempt triggers a look anyway.
-    if (later) return after(this.begunAt.length < maxPerSecond ? restMilliseconds : ratePauseMilliseconds)
-    if (!webhook.failing_since) return null
-    const end = failingUntil(webhook.failing_since)
-    if (end > now || this.inFlight.size > 0) return end
-    await turnOff(app, webhook, 'failing')
-    return null
-  }
-
-  /** Begins an attempt. Its end triggers another look if it failed, or if hints were held back and there is room. */
-  private begin(webhook: Webhook, delivery: WaitingDelivery): void {
-    const { app, write } = this
-    const name = String(delivery._id)
-    this.inFlight.set(name, delivery.booking_id)
-    this.begunAt.push(performance.now())
-    // Evaluated when the response arrives, because other attempts may end in the meantime.
-    const mayBeFailing = () => webhook.failing_since !== null || this.hasFailed
-    attempt(app, write, webhook, delivery, mayBeFailing)
-      .then(async (isDelivered) => {
-        this.hasFailed = !isDelivered
-        app.metrics.countHint(isDelivered)
-        if (Math.random() * trimEveryAttempts < 1) await trimDeliveries(app.db, webhook)
-        return isDelivered
-      })
-      .catch((error) => {
-        app.log.warn({ error: String(error) }, 'Cannot send a hint')
-        return false
-      })
-      .then((isDelivered) => {
-        this.inFlight.delete(name)
-        // A failed delivery is rescheduled, and the endpoint may have begun to fail or been turned off.
-        if (!isDelivered || (this.hasHeldBack && this.room(this.inFlight.size) > 0)) this.mustLook = true
-        this.moved.resolve()
-      })
-  }
-
-  /** Returns the number of attempts that may begin now. */
-  private room(inFlight: number): number {
-    this.begunAt = withinSecond(this.begunAt)
-    return Math.max(0, Math.min(maxInFlight - inFlight, maxPerSecond - this.begunAt.length))
-  }
-
-  /** Returns the time by the host's clock, which dates deliveries. */
-  private now(): Date {
-    return this.app.clock(this.id.host_id)
+    return Bun.sleep(1000)
   }
 }
 
-/** Keeps the times, on the clock of `performance.now()`, that lie within the last second. */
-function withinSecond(times: number[]): number[] {
-  const secondAgo = performance.now() - 1000
-  return times.filter((at) => at > secondAgo)
-}
-
-/** Keeps all tests and each booking's first delivery, since a booking has at most one delivery in flight. */
-function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
-  const bookings = new Set<number>()
-  return deliveries.filter(({ booking_id }) => {
-    if (booking_id === null) return true
-    const isFirst = !bookings.has(booking_id)
-    bookings.add(booking_id)
-    return isFirst
-  })
+function nameOf({ host_id, id }: WebhookId): string {
+  return `${host_id}/${id}`
 }

@@ -23,7 +23,7 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
  */
 export async function showWebhooks(
   { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
-  { hostId, keyId }: Caller,
+  { hostId, keyId }: Pick<Caller, 'hostId' | 'keyId'>,
   webhooks: Webhook[],
 ): Promise<WebhookView[]> {
   const isOwn = ({ created_by }: Webhook) => created_by === keyId

@@ -69,8 +69,8 @@ export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] }
     ...(keys ? { created_by: { $in: keys } } : {}),
   }
   return webhookModel(db)
-    .find({ ...which, enabled: true }, { _id: 0 })
-    .lean()
+    .collection.find<Webhook>({ ...which, enabled: true }, { projection: { _id: 0 } })
+    .toArray()
 }
 
 /** Returns the hosts with an endpoint that is on. */

@@ -1,8 +1,8 @@
 import { type Actor, recordAction, serviceActor } from '../../access/audit/store.ts'
-import { findHost } from '../../access/hosts/store.ts'
+import { findSuspendedHostIds } from '../../access/hosts/store.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
 import { keyStatus } from '../../access/keys/status.ts'
-import { findExpiredKeyIds, findKeyIfAny } from '../../access/keys/store.ts'
+import { findExpiredKeyIds, findKeysByIds } from '../../access/keys/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
@@ -57,21 +57,31 @@ export interface TurnOff {
 
 /**
  * Turns an endpoint off or on and records this in the audit log; the sandbox has no audit log. Turning an endpoint off
- * drops its waiting hints. Does nothing if the endpoint is already in the wanted state or is gone.
+ * drops its waiting hints. After it is turned on, hints begin with the next change. Does nothing if the endpoint is
+ * already in the wanted state or is gone.
+ *
+ * @param reason free text for the audit log
  */
 export async function switchWebhook(
   { db, clock, environment }: Context,
   { host_id, id }: WebhookId,
   to: TurnOff | 'on',
-  {
-    actor,
-    reason = null,
-  }: { actor?: Actor /** Free text for the audit log. */; reason?: string | null } = {},
+  { actor, reason = null }: { actor?: Actor; reason?: string | null } = {},
 ): Promise<void> {
   const now = clock(host_id)
   const found = await findWebhookIfAny(db, { host_id, id })
   if (!found || found.enabled === (to === 'on')) return
-  const values = to === 'on' ? await turnedOn(db, found) : await turnedOff(db, found, to.reason, now)
+  const values =
+    to === 'on'
+      ? {
+          ...{ enabled: true, disabled_at: null, disabled_reason: null, undelivered_since: null },
+          last_outage: found.undelivered_since,
+          ...(await positionsNow(db, host_id)),
+        }
+      : {
+          ...{ enabled: false, disabled_at: now, disabled_reason: to.reason, failing_since: null },
+          undelivered_since: found.undelivered_since ?? (await undeliveredFrom(db, found)),
+        }
   const { reason: why, ...conditions } = to === 'on' ? { reason: null } : to
   const entry = {
     ...{ host_id, at: now, reason, ...(actor ? { actor } : {}) },
@@ -87,26 +97,6 @@ export async function switchWebhook(
   if (switched && to !== 'on') await dropWaiting(db, { host_id, id }, now)
 }
 
-/** Returns the changed fields of an endpoint that is being turned on; hints begin with the next change. */
-async function turnedOn(db: Db, { host_id, undelivered_since }: Webhook): Promise<Partial<Webhook>> {
-  return {
-    ...{ enabled: true, disabled_at: null, disabled_reason: null },
-    ...{ undelivered_since: null, last_outage: undelivered_since },
-    ...(await positionsNow(db, host_id)),
-  }
-}
-
-/** Returns the changed fields of an endpoint that is being turned off. */
-async function turnedOff(
-  db: Db,
-  webhook: Webhook,
-  disabled_reason: DisabledReason,
-  disabled_at: Date,
-): Promise<Partial<Webhook>> {
-  const undelivered_since = webhook.undelivered_since ?? (await undeliveredFrom(db, webhook))
-  return { enabled: false, disabled_at, disabled_reason, failing_since: null, undelivered_since }
-}
-
 /** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */
 export function turnOff(
   app: Context,
@@ -118,17 +108,30 @@ export function turnOff(
 }
 
 /** Returns true if the key is active and may read bookings. */
-export function isUsable(key: ApiKey | null, now: Date): boolean {
-  return key !== null && keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
+export function isUsable(key: ApiKey, now: Date): boolean {
+  return keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
+}
+
+/** Returns those of the given keys that are usable and whose hosts are not suspended (decisions §21). */
+export async function usableKeys(
+  { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
+  ids: number[],
+): Promise<Set<number>> {
+  if (ids.length === 0) return new Set()
+  const keys = (await findKeysByIds(liveDb, ids)).filter((key) => isUsable(key, clock()))
+  const suspended = await findSuspendedHostIds(
+    liveDb,
+    keys.map(({ host_id }) => host_id),
+  )
+  return new Set(keys.filter(({ host_id }) => !suspended.includes(host_id)).map(({ id }) => id))
 }
 
 /** Returns true if the endpoint's key is usable and its host not suspended; else nothing is sent (decisions §21). */
 export async function hasUsableKey(
-  { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
+  app: Pick<AppContext, 'liveDb' | 'clock'>,
   { created_by }: Pick<Webhook, 'created_by'>,
 ): Promise<boolean> {
-  const key = await findKeyIfAny(liveDb, created_by)
-  return isUsable(key, clock()) && !(await findHost(liveDb, (key as ApiKey).host_id)).suspended_at
+  return (await usableKeys(app, [created_by])).has(created_by)
 }
 
 /**

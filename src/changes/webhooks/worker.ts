@@ -1,7 +1,7 @@
+import { withTrace } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
-import { HintCollector } from './collector.ts'
 import { HintSender, type SenderContext } from './sender.ts'
 import { turnOffExpired } from './switch.ts'
 
@@ -9,6 +9,8 @@ import { turnOffExpired } from './switch.ts'
 const lookEveryMilliseconds = 1000
 /** Duration of the lease, as a number of looks. If the holder dies, another process takes over after this. */
 const leaseLooks = 2.5
+/** Minimum time between two looks for expired keys. Endpoints of an expired key get no hints in the meantime. */
+const keyCheckMilliseconds = 5000
 /** Overlap of successive looks for expired keys, because the clocks of processes differ by at most a minute. */
 const keyOverlapMilliseconds = 120_000
 /** Maximum wait for attempts in progress when the process stops; receivers may take longer. */
@@ -23,10 +25,10 @@ const stopMilliseconds = 5000
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
   private heldUntil = new Date(0)
-  private readonly collector: HintCollector
   private readonly sender: HintSender
   /** This process has turned off the endpoints of all keys that expired before this time. */
   private keysCheckedAt = new Date(0)
+  private keysCheckBegunAt = Number.NEGATIVE_INFINITY
   private checking: Promise<void> | undefined
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
@@ -42,7 +44,6 @@ export class WebhookWorker {
   ) {
     const mayWork = () => !this.isStopped && this.isHolder() && app.clockWatch.isSound()
     this.sender = new HintSender(app, mayWork)
-    this.collector = new HintCollector(app, mayWork, (webhook, at) => this.sender.plan(webhook, at))
   }
 
   start(): void {
@@ -53,7 +54,8 @@ export class WebhookWorker {
 
   /** Renews the lease and sends due hints now. */
   wake(): void {
-    this.looking ??= this.look()
+    // A request may wake the worker, but the worker's run does not belong to the request's trace.
+    this.looking ??= withTrace(undefined, () => this.look())
       .catch((error) => this.app.log.warn({ error: String(error) }, 'Cannot look for webhooks'))
       .finally(() => {
         this.looking = undefined
@@ -84,15 +86,20 @@ export class WebhookWorker {
     if (this.isStopped) return
     // With a wrong clock this process would sign wrong times and mistime attempts, so another process takes over.
     if (!clockWatch.isSound()) return void this.handOver()
-    if (wasHolder) this.collector.resume()
-    else this.takeOver()
-    this.checkKeys()
-    await this.app.refreshClocks?.()
-    this.sender.sendDue()
+    if (!wasHolder) {
+      this.unfollow()
+      this.following = this.app.changes.follow((hostId) => this.sender.notice(hostId))
+      this.sender.notice('any')
+    }
+    if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
+    // A sandbox's clock only matters for hints that wait for their time.
+    if (this.sender.isWaiting()) await this.app.refreshClocks?.()
+    this.sender.resume()
   }
 
   /** Turns off expired keys' endpoints. Not awaited, because a host's busy clock must not delay the lease's renewal. */
   private checkKeys(): void {
+    this.keysCheckBegunAt = performance.now()
     const next = new Date(this.app.clock().getTime() - keyOverlapMilliseconds)
     this.checking ??= turnOffExpired(this.app, this.keysCheckedAt)
       .then(() => {
@@ -106,12 +113,6 @@ export class WebhookWorker {
       })
   }
 
-  private takeOver(): void {
-    this.unfollow()
-    this.following = this.app.changes.follow((hostId) => this.collector.notice(hostId))
-    this.collector.notice('any')
-  }
-
   private unfollow(): void {
     this.following?.end()
     this.following = undefined
@@ -119,7 +120,7 @@ export class WebhookWorker {
 
   private async handOver(): Promise<void> {
     this.unfollow()
-    await Promise.all([this.collector.ended(), this.sender.ended()])
+    await this.sender.ended()
     await this.looking
     this.heldUntil = new Date(0)
     await releaseLease(this.app.db, this.lease)

@@ -2,9 +2,9 @@ import { partnerActor, recordAction } from '../../access/audit/store.ts'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
-import type { Db, Session } from '../../platform/mongo/connection.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
-import { fieldsOf, isSuccess, signAndPost } from './attempt.ts'
+import { fieldsOf, isSuccess, signed } from './attempt.ts'
 import {
   dropWaiting,
   insertDelivery,
@@ -12,9 +12,9 @@ import {
   resendDelivery,
   trimDeliveries,
 } from './deliveries-store.ts'
-import type { WebhookEvent } from './hint.ts'
 import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
 import { requireTurn } from './origin-limit.ts'
+import { postHint } from './post.ts'
 import type { WebhookCreate, WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
@@ -89,12 +89,16 @@ export async function patchWebhook(
   const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
   const dropped = isMoved ? await undeliveredFrom(db, found) : null
   if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, { actor })
+  const added = (events ?? []).filter((event) => !found.events.includes(event))
+  const removed = found.events.filter((event) => events && !events.includes(event))
+  const { bookings_seen, messages_seen } = await positionsNow(db, hostId)
   const values = {
     // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
-    ...(events === undefined || isSame(events, found.events)
-      ? {}
-      : { events, ...(await positionsOfAdded(db, found, events)) }),
+    ...(events && added.length + removed.length > 0 ? { events } : {}),
+    // Hints of an added event, and all hints to a new origin, begin with the next change.
+    ...(isMoved || added.includes('booking.changed') ? { bookings_seen } : {}),
+    ...(isMoved || added.includes('message.created') ? { messages_seen } : {}),
     ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),
   }
   if (Object.keys(values).length > 0)
@@ -104,25 +108,10 @@ export async function patchWebhook(
         throw notFound('Webhook')
     })
   if (isMoved) await dropWaiting(db, found, clock(hostId))
-  const removed = found.events.filter((event) => events && !events.includes(event))
   if (removed.length > 0) await dropWaiting(db, found, clock(hostId), removed)
   if (enabled === true) await switchWebhook(app, found, 'on', { actor })
   const webhook = await findWebhook(db, hostId, id)
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
-}
-
-function isSame(events: WebhookEvent[], others: WebhookEvent[]): boolean {
-  return events.length === others.length && events.every((event) => others.includes(event))
-}
-
-/** Returns the feed positions for added events, whose hints begin with the next change. */
-async function positionsOfAdded(db: Db, found: Webhook, events: WebhookEvent[]): Promise<Partial<Webhook>> {
-  const isAdded = (event: WebhookEvent) => events.includes(event) && !found.events.includes(event)
-  const { bookings_seen, messages_seen } = await positionsNow(db, found.host_id)
-  return {
-    ...(isAdded('booking.changed') ? { bookings_seen } : {}),
-    ...(isAdded('message.created') ? { messages_seen } : {}),
-  }
 }
 
 /** Gives an endpoint a new secret. The previous secret also signs for a day; at most two secrets sign. */
@@ -179,8 +168,8 @@ export async function testWebhook(
     throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
   const dated = clock(caller.hostId)
   const timestamp = `${dated.toISOString().slice(0, 19)}Z`
-  const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated)
-  const result = await signAndPost(app, webhook, delivery)
+  const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated, false, null)
+  const result = await postHint(signed(app, webhook, delivery))
   const done: WebhookDelivery = {
     ...{ ...delivery, ...fieldsOf(result), attempts: 1, next_attempt_at: null },
     status: isSuccess(result) ? 'delivered' : 'failed',

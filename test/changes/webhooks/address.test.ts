@@ -50,6 +50,9 @@ test.each([
     'https://localhost/',
     'https://LOCALHOST./',
     'https://a.localhost/',
+    'https://intranet/',
+    'https://myhost./hook',
+    'https://[::1]/',
   ],
 ])('%s is private', (address) => {
   expect(isPrivateHost(new URL(address))).toBe(true)

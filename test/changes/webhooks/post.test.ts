@@ -41,25 +41,73 @@ const send = (url: string, more: Partial<Posting> = {}) =>
   postHint({ url: new URL(url), headers: { 'x-one': '1' }, body: '{"ä":1}', allowsPrivate: true, ...more })
 const reply = (text: string) => (socket: Socket) => socket.write(text)
 
+/** A response after which the connection can be kept. */
+const empty = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
+
 test.concurrent('postHint() posts the whole body and reads the status', async ({ onTestFinished }) => {
   const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 204 No Content\r\n\r\n'))
   expect(await send(`http://127.0.0.1:${port}/a%20b?c=d#e`)).toMatchObject({ status: 204, failure: null })
   const [request = ''] = requests
   expect(request).toMatch(/^POST \/a%20b\?c=d HTTP\/1\.1\r\nhost: 127\.0\.0\.1:\d+\r\n/)
   expect(request).toMatch(/\r\ncontent-length: 8\r\n/)
-  expect(request).toMatch(/\r\nx-one: 1\r\n\r\n/)
+  expect(request).toMatch(/\r\nx-one: 1\r\nConnection: keep-alive\r\n\r\n/)
 })
 
 test.concurrent('postHint() over TLS goes on only with a certificate that is valid for the host', async ({
   onTestFinished,
 }) => {
-  const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'), true)
+  // The connection is kept, but it serves neither another name nor other authorities.
+  const { port, requests } = await serve(onTestFinished, reply(empty), true)
   const lookup = async () => ['127.0.0.1']
   expect(await send(`https://127.0.0.1:${port}/`, { ca })).toMatchObject({ status: 200 })
   const failed = { status: null, failure: 'connection', detail: 'tls' }
   expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject(failed)
   expect(await send(`https://other.example:${port}/`, { ca, lookup })).toMatchObject(failed)
   expect(requests).toHaveLength(1)
+})
+
+test.concurrent('a connection is kept for the next post to its address, which is checked for every post', async ({
+  onTestFinished,
+}) => {
+  const sockets = new Set<Socket>()
+  const { port } = await serve(onTestFinished, (socket) => {
+    sockets.add(socket)
+    socket.write(empty)
+  })
+  const url = `http://kept.example:${port}/`
+  const lookup = async () => ['127.0.0.1']
+  for (const _ of Array(3)) expect(await send(url, { lookup })).toMatchObject({ status: 200 })
+  expect(sockets.size).toBe(1)
+  expect(await send(url, { lookup, allowsPrivate: false })).toMatchObject({ failure: 'address' })
+  expect(await send(url, { lookup: async () => ['127.0.0.2'] })).toMatchObject({ failure: 'connection' })
+  expect(sockets.size).toBe(1)
+})
+
+test.concurrent('a kept connection that is reset is replaced once', async ({ onTestFinished }) => {
+  const served = new Map<Socket, number>()
+  const { port, requests } = await serve(onTestFinished, (socket) => {
+    served.set(socket, (served.get(socket) ?? 0) + 1)
+    if (served.get(socket) === 1 && served.size < 3) socket.write(empty)
+    else socket.destroy()
+  })
+  const url = `http://127.0.0.1:${port}/`
+  expect(await send(url)).toMatchObject({ status: 200 })
+  expect(await send(url)).toMatchObject({ status: 200 })
+  expect(served.size).toBe(2)
+  expect(await send(url)).toMatchObject({ status: null, failure: 'connection', detail: 'reset' })
+  expect(served.size).toBe(3)
+  expect(requests).toHaveLength(4)
+})
+
+test.concurrent('a body that never ends costs only the connection', async ({ onTestFinished }) => {
+  const sockets = new Set<Socket>()
+  const { port } = await serve(onTestFinished, (socket) => {
+    sockets.add(socket)
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nbegun')
+  })
+  for (const _ of Array(2))
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ status: 200, failure: null })
+  expect(sockets.size).toBe(2)
 })
 
 test.concurrent('no name leads into the private network, wherever it moves', async ({ onTestFinished }) => {

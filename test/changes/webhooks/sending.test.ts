@@ -5,6 +5,7 @@ import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
 import { HintSender } from '../../../src/changes/webhooks/sender.ts'
 import type { WebhookWorker } from '../../../src/changes/webhooks/worker.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
+import { moveClocksAhead } from '../../../src/versions/host-clock-store.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
@@ -38,7 +39,7 @@ const [service, slow] = [await testApp(await settings()), await testApp(await se
 /** The only delivery of an endpoint as it is stored. */
 const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
 
-const clocked = await Promise.all([withClock(), withClock(), withClock()])
+const clocked = await Promise.all([withClock(), withClock(), withClock(), withClock()])
 
 /** Cancels a booking as an administrator does: without a key. */
 const cancel = (id: number) =>
@@ -143,6 +144,22 @@ test.concurrent('an endpoint on which nothing waits any more is off after five d
     .poll(async () => (await deliveriesOf(actor, id))[0])
     .toMatchObject({ attempts: 1, response_status: 500 })
   await webhookDeliveryModel(apart.live.db).updateMany({}, { status: 'failed', next_attempt_at: null })
+  move(6 * 24 * hour)
+  const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
+  await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
+})
+
+test.concurrent('an endpoint that fails is off after five days, even if a restore moved the clock ahead of its feeds', async (context) => {
+  const { expect } = context
+  const { service: apart, move } = clocked[3]
+  const { url } = startReceiver(context, () => new Response(null, { status: 500 }))
+  const { actor, id, book } = await hookedPartner(apart, url)
+  await book()
+  await expect
+    .poll(async () => (await deliveriesOf(actor, id))[0])
+    .toMatchObject({ attempts: 1, response_status: 500 })
+  await webhookDeliveryModel(apart.live.db).updateMany({}, { status: 'failed', next_attempt_at: null })
+  await moveClocksAhead(apart.live.db, apart.live.clock(), 3600)
   move(6 * 24 * hour)
   const state = async () => (await actor.send('GET', `${path}/${id}`)).body.data
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
@@ -259,10 +276,10 @@ test.concurrent('an endpoint gets at most twenty tries a second, also when its h
     const now = clock(actor.hostId)
     const group = Array.from({ length: 8 }, (_, index) => {
       const change = { booking_id: 1 + sent + index, listing_id: 1, version: '2026-11-20 12:00:05' }
-      return newDelivery(webhook, hintOf('booking.changed', change), now)
+      return newDelivery(webhook, hintOf('booking.changed', change), now, false, null)
     })
     await webhookDeliveryModel(db).collection.insertMany(group as never[])
-    sender.plan(webhook, now)
+    sender.notice(actor.hostId)
     await expect.poll(() => times.length, { timeout: 5000 }).toBe(sent + 8)
     // The endpoint has nothing left to send, and is served anew for the next group.
     await sender.ended()

@@ -232,6 +232,8 @@ test.concurrent('only public addresses over TLS are taken, and no user info', as
     ['https://127.1/', /must be a public address/],
     ['https://[::ffff:10.0.0.1]/', /must be a public address/],
     ['https://localhost:8443/', /must be a public address/],
+    ['https://intranet/', /a name without a dot/],
+    ['http://myhost/hook', /must start with "https:/],
     ['ftp://example.com/', /"url"/],
     ['example.com', /"url"/],
     ['https://@example.com/', /user name or a password/],

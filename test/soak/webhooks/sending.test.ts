@@ -94,8 +94,9 @@ test.concurrent("at most ten hints are in flight per endpoint and one per bookin
   expect(slow.received).toHaveLength(10)
   // While all ten posts hang, the sender does not keep querying the database.
   let looks = 0
-  const note = ({ command }: { command: { find?: string; filter?: { id?: number } } }) => {
-    if (command.find === 'webhooks' && command.filter?.id === hanging.id) looks += 1
+  const note = ({ command }: { command: { find?: string; filter?: { host_id?: { $in?: number[] } } } }) => {
+    const hosts = command.find === 'webhooks' ? command.filter?.host_id?.$in : undefined
+    if (hosts?.includes(hanging.actor.hostId)) looks += 1
   }
   service.live.db.getClient().on('commandStarted', note)
   await Bun.sleep(3000)

@@ -1,0 +1,145 @@
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { HostClock } from '../../versions/model.ts'
+import {
+  findDue,
+  findInFlight,
+  type InFlight,
+  newDelivery,
+  type WaitingDelivery,
+} from './deliveries-store.ts'
+import { type HintReader, type NewHint, positionsAfter, positionsAt } from './feeds.ts'
+import type { Webhook, WebhookDelivery } from './model.ts'
+import { type OriginContext, takeTurns } from './origin-limit.ts'
+import type { Positions } from './store.ts'
+
+/** Maximum number of concurrent attempts to one endpoint (decisions §21). */
+const maxInFlight = 10
+/** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
+const maxPerSecond = 20
+/** Maximum number of waiting hints per endpoint; further changes wait in the feeds. */
+const maxWaiting = 10_000
+/** Pause while the rate limit is exhausted, after which several attempts begin together. */
+const ratePauseMilliseconds = 250
+/** Pause while another process's attempts are in progress, or while too many hints wait. */
+const longPauseMilliseconds = 2000
+
+/** This process's attempts at one endpoint. */
+export interface Tries {
+  inFlight: InFlight
+  /** Start times of the attempts within the last second, oldest first. */
+  begunAt: number[]
+  /** True if the most recently ended attempt failed. */
+  hasFailed: boolean
+  /** True if hints may be waiting for an attempt to end. */
+  isHeldBack: boolean
+  /** True if a hint is waiting for the attempt at another hint of its booking to end. */
+  isInLine: boolean
+}
+
+/** An endpoint for which something may have to be sent. */
+export interface Work {
+  webhook: Webhook
+  tries: Tries
+  /** Number of stored hints that wait, including those that are being attempted. */
+  waiting: number
+  /** True if a stored hint is due. */
+  isDue: boolean
+  /** True if a feed may have rows from which no hints were made yet. */
+  isBehind: boolean
+  /** The host's clock, read before the feeds. */
+  clock: HostClock | undefined
+  /** Reason to turn the endpoint off; null for none. */
+  end: 'key_ended' | 'failing' | null
+}
+
+/** The attempts that an endpoint may begin now. */
+export interface Chosen extends Work {
+  /** Stored hints to attempt. */
+  due: WaitingDelivery[]
+  /** New hints to store: as begun or, if their booking has an attempt in progress, as waiting. */
+  made: WebhookDelivery[]
+  /** The positions up to which hints will have been made; null if they stay. */
+  seen: Positions | null
+  /** Time until the next look; infinite if none is needed, or if the end of an attempt triggers it. */
+  pauseMilliseconds: number
+}
+
+/**
+ * Chooses the attempts that an endpoint may begin: up to ten in progress, at most one per booking, and twenty a second.
+ * Stored hints come first. Hints of the feeds are made only if they can begin, so that a backlog waits in the feeds.
+ */
+export async function chooseTries(
+  app: OriginContext & { db: Db },
+  work: Work,
+  now: Date,
+  read: HintReader,
+): Promise<Chosen> {
+  const { webhook, tries, waiting, isDue, isBehind } = work
+  // An attempt that ends from now on triggers another look.
+  tries.isHeldBack = true
+  // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
+  const others = waiting > tries.inFlight.size ? await findInFlight(app.db, webhook, now) : []
+  const inFlight = new Map([...others, ...tries.inFlight])
+  tries.begunAt = withinSecond(tries.begunAt)
+  const room = Math.max(0, Math.min(maxInFlight - inFlight.size, maxPerSecond - tries.begunAt.length))
+  const stored = isDue && room > 0 ? await findDue(app.db, webhook, inFlight, now, room + 1) : []
+  const due = firstOfEachBooking(stored.slice(0, room))
+  const isFull = isBehind && waiting >= maxWaiting
+  const canRead = isBehind && !isFull && due.length < room
+  const { hints, mayBeMore } = canRead ? await read(webhook) : { hints: [], mayBeMore: isBehind }
+  const busy = new Set([...inFlight.values(), ...due.map(({ booking_id }) => booking_id)])
+  const wanted = takeHints(hints, busy, room - due.length).filter(({ begins }) => begins).length + due.length
+  const turns = await takeTurns(app, webhook.url, wanted)
+  const first = due.slice(0, turns.count)
+  const taken = takeHints(hints, busy, turns.count - first.length)
+  const hasMore = (room === 0 ? isDue : stored.length > room) || taken.length < hints.length || mayBeMore
+  const isDueInLine = isDue && room > 0 && due.length < Math.max(1, Math.min(room, stored.length))
+  tries.isInLine = isDueInLine || taken.some(({ begins }) => !begins)
+  tries.isHeldBack = inFlight.size > 0 || hasMore || tries.isInLine
+  const seen = () => {
+    if (taken.length > 0) return positionsAfter(webhook, taken)
+    // After a restore, clocks are ahead of the feeds. An endpoint that stayed behind could never be turned off.
+    return canRead && hints.length === 0 ? positionsAt(webhook, work.clock) : null
+  }
+  const pause = () => {
+    if (turns.waitMilliseconds > 0) return turns.waitMilliseconds
+    if (isFull || inFlight.size > tries.inFlight.size) return longPauseMilliseconds
+    if (hasMore && tries.begunAt.length + wanted >= maxPerSecond) return ratePauseMilliseconds
+    return hasMore && inFlight.size + wanted < maxInFlight ? 0 : Number.POSITIVE_INFINITY
+  }
+  return {
+    ...{ ...work, due: first, seen: seen(), pauseMilliseconds: pause() },
+    made: taken.map(({ hint, begins, trace }) => newDelivery(webhook, hint, now, begins, trace)),
+  }
+}
+
+/** Takes hints in the order of the feeds, until one could begin for which there is no room. */
+function takeHints(
+  hints: NewHint[],
+  busy: Set<number | null>,
+  room: number,
+): (NewHint & { begins: boolean })[] {
+  const bookings = new Set(busy)
+  const end = bookings.size + room
+  const taken: (NewHint & { begins: boolean })[] = []
+  for (const one of hints) {
+    const begins = !bookings.has(one.hint.data.booking_id)
+    if (begins && bookings.size === end) break
+    bookings.add(one.hint.data.booking_id)
+    taken.push({ ...one, begins })
+  }
+  return taken
+}
+
+/** Keeps each booking's first delivery, since a booking has at most one delivery in flight. */
+function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
+  return [...Map.groupBy(deliveries, ({ booking_id }) => booking_id).values()].flatMap(
+    ([first]) => first ?? [],
+  )
+}
+
+/** Keeps the times, on the clock of `performance.now()`, that lie within the last second. */
+export function withinSecond(times: number[]): number[] {
+  const secondAgo = performance.now() - 1000
+  return times.filter((at) => at > secondAgo)
+}

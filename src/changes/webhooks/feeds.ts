@@ -1,0 +1,99 @@
+import type { Db } from '../../platform/mongo/connection.ts'
+import { toVersion } from '../../versions/format.ts'
+import type { Counter, HostClock } from '../../versions/model.ts'
+import { bookingFeedInFull, type FeedSource, messageFeed } from '../sources/source.ts'
+import { type Hint, type HintData, hintOf, type WebhookEvent } from './hint.ts'
+import type { Webhook } from './model.ts'
+import type { Positions } from './store.ts'
+
+/** A hint of a feed's row, with the row's version and its change's `traceparent`. */
+export interface NewHint {
+  version: Date
+  hint: Hint
+  trace: string | null
+}
+
+/** A feed that hints are made from: its event, an endpoint's position in it, and its counter in the host's clock. */
+interface HintFeed {
+  event: WebhookEvent
+  position: keyof Positions
+  counter: Counter
+  read(db: Db, host_id: number, after: Date, limit: number): Promise<NewHint[]>
+}
+
+const hintFeeds = [
+  hintFeed('booking.changed', 'bookings_seen', bookingFeedInFull, ({ id, listing_id }) => {
+    return { booking_id: id, listing_id }
+  }),
+  hintFeed('message.created', 'messages_seen', messageFeed, ({ id, booking_id, listing_id }) => {
+    return { booking_id, listing_id, message_id: id }
+  }),
+]
+
+/** @param dataOf returns what a hint says of a row, besides the row's version */
+function hintFeed<Row extends { trace: string | null }>(
+  event: WebhookEvent,
+  position: keyof Positions,
+  { counter, find, versionOf }: FeedSource<Row, { host_id: number }>,
+  dataOf: (row: Row) => Omit<HintData, 'version'>,
+): HintFeed {
+  const toHint = (row: Row): NewHint => {
+    const version = versionOf(row)
+    const hint = hintOf(event, { ...dataOf(row), version: toVersion(version) })
+    return { version, hint, trace: row.trace ?? null }
+  }
+  return {
+    ...{ event, position, counter },
+    async read(db, host_id, after, limit) {
+      return (await find(db, { host_id }, after, { skip: 0, limit })).map(toHint)
+    },
+  }
+}
+
+/** Returns true if a feed has moved past the position up to which the endpoint's hints were made. */
+export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolean {
+  return feedsOf(webhook).some(
+    ({ position, counter }) => (clock?.[counter] ?? 0) * 1000 > webhook[position].getTime(),
+  )
+}
+
+/** Returns the positions of an endpoint once the given hints have been made. */
+export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
+  const { bookings_seen, messages_seen } = webhook
+  const seen = { bookings_seen, messages_seen }
+  for (const { event, position } of feedsOf(webhook))
+    seen[position] = made.findLast(({ hint }) => hint.type === event)?.version ?? seen[position]
+  return seen
+}
+
+/** Returns the positions of an endpoint for which the feeds had no row up to a clock that was read before them. */
+export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
+  const { bookings_seen, messages_seen } = webhook
+  const seen = { bookings_seen, messages_seen }
+  for (const { position, counter } of feedsOf(webhook))
+    seen[position] = new Date(Math.max(seen[position].getTime(), (clock?.[counter] ?? 0) * 1000))
+  return seen
+}
+
+/** Reads the next hints of an endpoint, sorted by version, and whether there may be more. */
+export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
+
+/** Returns the reader of a host's feeds. Endpoints with the same position share one read of up to `limit` rows. */
+export function hintReader(db: Db, hostId: number, limit: number): HintReader {
+  const pages = new Map<string, Promise<NewHint[]>>()
+  return async (webhook) => {
+    const read = feedsOf(webhook).map(({ event, position, read }) => {
+      const name = `${event}/${webhook[position].getTime()}`
+      const page = pages.get(name) ?? read(db, hostId, webhook[position], limit)
+      pages.set(name, page)
+      return page
+    })
+    const found = await Promise.all(read)
+    const hints = found.flat().sort((one, other) => one.version.getTime() - other.version.getTime())
+    return { hints, mayBeMore: found.some(({ length }) => length === limit) }
+  }
+}
+
+function feedsOf({ events }: Webhook): HintFeed[] {
+  return hintFeeds.filter(({ event }) => events.includes(event))
+}

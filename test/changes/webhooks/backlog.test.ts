@@ -1,0 +1,76 @@
+import { type TestContext, test } from 'vitest'
+import { webhookDeliveryModel } from '../../../src/changes/webhooks/model.ts'
+import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
+
+const path = '/v1/webhooks'
+const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
+
+/** A host with an endpoint that holds ten tries open and a healthy one, once 14 bookings have reached the latter. */
+async function withBacklog(context: TestContext) {
+  const { expect } = context
+  const gate = Promise.withResolvers<void>()
+  const [slow, well] = [
+    startReceiver(context, async () => {
+      await gate.promise
+      return new Response()
+    }),
+    startReceiver(context),
+  ]
+  const { actor, id, book } = await hookedPartner(service, slow.url, ['booking.changed'])
+  await actor.send('POST', path, { body: { url: well.url, events: ['booking.changed'] } })
+  const made: number[] = []
+  while (made.length < 14) made.push((await book()).body.data.booking_id)
+  await expect.poll(() => well.received.length).toBe(14)
+  await expect.poll(() => slow.received.length).toBe(10)
+  const bookings = () => slow.received.map(({ hint }) => hint.data.booking_id)
+  return { actor, id, book, made, gate, slow, bookings }
+}
+
+test.concurrent('changes for which no try can begin wait in the feed, and go as soon as there is room', async (context) => {
+  const { expect } = context
+  const { actor, id, made, gate, bookings } = await withBacklog(context)
+  // The healthy endpoint was served at the same looks, so the other four changes were looked at, and left.
+  const stored = await webhookDeliveryModel(service.live.db).find({ webhook_id: id }).lean()
+  expect(stored.map(({ attempts, in_flight }) => [attempts, in_flight])).toEqual(Array(10).fill([1, true]))
+  // A booking that changes while it waits is hinted once, with its newest version.
+  await actor.send('POST', `/v1/bookings/${made[13]}/confirm`)
+  const feed = await actor.send('GET', '/v1/integrations/provider_one/bookings')
+  const { booking_id, version } = feed.body.data.Bookings.at(-1)
+  expect(booking_id).toBe(made[13])
+  gate.resolve()
+  await expect.poll(() => bookings().length).toBe(14)
+  expect(bookings()).toEqual(made)
+  await expect
+    .poll(async () => (await deliveriesOf(actor, id)).map(({ status }: { status: string }) => status))
+    .toEqual(Array(14).fill('delivered'))
+  const newest = { webhook_id: id, 'payload.data.version': version }
+  expect(await webhookDeliveryModel(service.live.db).countDocuments(newest)).toBe(1)
+})
+
+test.concurrent('changes that wait in the feed are not sent to a new origin', async (context) => {
+  const { expect } = context
+  const { actor, id, book, gate } = await withBacklog(context)
+  const next = startReceiver(context)
+  const moved = await actor.send('PATCH', `${path}/${id}`, { body: { url: next.url } })
+  expect(moved.body.meta.gap.bookings_after).toMatch(/^\d{4}-/)
+  gate.resolve()
+  const { booking_id } = (await book()).body.data
+  await expect.poll(() => next.received.map(({ hint }) => hint.data.booking_id)).toEqual([booking_id])
+})
+
+test.concurrent('the tries of an endpoint that is turned off and on count until they end', async (context) => {
+  const { expect } = context
+  const { actor, id, book, made, gate, slow, bookings } = await withBacklog(context)
+  await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
+  await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
+  await actor.send('POST', `/v1/bookings/${made[0]}/confirm`)
+  const { booking_id } = (await book()).body.data
+  const feed = await actor.send('GET', '/v1/integrations/provider_one/bookings')
+  expect(feed.body.data.Bookings.at(-1).booking_id).toBe(booking_id)
+  expect(slow.received).toHaveLength(10)
+  gate.resolve()
+  await expect.poll(() => bookings().slice(10).sort()).toEqual([made[0], booking_id].sort())
+})
