@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import AsyncLock from 'async-lock'
 import type { DomainError } from '../core/errors.ts'
 
@@ -19,7 +20,8 @@ export class KeyedMutex {
   /** @throws DomainError created by `refusal` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await this.lock.acquire(name, work)
+      // The lock calls `work` when the previous task ends, which may belong to another trace.
+      return await this.lock.acquire(name, AsyncLocalStorage.bind(work))
     } catch (error) {
       if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message))
         throw this.refusal()

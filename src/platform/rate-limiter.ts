@@ -36,6 +36,8 @@ export interface RateLimiter {
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true without a shared store. */
   ready(): Promise<boolean>
+  /** Passes the seconds that each hit waited for the shared store to `observe`. */
+  measure(observe: (seconds: number) => void): void
   /** Returns the server version of the shared store; null without a store or if it does not respond. */
   serverVersion(): Promise<string | null>
   /** Slots that are held for a while, counted in the same store. */
@@ -119,6 +121,8 @@ export class MemoryRateLimiter implements RateLimiter {
   async ready(): Promise<boolean> {
     return true
   }
+
+  measure(): void {}
 
   async serverVersion(): Promise<null> {
     return null

@@ -6,7 +6,11 @@ export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]
   const found: HostClock[] = []
   for (let start = 0; start < hostIds.length; start += clocksPerQuery) {
     const _id = { $in: hostIds.slice(start, start + clocksPerQuery) }
-    found.push(...(await hostClockModel(db).find({ _id }).lean()))
+    found.push(
+      ...(await hostClockModel(db)
+        .collection.find<HostClock>({ _id } as never)
+        .toArray()),
+    )
   }
   return found
 }

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { withTrace } from '../core/trace.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
 import { type ClockChange, type ClockStream, findClocks, watchClocks } from './change-store.ts'
@@ -32,7 +33,7 @@ export class HostChanges implements Changes {
   ) {}
 
   watch(hostId: number, counter: Counter): Watch {
-    this.running ??= this.run()
+    this.running ??= withTrace(undefined, () => this.run())
     let pending = Promise.withResolvers<Movement>()
     const tell = (movement: Movement) => pending.resolve(movement)
     const name = nameOf(hostId, counter)
@@ -55,7 +56,7 @@ export class HostChanges implements Changes {
   }
 
   follow(tell: (hostId: number | 'any') => void): { end(): void } {
-    this.running ??= this.run()
+    this.running ??= withTrace(undefined, () => this.run())
     this.followers.add(tell)
     return { end: () => this.followers.delete(tell) }
   }

@@ -1,5 +1,8 @@
+import DataLoader from 'dataloader'
 import { DomainError } from '../core/errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
+import { together } from '../platform/mongo/statements.ts'
+import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
 /** The position of a change among all changes of its host. */
@@ -9,6 +12,8 @@ export interface Tick {
   sequence: number
   /** Version of the message that accompanies the change; null unless requested. */
   messageVersion: Date | null
+  /** False if no guest of the host was ever erased, in which case the guest need not be looked up again. */
+  hasErasures: boolean
 }
 
 /** Returns the name of the queue for all writers that advance a host's clock: bookings, availability and messages. */
@@ -24,17 +29,37 @@ export function hostQueue(hostId: number): string {
  * @param withMessage true if the change also writes a message, which then gets its own version, see
  * {@link nextMessageVersion}
  */
-export async function advanceHostClock(
+export function advanceHostClock(
   db: Db,
   session: Session,
   hostId: number,
   now: Date,
   withMessage = false,
 ): Promise<Tick> {
-  const counters: Counter[] = withMessage ? ['last', 'messages_last'] : ['last']
-  const clock = await advance(db, session, hostId, { counters, sequence: 1, now })
-  const messageVersion = withMessage ? versionOf(clock, 'messages_last') : null
-  return { version: versionOf(clock, 'last'), sequence: clock.sequence, messageVersion }
+  return together(db, session, tickTogether, { hostId, now, withMessage })
+}
+
+/** Assigns several changes of one host consecutive versions, in order. */
+async function tickTogether(
+  db: Db,
+  session: Session,
+  changes: { hostId: number; now: Date; withMessage: boolean }[],
+): Promise<Tick[]> {
+  const [{ hostId, now }] = changes as [(typeof changes)[number]]
+  const messages = changes.filter(({ withMessage }) => withMessage).length
+  const counters = { last: changes.length, ...(messages > 0 ? { messages_last: messages } : {}) }
+  const clock = await advance(db, session, hostId, { counters, sequence: changes.length, now })
+  let [ahead, messagesAhead] = [changes.length, messages]
+  return changes.map(({ withMessage }) => {
+    ahead -= 1
+    if (withMessage) messagesAhead -= 1
+    return {
+      version: versionOf(clock, 'last', ahead),
+      sequence: clock.sequence - ahead,
+      messageVersion: withMessage ? versionOf(clock, 'messages_last', messagesAhead) : null,
+      hasErasures: clock.erasures !== 0,
+    }
+  })
 }
 
 /**
@@ -42,8 +67,7 @@ export async function advanceHostClock(
  * versions ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
-  const clock = await advance(db, session, hostId, { counters: ['messages_last'], sequence: 0, now })
-  return versionOf(clock, 'messages_last')
+  return nextMessageVersions(db, session, hostId, now, 1)
 }
 
 /** Assigns `count` messages consecutive versions, one second apart, and returns the first version. */
@@ -54,27 +78,40 @@ export async function nextMessageVersions(
   now: Date,
   count: number,
 ): Promise<Date> {
-  const first = await nextMessageVersion(db, session, hostId, now)
-  if (count > 1) await update(db, session, { _id: hostId }, { $inc: { messages_last: count - 1 } })
-  return first
+  const clock = await advance(db, session, hostId, { counters: { messages_last: count }, sequence: 0, now })
+  return versionOf(clock, 'messages_last', count - 1)
 }
 
 /** Assigns a change without a version its position in the host's sequence of changes. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
-  const advanced = await update(db, session, { _id: hostId }, { $inc: { sequence: 1 } })
+  return (await increment(db, session, hostId, { sequence: 1 })).sequence
+}
+
+/** Advances the host's clock for the beginning of a guest's erasure. */
+export async function countErasure(db: Db, session: Session, hostId: number): Promise<void> {
+  await increment(db, session, hostId, { sequence: 1, erasures: 1 })
+}
+
+async function increment(
+  db: Db,
+  session: Session,
+  hostId: number,
+  $inc: Partial<Record<'sequence' | 'erasures', number>>,
+): Promise<HostClock> {
+  const advanced = await update(db, session, { _id: hostId }, { $inc })
   if (!advanced) throw noClock()
-  return advanced.sequence
+  return advanced
 }
 
 /** Returns the version of the host's latest visible change; 1970 if nothing has changed yet. */
 export async function readHostClock(db: Db, hostId: number, counter: Counter = 'last'): Promise<Date> {
-  const clock = await findClock(db, hostId, { [counter]: 1 })
+  const clock = await findClock(db, hostId)
   return versionOf(clock ?? {}, counter)
 }
 
 /** Returns whether the host has a clock. A cleared sandbox has none. */
 export async function hasClock(db: Db, hostId: number): Promise<boolean> {
-  return (await findClock(db, hostId, { _id: 1 })) !== null
+  return (await findClock(db, hostId)) !== null
 }
 
 /** Returns the latest booking version of all hosts. */
@@ -92,7 +129,7 @@ export async function startHostClock(
   hostId: number,
   start: ClockStart = { last: 0, messages_last: 0 },
 ): Promise<void> {
-  await hostClockModel(db).create({ _id: hostId, ...start, sequence: 0 })
+  await hostClockModel(db).create({ _id: hostId, ...start, sequence: 0, erasures: 0 })
 }
 
 /**
@@ -116,15 +153,17 @@ export async function moveClocksAhead(
 }
 
 interface Advance {
-  counters: Counter[]
+  /** The number of versions to assign by each counter, at least 1. */
+  counters: Partial<Record<Counter, number>>
   /** Amount by which the sequence is raised. */
-  sequence: 0 | 1
+  sequence: number
   now: Date
 }
 
 /**
- * Moves counters to the present, or one second ahead if they have already reached it. Each case is a separate update
- * whose filter checks the case, because an update itself cannot branch. The likeliest case is tried first.
+ * Moves counters on by their number of versions, of which the first is the present, or one second ahead if the counter
+ * has already reached it. Each case is a separate update whose filter checks the case, because an update itself cannot
+ * branch. The likeliest case is tried first.
  */
 async function advance(
   db: Db,
@@ -133,29 +172,31 @@ async function advance(
   { counters, sequence, now }: Advance,
 ): Promise<HostClock> {
   const seconds = Math.floor(now.getTime() / 1000)
-  for (const ahead of likelyFirst(hostId, counters)) {
-    const behind = counters.filter((counter) => !ahead.includes(counter))
+  const names = Object.keys(counters) as Counter[]
+  const amountOf = (counter: Counter) => counters[counter] ?? 0
+  for (const ahead of likelyFirst(hostId, names)) {
+    const behind = names.filter((counter) => !ahead.includes(counter))
     const filter = {
       _id: hostId,
-      ...fill(behind, { $lt: seconds }),
-      ...fill(ahead, { $gte: seconds }),
+      ...valuesOf(behind, () => ({ $lt: seconds })),
+      ...valuesOf(ahead, () => ({ $gte: seconds })),
     }
     const change = {
-      ...(behind.length > 0 ? { $set: fill(behind, seconds) } : {}),
+      ...(behind.length > 0 ? { $set: valuesOf(behind, (counter) => seconds + amountOf(counter) - 1) } : {}),
       ...(ahead.length + sequence > 0
-        ? { $inc: { ...fill(ahead, 1), ...(sequence ? { sequence } : {}) } }
+        ? { $inc: { ...valuesOf(ahead, amountOf), ...(sequence ? { sequence } : {}) } }
         : {}),
     }
     const advanced = await update(db, session, filter, change)
     if (!advanced) continue
-    remember(hostId, advanced, counters, seconds)
+    remember(hostId, advanced, names, seconds)
     return advanced
   }
   throw noClock()
 }
 
-function fill<T>(counters: Counter[], value: T): Partial<Record<Counter, T>> {
-  return Object.fromEntries(counters.map((counter) => [counter, value]))
+function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Partial<Record<Counter, T>> {
+  return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
 }
 
 /** Counters last seen ahead of the present, as happens in a burst. They decide which update is tried first. */
@@ -186,8 +227,9 @@ function hintOf(hostId: number, counter: Counter): string {
   return `${hostId}/${counter}`
 }
 
-function versionOf(clock: Partial<HostClock>, counter: Counter): Date {
-  return new Date((clock[counter] ?? 0) * 1000)
+/** Returns a counter's latest version, or the one that was assigned `before` versions earlier. */
+function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Date {
+  return new Date(((clock[counter] ?? 0) - before) * 1000)
 }
 
 /** Returns the error for a host without a clock. Only a sandbox cleared in the middle of a request has none. */
@@ -195,8 +237,24 @@ function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared meanwhile; try again', [], 1)
 }
 
-function findClock(db: Db, hostId: number, projection: object): Promise<HostClock | null> {
-  return hostClockModel(db).collection.findOne<HostClock>({ _id: hostId } as never, { projection })
+const loaders = new WeakMap<Db, DataLoader<number, HostClock | null>>()
+
+/**
+ * Reads a host's clock. Requests that ask within the same turn of the event loop share one read, because each page of
+ * the feed needs the clock. No request joins a read that has already been sent, which could miss a change that the
+ * request must see.
+ */
+function findClock(db: Db, hostId: number): Promise<HostClock | null> {
+  const loader =
+    loaders.get(db) ?? new DataLoader(clocksOf(db), { cache: false, batchScheduleFn: setImmediate })
+  loaders.set(db, loader)
+  return loader.load(hostId)
+}
+
+const clocksOf = (db: Db) => async (hostIds: readonly number[]) => {
+  const clocks = await findClocks(db, [...new Set(hostIds)])
+  const byHost = new Map(clocks.map((clock) => [clock._id, clock]))
+  return hostIds.map((hostId) => byHost.get(hostId) ?? null)
 }
 
 function update(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {

@@ -10,6 +10,8 @@ const fields = {
   messages_last: number,
   /** Number of changes to bookings, availability and webhooks so far, plus the number of guest erasures. */
   sequence: number,
+  /** Number of guest erasures begun so far. */
+  erasures: { type: Number, default: 0 } as Field<number>,
   /** Number of times that all the host's held requests were released, see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,
 }

@@ -4,6 +4,7 @@ import { readConfig } from '../../src/core/config.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
 import { openDatabase } from '../../src/process/open.ts'
+import { toVersion } from '../../src/versions/format.ts'
 import { makeActor, seedBooking, sender } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
@@ -155,14 +156,18 @@ async function write(senders: Senders, partners: Partner[], changes: number): Pr
   return finals
 }
 
-/** The endpoints and bookings with a waiting hint. */
-async function waitingPlaces(db: Db): Promise<Set<string>> {
-  const webhooks = await webhookModel(db).find({}, { id: 1, url: 1 }).lean()
-  const names = new Map(webhooks.map(({ id, url }) => [id, new URL(url).pathname.slice(1)]))
+/** The endpoints and bookings with a waiting hint, and the version after which an endpoint's changes wait in the feed. */
+async function waitingHints(db: Db) {
+  const webhooks = await webhookModel(db).find().lean()
+  const nameOf = (url: string) => new URL(url).pathname.slice(1)
+  const names = new Map(webhooks.map(({ id, url }) => [id, nameOf(url)]))
   const deliveries = await webhookDeliveryModel(db)
     .find({ status: 'waiting' }, { webhook_id: 1, booking_id: 1 })
     .lean()
-  return new Set(deliveries.map(({ webhook_id, booking_id }) => `${names.get(webhook_id)}/${booking_id}`))
+  return {
+    places: new Set(deliveries.map(({ webhook_id, booking_id }) => `${names.get(webhook_id)}/${booking_id}`)),
+    positions: new Map(webhooks.map(({ url, bookings_seen }) => [nameOf(url), toVersion(bookings_seen)])),
+  }
 }
 
 /** The results of one round. */
@@ -181,13 +186,14 @@ async function measure({ kinds, changes, killEverySeconds }: Round) {
     const deadline = Date.now() + patienceMilliseconds
     while (missing() > 0 && Date.now() < deadline) await Bun.sleep(200)
     await stopKilling()
-    const waiting = await waitingPlaces(db)
+    const waiting = await waitingHints(db)
     const sick = hinted.filter(({ name }) => !name.startsWith('well'))
     const lost = sick.filter(
       (one) =>
         (receiver.taken.get(place(one)) ?? '') < one.version &&
         !receiver.came.has(`${place(one)}/${one.version}`) &&
-        !waiting.has(place(one)),
+        !waiting.places.has(place(one)) &&
+        one.version <= (waiting.positions.get(one.name) ?? ''),
     )
     const lags = well
       .flatMap((one) => {

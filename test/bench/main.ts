@@ -1,3 +1,4 @@
+import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
 import { digest } from './digest.ts'
 import { hints } from './hints.ts'
@@ -18,6 +19,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   writes: () => withServers(writes),
   walks: () => withServers(walks),
   help,
+  capacity,
   digest,
   hints,
   idle,

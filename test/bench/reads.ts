@@ -24,6 +24,8 @@ export async function reads(servers: BenchServers): Promise<Row[]> {
     ...(await beside(servers, 'feed page of 50, one to follow', page, bare, 0.5, true)),
     ...(await beside(servers, 'the same by cursor', cursor, bareSecond, 0.8)),
     ...(await beside(servers, 'idle poll, against a point read', idle, '/me', 0.7)),
+    ...(await beside(servers, 'page of 50 listings', '/v1/listings?per_page=50', '/listings', 0.85)),
+    ...(await inFull(servers, page, data.Bookings[0].booking_id)),
     await growth(servers),
     await workers(servers),
   ]
@@ -61,6 +63,22 @@ function lines(work: string, loads: Record<string, Load>, connections: number, a
     if (aim !== undefined) return atLeast(work, ratio, aim, 'the requests/s of bare', line)
     return { work, ...line, result: `${(load.p50 / bare.p50).toFixed(2)} × the p50 of bare` }
   })
+}
+
+/** A page with whole bookings, against the page without, and against one request for each of its 50 details. */
+async function inFull({ service }: BenchServers, page: string, bookingId: number): Promise<Row[]> {
+  const targets = {
+    page: service(page),
+    full: service(`${page}&include=detail`),
+    detail: service(`${feedPath}/${bookingId}`),
+  }
+  const loads = (await compare(targets, rounds, 1)) as Record<keyof typeof targets, Load>
+  const work = 'feed page with include=detail'
+  const line = { server: 'partner', connections: 1, load: loads.full }
+  return [
+    atMost(work, loads.full.p50 / loads.page.p50, 4, 'the p50 of the page without', line),
+    atMost(work, loads.full.p50 / (50 * loads.detail.p50), 0.2, 'the p50 of 50 details'),
+  ]
 }
 
 /** A poll of a host with many bookings, and of a host with few. */

@@ -16,6 +16,7 @@ import { withDataDir } from './measure.ts'
 export interface Creator extends Actor {
   stay: object
   listing_id: number
+  booking_id: number
 }
 
 /** A server beside the service, by its name in the table. */
@@ -70,8 +71,8 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
     const creators = await Promise.all(
       Array.from({ length: hostsOfCreates }, async () => {
         const actor = await newActor()
-        const { user_id, listing_id, room_type_id } = await seedBooking(actor)
-        return { ...actor, listing_id, stay: { user_id, listing_id, room_type_id } }
+        const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
+        return { ...actor, listing_id, booking_id, stay: { user_id, listing_id, room_type_id } }
       }),
     )
     const references = await startReferences({

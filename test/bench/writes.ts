@@ -12,6 +12,7 @@ export async function writes(servers: BenchServers): Promise<Row[]> {
   return [
     ...(await creates(servers)),
     await replays(servers),
+    await duplicates(servers),
     ...(await rename(servers)),
     ...(await availability(servers)),
     ...(await rates(servers)),
@@ -40,7 +41,11 @@ async function creates({ service, references, creators, large }: BenchServers): 
   return [
     { work, server: 'bare', connections: 1, load: alone.bare },
     atMost(work, alone.partner.p50 / alone.bare.p50, 3, 'the p50 of bare', line(alone.partner, 1)),
-    ...Object.entries(rest).map(([server, load]) => ({ work, server, connections: manyConnections, load })),
+    ...Object.entries(rest).map(([server, load]) => {
+      const beside = { server, connections: manyConnections, load }
+      if (server === 'bare') return { work, ...beside }
+      return atLeast(work, partner.perSecond / load.perSecond, 1.2, 'its requests/s, 8 hosts', beside)
+    }),
     atLeast(
       `${work}, 8 hosts`,
       share(partner),
@@ -67,6 +72,20 @@ async function replays({ service, creators }: BenchServers): Promise<Row> {
   const { first, replay } = (await compare(targets, rounds, 1)) as Record<'first' | 'replay', Load>
   const line = { server: 'partner', connections: 1, load: replay }
   return atMost('replay of a keyed booking', replay.p50 / first.p50, 0.25, 'the p50 of the first', line)
+}
+
+/** A message that was sent before, against a new one. */
+async function duplicates({ service, creators }: BenchServers): Promise<Row> {
+  const [{ key, booking_id }] = creators as [Creator]
+  const path = `/v1/bookings/${booking_id}/messages`
+  const send = (text: string) => sending(key, { message: { text } })
+  const targets = {
+    first: service(path, () => send(crypto.randomUUID())),
+    duplicate: service(path, () => send('Is a desk in the room?')),
+  }
+  const { first, duplicate } = (await compare(targets, rounds, 1)) as Record<keyof typeof targets, Load>
+  const line = { server: 'partner', connections: 1, load: duplicate }
+  return atMost('duplicate of a message', duplicate.p50 / first.p50, 0.4, 'the p50 of a new one', line)
 }
 
 /** A booking of each host in turn, each with its own `Idempotency-Key`. */

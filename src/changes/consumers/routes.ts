@@ -1,11 +1,10 @@
 import { Elysia } from 'elysia'
 import { toTimestampOrNull } from '../../core/clock.ts'
-import type { Access } from '../../http/access.ts'
+import type { Access, ToCheck } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { shown } from '../../http/schema/fields.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import { toVersion } from '../../versions/format.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
@@ -24,6 +23,8 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
   const access: Access = { permission: 'bookings.read', provider: true, window: 'insight' }
   const operation = `${feed === 'bookings' ? 'Booking' : 'Message'}Consumer`
   const show = async (consumer: Consumer) => serializeConsumer(consumer, await progressOf(app.db, consumer))
+  const read = async (caller: ToCheck['caller'], name: string) =>
+    show(await findConsumer(app.db, ownerOf(caller, feed), name))
   return new Elysia({ prefix: `/${feed}/consumers`, tags: ['Consumers'] })
     .use(guard(app))
     .get(
@@ -42,27 +43,24 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
         detail: { operationId: `list${operation}s`, summary: `List consumers of the ${feed} feed` },
       },
     )
-    .get(
-      '/:name',
-      async (context) => {
-        const consumer = await findConsumer(app.db, ownerOf(context.caller, feed), context.params.name)
-        return ok(context, await show(consumer))
-      },
-      {
-        access: { ...access, errors: ['not_found'] },
-        response: { 200: Envelope(ConsumerView) },
-        detail: { operationId: `get${operation}`, summary: 'Read a consumer and its lag' },
-      },
-    )
+    .get('/:name', async (context) => ok(context, await read(context.caller, context.params.name)), {
+      access: { ...access, errors: ['not_found'] },
+      response: { 200: Envelope(ConsumerView) },
+      detail: { operationId: `get${operation}`, summary: 'Read a consumer and its lag' },
+    })
     .put(
       '/:name',
       async (context) => {
-        const body = normalize(ConsumerWrite, context.body)
-        const consumer = await putConsumer(app, context.caller, feed, context.params.name, body)
+        const consumer = await putConsumer(app, context.caller, feed, context.params.name, context.body)
         return ok(context, await show(consumer))
       },
       {
-        access: { ...access, body: 'json', check: nameProblems },
+        access: {
+          ...access,
+          body: 'json',
+          check: nameProblems,
+          current: ({ caller, params }: ToCheck) => read(caller, params.name as string),
+        },
         body: ConsumerWrite,
         response: { 200: Envelope(ConsumerView) },
         detail: {

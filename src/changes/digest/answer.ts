@@ -1,7 +1,8 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
 import { type Digest, digestOf } from './digest.ts'
-import { BookingCache, type HeldBooking, type HostBookings } from './held.ts'
+import { BookingCache, type HostBookings } from './held.ts'
+import type { HeldBooking } from './packed.ts'
 import type { DigestQuery, DigestView } from './schema.ts'
 
 const maxBookings = 10_000

@@ -41,9 +41,12 @@ const atOnce = 2500
 /**
  * Computes the digest of bookings.
  *
- * @param bookings sorted by id
+ * @param bookings sorted by id: an array, or anything that can be read in slices
  */
-export async function digestOf(bookings: readonly DigestedBooking[], level: Level): Promise<Digest> {
+export async function digestOf(
+  bookings: { length: number; slice(start: number, end: number): readonly DigestedBooking[] },
+  level: Level,
+): Promise<Digest> {
   const whole = new Sum()
   const parts = new Map<string, Sum>()
   for (let start = 0; start < bookings.length; start += atOnce) {

@@ -2,22 +2,14 @@ import { LRUCache } from 'lru-cache'
 import { KeyedMutex } from '../../platform/keyed-mutex.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
-import { toStatusWord } from '../../stays/bookings/status.ts'
 import { findChanges } from '../../stays/bookings/store.ts'
-import { byId, type DigestedBooking } from './digest.ts'
-
-/** A booking in the cache. */
-export interface HeldBooking extends DigestedBooking {
-  listing_id: number
-  /** Milliseconds since 1970. A `Date` would use as much memory as all other fields together. */
-  version: number
-}
+import { ChangedBookings, PackedBookings } from './packed.ts'
 
 /** A host's bookings at one moment, sorted by id. */
 export interface HostBookings {
   /** Newest version among the bookings; null if there are none. */
   version: Date | null
-  bookings: readonly HeldBooking[]
+  bookings: PackedBookings
 }
 
 const readAtOnce = 2500
@@ -53,7 +45,7 @@ export class BookingCache {
   /** Returns a host's current bookings. The result is the same object until a booking changes. */
   read(hostId: number): Promise<HostBookings> {
     return this.turns.run(String(hostId), async () => {
-      const held = this.hosts.get(hostId) ?? { version: null, bookings: [] }
+      const held = this.hosts.get(hostId) ?? { version: null, bookings: PackedBookings.empty() }
       const now = await this.refresh(hostId, held)
       if (now !== held) this.hosts.set(hostId, now)
       return now
@@ -65,30 +57,18 @@ export class BookingCache {
    * their versions, and a booking that changes while being read appears again later (see `changes/feed/page.ts`).
    */
   private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
-    const newer = new Map<number, HeldBooking>()
-    const days = new Map<string, string>()
+    const changed = new ChangedBookings(held.bookings.days)
+    const readAfter = (version: Date | null) =>
+      findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readAtOnce })
     let { version } = held
-    for (let isLast = false; !isLast; ) {
-      const rows = await findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readAtOnce })
-      for (const { id, listing_id, status, checkin_at, checkout_at, updated_at } of rows)
-        newer.set(id, {
-          ...{ booking_id: id, listing_id, status: toStatusWord(status) },
-          checkin_at: shared(days, checkin_at),
-          checkout_at: shared(days, checkout_at),
-          version: updated_at.getTime(),
-        })
+    for (let reading = readAfter(version), isLast = false; !isLast; ) {
+      const rows = await reading
       version = rows.at(-1)?.updated_at ?? version
       isLast = rows.length < readAtOnce
+      // The database finds the next rows while these are processed.
+      if (!isLast) reading = readAfter(version)
+      for (const row of rows) changed.add(row)
     }
-    if (newer.size === 0) return held
-    const unchanged = held.bookings.filter(({ booking_id }) => !newer.has(booking_id))
-    return { version, bookings: [...unchanged, ...newer.values()].sort(byId) }
+    return changed.length === 0 ? held : { version, bookings: held.bookings.with(changed) }
   }
-}
-
-/** Returns one shared string for all bookings with the same day, to save memory. */
-function shared(days: Map<string, string>, day: string): string {
-  const known = days.get(day)
-  if (known === undefined) days.set(day, day)
-  return known ?? day
 }

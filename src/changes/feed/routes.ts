@@ -4,11 +4,12 @@ import { ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { requestObject } from '../../http/schema/fields.ts'
+import { prepareDetails } from '../../stays/bookings/serialize.ts'
 import { toStatusWord } from '../../stays/bookings/status.ts'
 import type { BookingChange } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { toVersion } from '../../versions/format.ts'
-import { bookingFeed, messageFeed } from '../sources/source.ts'
+import { bookingFeed, bookingFeedInFull, messageFeed } from '../sources/source.ts'
 import { toFeedQuery } from './bookings.ts'
 import { toMessageFeedQuery } from './messages.ts'
 import { positionProblems } from './position.ts'
@@ -32,8 +33,17 @@ export function feedRoutes(app: AppContext) {
       '/bookings',
       async (context) => {
         const ask = () => toFeedQuery(app.db, context.caller, context.query)
-        const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
-        return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
+        if (context.query.include === undefined) {
+          const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
+          return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
+        }
+        const { rows, pagination } = await readOrAwaitPage(app, bookingFeedInFull, context, ask)
+        const detailOf = await prepareDetails(app.db, context.caller.hostId, rows)
+        const Bookings = rows.map((booking) => ({
+          ...serializeFeedItem(booking),
+          Booking: detailOf(booking),
+        }))
+        return ok(context, { Bookings }, { pagination })
       },
       {
         access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Pagination } from '../../http/pagination.ts'
 import { dateInQuery, idInQuery, named, responseObject, shown, text } from '../../http/schema/fields.ts'
-import { bookingFields } from '../../stays/bookings/schema.ts'
+import { BookingDetail, bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
 
 /** Query parameters for the position in a feed. */
@@ -50,6 +50,12 @@ export const feedFilters = {
   ...waiting,
   checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
   listing_id: idInQuery('Only bookings of this listing', '2001'),
+  include: Type.Optional(
+    Type.Literal('detail', {
+      description: '`detail` gives each item the whole booking, as the detail route returns it',
+      example: 'detail',
+    }),
+  ),
 }
 
 /** Query of the message feed without its paging parameters (decisions §17). */
@@ -78,6 +84,7 @@ export const FeedItem = named(
     checkin_at,
     checkout_at,
     version,
+    Booking: Type.Optional(BookingDetail),
   }),
 )
 export type FeedItem = Static<typeof FeedItem>

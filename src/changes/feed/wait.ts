@@ -4,6 +4,7 @@ import { toPageRequest } from '../../http/pagination.ts'
 import type { Caller } from '../../http/request.ts'
 import { factsOf } from '../../http/request-log.ts'
 import type { Movement, Watch } from '../../versions/changes.ts'
+import { parseFeedTime } from '../../versions/format.ts'
 import { hasClock } from '../../versions/host-clock-store.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
@@ -28,7 +29,7 @@ const quietSeconds = 60
  * (decisions §16). While it waits, a held request queries the database only when the host's clock moves.
  *
  * @param ask rebuilds the question before each read, because a consumer may have been moved back or deleted meanwhile
- * @throws DomainError `auth` if the key has become unusable meanwhile
+ * @throws DomainError `auth` if the key has become unusable meanwhile; `forbidden` if its networks have changed
  */
 export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
@@ -41,7 +42,11 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const seconds = Math.min(wait, factsOf(context).visit?.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000
   const question = await ask()
-  const look = (asked: FeedQuestion<Filter>) => readFeedPage(app, source, context.caller, asked, page)
+  const look = async (asked: FeedQuestion<Filter>) => {
+    const found = await readFeedPage(app, source, context.caller, asked, page)
+    noteRead(app, source, context.caller, asked, found.rows.at(-1))
+    return found
+  }
   const read = async () => look(context.query.consumer === undefined ? question : await ask())
   const first = await look(question)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
@@ -56,14 +61,51 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
     if (context.caller.isSandbox && !(await hasClock(app.db, question.filter.host_id))) return first
     const signals = [request.signal, app.heldRequests.ending]
     const found = await readUntil(read, () => nextEvent(watch, signals, deadline))
+    noteDelivery(app, source, context.caller, found.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
-    Object.assign(set.headers, await confirmKey(app, request.headers))
+    Object.assign(set.headers, await confirmKey(app, request.headers, context.caller.address))
     return found
   } finally {
     watch.end()
     slot.free()
     request.signal.removeEventListener('abort', slot.free)
   }
+}
+
+/**
+ * Notes how far the live booking feed was shown to a key. After the last row of a page no earlier change can appear, and
+ * an empty page shows that nothing has changed since `updated_after`. A page with a filter, or an empty one without a
+ * time, shows nothing of the kind.
+ */
+function noteRead<Row, Filter extends { host_id: number }>(
+  { usage, clock }: AppContext,
+  source: FeedSource<Row, Filter>,
+  { keyId, isSandbox }: Caller,
+  { filter, updated_after }: FeedQuestion<Filter>,
+  last: Row | undefined,
+): void {
+  const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'host_id' && value !== undefined)
+  if (isSandbox || source.name !== 'bookings' || isFiltered) return
+  const now = clock()
+  // A future `updated_after` must not mark later changes as read. The next change may have the current second as its
+  // version.
+  const quietUntil =
+    updated_after && new Date(Math.min(parseFeedTime(updated_after).getTime(), now.getTime() - 1000))
+  const seen = last ? source.versionOf(last) : quietUntil
+  if (seen) usage.noteRead(keyId, seen, now)
+}
+
+/** Measures how long the first change took to end a wait. */
+function noteDelivery<Row, Filter extends { host_id: number }>(
+  { metrics, clock }: AppContext,
+  source: FeedSource<Row, Filter>,
+  { isSandbox }: Caller,
+  first: Row | undefined,
+): void {
+  if (isSandbox || !first) return
+  const seconds = (clock().getTime() - source.versionOf(first).getTime()) / 1000
+  // An older change did not end the wait by happening; the reader's consumer was moved back.
+  if (seconds <= quietSeconds) metrics.observeDelivery(seconds)
 }
 
 /** Event that ends a wait: a movement of the host's clock, the deadline, or an abort by the client or process. */

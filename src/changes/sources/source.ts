@@ -1,8 +1,10 @@
 import type { Db } from '../../platform/mongo/connection.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
 import {
   type BookingChange,
   type ChangeFilter,
   countChanges,
+  findChangedBookings,
   findChanges,
   findVersionFromEnd,
 } from '../../stays/bookings/store.ts'
@@ -55,6 +57,12 @@ export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
   count: countChanges,
   versionFromEnd: findVersionFromEnd,
   versionOf: ({ updated_at }) => updated_at,
+}
+
+/** The same feed with whole bookings, for `include=detail` (decisions §27). */
+export const bookingFeedInFull: FeedSource<StoredBooking, ChangeFilter> = {
+  ...bookingFeed,
+  find: findChangedBookings,
 }
 
 /** The messages of all of a host's bookings. */

@@ -66,6 +66,11 @@ export class ClockWatch {
     return Math.abs(this.skew()) <= maxSkewSeconds
   }
 
+  /** Returns how many seconds this machine's clock is ahead of the database's; negative if it is behind. */
+  skew(): number {
+    return this.skewSeconds + (this.offsetNow() - this.offset) / 1000
+  }
+
   /** Returns the current time on the database server, which processes use to coordinate even if their clocks differ. */
   databaseNow(): Date {
     return new Date(this.wall() - this.skew() * 1000)
@@ -78,10 +83,6 @@ export class ClockWatch {
 
   close(): void {
     clearInterval(this.timer)
-  }
-
-  private skew(): number {
-    return this.skewSeconds + (this.offsetNow() - this.offset) / 1000
   }
 
   private offsetNow(): number {

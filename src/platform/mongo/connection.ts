@@ -26,6 +26,7 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
       autoIndex: false,
       bufferCommands: false,
       maxPoolSize: 50,
+      monitorCommands: true,
       serverSelectionTimeoutMS: noTimeouts ? 10_000 : 5000,
       ...(noTimeouts ? {} : limits),
       // A primary that neither responds nor closes its connections is abandoned after the sum of these two.
@@ -43,6 +44,17 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
   return connecting.catch((error) => {
     throw new Error(`Cannot connect to MongoDB at ${serversOf(url)}: ${error.message}`, { cause: error })
   })
+}
+
+/**
+ * Passes the name and the seconds of each command to `observe`, whether it succeeded or failed. `getMore` is left out,
+ * because in it change streams wait for changes.
+ */
+export function measureCommands(db: Db, observe: (command: string, seconds: number) => void): void {
+  const note = ({ commandName, duration }: { commandName: string; duration: number }) => {
+    if (commandName !== 'getMore') observe(commandName, duration / 1000)
+  }
+  db.getClient().on('commandSucceeded', note).on('commandFailed', note)
 }
 
 /** Returns the database server's version; null if the server does not report it. */

@@ -1,5 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
+import { inSpan } from '../../core/trace.ts'
 import { KeyedMutex } from '../keyed-mutex.ts'
 import {
   majorityTimeoutMilliseconds,
@@ -9,6 +11,7 @@ import {
 } from '../time-limits.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, isDuplicate } from './errors.ts'
+import { DependentChangesError, runInStep } from './statements.ts'
 
 const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
 
@@ -23,7 +26,7 @@ const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
  * @throws DomainError `conflict` with a retry time if the turn does not come, or conflicts do not end, within 6 s
  */
 export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
-  return queues.run(`${db.name}/${queue}`, () => runTransaction(db, work))
+  return inSpan('transaction', () => queues.run(`${db.name}/${queue}`, () => runTransaction(db, work)))
 }
 
 /** A change that is ready to be made, after all reads and checks that need no transaction. */
@@ -32,8 +35,13 @@ export interface UnitOfWork<T> {
   queue: string
   /** Makes the change within the transaction; may run more than once. */
   run(session: Session): Promise<T>
-  /** True if the change takes only a few statements. Short changes waiting for the same turn share one slow commit. */
-  isShort?: boolean
+  /**
+   * How this change shares one slow commit with others that wait for the same turn. Changes `in turn` run one after the
+   * other, because each must see the previous one's writes. Changes `in step` also share their statements: each
+   * statement goes through `together()` and accounts for the other changes. A change with many statements has no
+   * `shares` and gets its own transaction.
+   */
+  shares?: 'in turn' | 'in step'
 }
 
 /**
@@ -49,8 +57,9 @@ export function mapUnit<T, U>(
 }
 
 /** Makes a prepared change; see {@link inTransaction}. */
-export function carryOut<T>(db: Db, { queue, run, isShort = false }: UnitOfWork<T>): Promise<T> {
-  return isShort ? inSharedTransaction(db, queue, run) : inTransaction(db, queue, run)
+export function carryOut<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
+  if (!unit.shares) return inTransaction(db, unit.queue, unit.run)
+  return inSpan('transaction', () => inSharedTransaction(db, unit))
 }
 
 /** Maximum number of changes in a shared transaction, which keeps it as short as a long change's own transaction. */
@@ -60,17 +69,18 @@ const waiting = new Map<string, Member[]>()
 
 /** A change in a shared transaction, and the promise of its result. */
 interface Member {
-  work: (session: Session) => Promise<unknown>
+  unit: UnitOfWork<unknown>
   outcome: PromiseWithResolvers<unknown>
+  /** Latest time at which a transaction of its own would have ended, in milliseconds since 1970. */
+  endsAt: number
 }
 
-async function inSharedTransaction<T>(
-  db: Db,
-  queue: string,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  const name = `${db.name}/${queue}`
-  const member: Member = { work, outcome: Promise.withResolvers<unknown>() }
+async function inSharedTransaction<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
+  const name = `${db.name}/${unit.queue}`
+  const endsAt = Date.now() + queueTimeoutMilliseconds + transactionTimeoutMilliseconds
+  // Another member may open the transaction, but each change stays in its own trace.
+  const run = AsyncLocalStorage.bind(unit.run)
+  const member: Member = { unit: { ...unit, run }, outcome: Promise.withResolvers<unknown>(), endsAt }
   const others = waiting.get(name)
   if (others && others.length < maxShared) others.push(member)
   else {
@@ -93,27 +103,36 @@ async function inSharedTransaction<T>(
 }
 
 /**
- * Makes the members' changes sequentially in one transaction. If one change fails for a reason of its own, each change
- * gets its own transaction, so that no change fails because of another. A database failure fails them all.
+ * Makes the members' changes in one transaction. If one change fails for a reason of its own, each change gets its own
+ * transaction, so that no change fails because of another, but none takes longer than it could have alone. A database
+ * failure fails them all.
  */
 async function runTogether(db: Db, members: Member[]): Promise<void> {
+  const [inStep = [], inTurn = []] = (['in step', 'in turn'] as const).map((shares) =>
+    members.filter(({ unit }) => unit.shares === shares),
+  )
   try {
     const results = await runTransaction(db, async (session) => {
-      const done: unknown[] = []
-      for (const { work } of members) done.push(await work(session))
+      const changes = inStep.map(({ unit }) => unit.run)
+      const done = await runInStep(session, changes)
+      for (const { unit } of inTurn) done.push(await unit.run(session))
       return done
     })
-    for (const [index, { outcome }] of members.entries()) outcome.resolve(results[index])
+    for (const [index, { outcome }] of [...inStep, ...inTurn].entries()) outcome.resolve(results[index])
   } catch (error) {
     if (members.length === 1 || !isItsOwn(error)) throw error
-    for (const { work, outcome } of members)
-      await runTransaction(db, work).then(outcome.resolve, outcome.reject)
+    for (const { unit, outcome, endsAt } of members)
+      await runTransaction(db, unit.run, endsAt).then(outcome.resolve, outcome.reject)
   }
 }
 
 /** True for an error that only one member's work caused; false for a database failure that concerns all members. */
 function isItsOwn(error: unknown): boolean {
-  return isDuplicate(error) || (error instanceof DomainError && error.retryAfterSeconds === undefined)
+  return (
+    isDuplicate(error) ||
+    error instanceof DependentChangesError ||
+    (error instanceof DomainError && error.retryAfterSeconds === undefined)
+  )
 }
 
 /**
@@ -121,11 +140,17 @@ function isItsOwn(error: unknown): boolean {
  * a majority. Keep the reads short, as in every transaction.
  */
 export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
-  return runTransaction(db, read)
+  return inSpan('snapshot', () => runTransaction(db, read))
 }
 
-async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
-  const deadline = Date.now() + transactionTimeoutMilliseconds - 1000
+/** @param latestEnd time after which the transaction is not retried or awaited, in milliseconds since 1970 */
+async function runTransaction<T>(
+  db: Db,
+  work: (session: Session) => Promise<T>,
+  latestEnd = Number.POSITIVE_INFINITY,
+): Promise<T> {
+  const end = Math.min(Date.now() + transactionTimeoutMilliseconds, latestEnd)
+  const deadline = end - 1000
   const session = await db.startSession()
   let attempt = 0
   const tries = session.withTransaction(
@@ -142,7 +167,7 @@ async function runTransaction<T>(db: Db, work: (session: Session) => Promise<T>)
     },
   )
   try {
-    return await withTimeout(tries, transactionTimeoutMilliseconds)
+    return await withTimeout(tries, end - Date.now())
   } finally {
     // Not awaited. It aborts an open transaction, and a driver that is still retrying finds its session ended.
     session.endSession().catch(() => {})

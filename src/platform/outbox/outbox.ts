@@ -1,5 +1,6 @@
 import type { Types } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
+import { currentTraceparent } from '../../core/trace.ts'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db, Session } from '../mongo/connection.ts'
 import { flag, mixed, moment, number, type Stored, schemaOf, text, textOrNull } from '../mongo/fields.ts'
@@ -15,6 +16,8 @@ const fields = {
   due_at: moment,
   parked: { ...flag, default: false },
   last_error: textOrNull,
+  /** The `traceparent` of the change; null if it belongs to no trace. */
+  trace: textOrNull,
   created_at: moment,
 }
 
@@ -36,7 +39,7 @@ export async function enqueueJob(
   job: Pick<Job, 'topic' | 'host_id' | 'payload'>,
 ): Promise<void> {
   const times = { due_at: now, created_at: now, tried_since: now }
-  const state = { attempts: 0, parked: false, last_error: null }
+  const state = { attempts: 0, parked: false, last_error: null, trace: currentTraceparent() }
   await jobModel(db).collection.insertOne({ ...job, ...state, ...times }, { session })
 }
 

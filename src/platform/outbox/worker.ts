@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../core/clock.ts'
+import { inTrace, resumeTrace } from '../../core/trace.ts'
 import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
@@ -104,9 +105,10 @@ class Lane {
     const job = await claimJob(this.db, this.topic, this.clock(), this.leaseEnd())
     if (!job) return false
     const renewal = setInterval(() => this.renew(job), renewEveryMilliseconds)
+    const trace = resumeTrace(job.trace, `job ${this.topic}`)
+    trace?.note?.({ host_id: job.host_id })
     try {
-      await this.run(job.payload)
-      await deleteJob(this.db, job)
+      await inTrace(trace, () => this.run(job.payload).then(() => deleteJob(this.db, job)))
     } catch (error) {
       await this.putBack(job, error)
     } finally {

@@ -27,6 +27,7 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
     keyPrefix,
     lazyConnect: true,
     enableOfflineQueue: false,
+    enableAutoPipelining: true,
     scripts: {
       hitWindow: { lua: hitScript, numberOfKeys: 2 },
       takeSlot: { lua: takeSlotScript, numberOfKeys: 1 },

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { parseRedisUrl, type RedisAddress } from '../../core/redis-address.ts'
+import { inSpan } from '../../core/trace.ts'
 import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
 import type { SharedCache } from '../shared-cache.ts'
 import { TimeoutError, withTimeout } from '../time-limits.ts'
@@ -37,6 +38,7 @@ export class RedisRateLimiter implements RateLimiter {
   private probing: Promise<void> | undefined
   private silentProbes = 0
   private probedAt = Number.NEGATIVE_INFINITY
+  private observe: (seconds: number) => void = () => {}
 
   /** @param namespace prefix of all keys, so that services with separate databases can share one Redis */
   constructor(
@@ -82,12 +84,8 @@ export class RedisRateLimiter implements RateLimiter {
     if (carried?.allowed === false) return carried
     const sentAt = performance.now()
     try {
-      const hit = this.redis.hitWindow(
-        windowKey(name, record),
-        versionKey(record),
-        limit,
-        windowMilliseconds,
-        1,
+      const hit = inSpan('redis hitWindow', () =>
+        this.redis.hitWindow(windowKey(name, record), versionKey(record), limit, windowMilliseconds, 1),
       )
       const [allowed, remaining, waitMilliseconds, version] = await withTimeout(hit, hitTimeoutMilliseconds)
       if (allowed === 1 && !carried) this.fallback.note(name, limit, windowMilliseconds, sentAt)
@@ -97,6 +95,8 @@ export class RedisRateLimiter implements RateLimiter {
     } catch (error) {
       this.noteFailure(error)
       return carried ?? this.decideAlone(name, limit, windowMilliseconds)
+    } finally {
+      this.observe((performance.now() - sentAt) / 1000)
     }
   }
 
@@ -104,7 +104,9 @@ export class RedisRateLimiter implements RateLimiter {
     const local = await this.fallback.look(name, limit, windowMilliseconds)
     if (!this.up) return local
     try {
-      const look = this.redis.hitWindow(windowKey(name), versionKey(name), limit, windowMilliseconds, 0)
+      const look = inSpan('redis hitWindow', () =>
+        this.redis.hitWindow(windowKey(name), versionKey(name), limit, windowMilliseconds, 0),
+      )
       const [, remaining, waitMilliseconds] = await withTimeout(look, hitTimeoutMilliseconds)
       if (!this.isCarrying(windowMilliseconds)) return { remaining, waitMilliseconds }
       return { remaining: Math.min(remaining, local.remaining), waitMilliseconds }
@@ -121,7 +123,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async invalidate(name: string): Promise<void> {
-    await withTimeout(this.redis.incr(versionKey(name)), pingTimeoutMilliseconds)
+    const raise = inSpan('redis incr', () => this.redis.incr(versionKey(name)))
+    await withTimeout(raise, pingTimeoutMilliseconds)
   }
 
   async ready(): Promise<boolean> {
@@ -129,6 +132,10 @@ export class RedisRateLimiter implements RateLimiter {
     // its return is reported immediately.
     if (!this.up || performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
     return this.up
+  }
+
+  measure(observe: (seconds: number) => void): void {
+    this.observe = observe
   }
 
   async serverVersion(): Promise<string | null> {

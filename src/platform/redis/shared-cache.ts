@@ -1,3 +1,4 @@
+import { inSpan } from '../../core/trace.ts'
 import type { SharedCache } from '../shared-cache.ts'
 import { withTimeoutOrNull } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
@@ -12,13 +13,15 @@ const timeoutMilliseconds = 50
  */
 export function redisCache(redis: () => RedisClient, isUp: () => boolean): SharedCache {
   return {
-    get: async (name) =>
-      isUp() ? withTimeoutOrNull(redis().get(`cache:${name}`), timeoutMilliseconds) : null,
+    async get(name) {
+      if (!isUp()) return null
+      const found = inSpan('redis get', () => redis().get(`cache:${name}`))
+      return withTimeoutOrNull(found, timeoutMilliseconds)
+    },
     set(name, value, milliseconds) {
       if (!isUp()) return
-      redis()
-        .set(`cache:${name}`, value, 'PX', milliseconds)
-        .catch(() => {})
+      const stored = inSpan('redis set', () => redis().set(`cache:${name}`, value, 'PX', milliseconds))
+      stored.catch(() => {})
     },
   }
 }

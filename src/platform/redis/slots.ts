@@ -1,3 +1,4 @@
+import { inSpan } from '../../core/trace.ts'
 import { MemorySlots, type Slot, type Slots } from '../slots.ts'
 import { withTimeout } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
@@ -27,7 +28,8 @@ export class RedisSlots implements Slots {
       own.free()
       this.release(key, slot, performance.now() + milliseconds)
     }
-    const taken = this.redis().takeSlot(key, slot, limit, milliseconds)
+    const take = () => this.redis().takeSlot(key, slot, limit, milliseconds)
+    const taken = inSpan('redis takeSlot', take)
     try {
       if ((await withTimeout(taken, timeoutMilliseconds)) === 1) return { free }
       own.free()
@@ -40,11 +42,9 @@ export class RedisSlots implements Slots {
   }
 
   private release(key: string, slot: string, until: number): void {
-    this.redis()
-      .zrem(key, slot)
-      .catch(() => {
-        if (performance.now() < until)
-          setTimeout(() => this.release(key, slot, until), retryMilliseconds).unref()
-      })
+    inSpan('redis zrem', () => this.redis().zrem(key, slot)).catch(() => {
+      if (performance.now() < until)
+        setTimeout(() => this.release(key, slot, until), retryMilliseconds).unref()
+    })
   }
 }

@@ -9,6 +9,7 @@ async function respond(request: Request): Promise<object> {
   if (url.pathname === '/feed') return store.feedPage(url.searchParams)
   if (url.pathname === '/bookings')
     return store.createBooking((await request.json()) as Record<string, unknown>)
+  if (url.pathname === '/listings') return store.listingsPage()
   if (url.pathname === '/name') return store.rename(1, ((await request.json()) as { name: string }).name)
   if (url.pathname === '/availability')
     return store.replaceAvailability(((await request.json()) as { data: Record<string, unknown>[] }).data)

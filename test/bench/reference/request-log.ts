@@ -8,7 +8,7 @@ import { compose } from '../../../src/process/wiring.ts'
  */
 const config = readConfig(process.env)
 const context = await compose(config)
-const nothing = { record() {}, async flush() {} }
+const nothing = { record() {}, countFailure() {}, async flush() {} }
 const journal = process.env.WITHOUT_REQUEST_LOG ? nothing : context.live.journal
 createApp({ ...context, live: { ...context.live, journal } }).listen({
   hostname: config.host,

@@ -8,7 +8,7 @@ import { MongoClient } from 'mongodb'
  * A page is one query for the fields shown; its `pagination` is given, so nothing is counted. A booking is one
  * transaction of three inserts, for booking, message and stored response, with invented ids: no clock, no unit count,
  * no look-up. A change of a name is one update, and an availability write is one bulk of replacements. Writes are
- * acknowledged by a majority, in its journal.
+ * acknowledged by a majority, in its journal. A page of listings is one query, whose documents are sent as they are.
  */
 export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
   const { MONGODB_URL = '', HOST_ID, API_KEY = '' } = environment
@@ -61,6 +61,17 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
         version: timestamp(row.updated_at),
       }))
       return envelope({ Bookings }, { pagination: JSON.parse(query.get('pagination') ?? '{}') })
+    },
+
+    /** The first 50 listings, as they are stored. */
+    async listingsPage() {
+      const rows = await service
+        .collection('listings')
+        .find({ host_id: hostId })
+        .sort({ id: 1 })
+        .limit(50)
+        .toArray()
+      return envelope(rows)
     },
 
     /** Stores a booking as sent, with a message and the response to keep. */

@@ -74,7 +74,50 @@ test('GET bookings filters by checkout_after and by listing_id', async () => {
   ).toBe(1)
 })
 
+test('GET bookings with include=detail gives each item the booking as the detail route returns it', async () => {
+  const [plain, full] = [await poll(), await poll('?include=detail')]
+  const details = await Promise.all(
+    plain.body.data.Bookings.map(async (item: { booking_id: number }) => {
+      const { body } = await actor.send('GET', `${path}/${item.booking_id}`)
+      return { ...item, ...body.data }
+    }),
+  )
+  expect(full.body.data.Bookings).toEqual(details)
+  for (const { version, Booking } of full.body.data.Bookings) expect(Booking.meta.version).toBe(version)
+  expect(full.body.meta.pagination).toEqual(plain.body.meta.pagination)
+})
+
+test('a cursor and a page serve a walk with and without include=detail', async () => {
+  const first = await poll('?per_page=1&include=detail')
+  const { next_cursor } = first.body.meta.pagination
+  const all = (await poll()).body.data.Bookings
+  const second = await poll(`?per_page=1&cursor=${next_cursor}`)
+  expect(second.body.data.Bookings).toEqual([all[1]])
+  const inFull = await poll(`?per_page=1&cursor=${next_cursor}&include=detail`)
+  expect(inFull.body.data.Bookings).toMatchObject([all[1]])
+  expect((await poll('?per_page=1&page=2')).body.data.Bookings).toEqual([all[1]])
+})
+
+test('the ETag of a page with include=detail covers the details', async () => {
+  const quiet = await service.actor()
+  const { listing_id } = await seedBooking(quiet)
+  const read = (etag = '') =>
+    quiet.send('GET', `${path}?include=detail`, { headers: etag ? { 'if-none-match': etag } : {} })
+  const etag = (await read()).headers.get('etag') ?? ''
+  expect((await read(etag)).status).toBe(304)
+  const { body } = await quiet.send('GET', `/v1/listings/${listing_id}`)
+  const [{ id }] = body.data.room_types
+  await quiet.send('PATCH', `/v1/listings/${listing_id}`, {
+    body: { room_types: [{ id, name: 'Renamed' }] },
+  })
+  const changed = await read(etag)
+  expect([changed.status, changed.body.data.Bookings[0].Booking.room_type_name]).toEqual([200, 'Renamed'])
+})
+
 test.each([
+  ['?include=', 'include'],
+  ['?include=guest', 'include'],
+  ['?include=detail&include=detail', 'include'],
   ['?updated_after=2026-11-20T12:00:00', 'updated_after'],
   ['?updated_after=2026-02-30', 'updated_after'],
   ['?updated_after=2026-02-28%2024:00:00', 'updated_after'],

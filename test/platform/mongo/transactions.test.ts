@@ -1,35 +1,47 @@
 import type { CommandStartedEvent } from 'mongodb'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import type { Session } from '../../../src/platform/mongo/connection.ts'
+import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { lockModel } from '../../../src/platform/mongo/locks.ts'
-import { carryOut, inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { together } from '../../../src/platform/mongo/statements.ts'
+import { carryOut, inTransaction, type UnitOfWork } from '../../../src/platform/mongo/transactions.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 const MONGODB_URL = `${await ownDatabase()}&monitorCommands=true`
 const { db } = (await testApp({ MONGODB_URL })).live
 
-const insert = (_id: string) => async (session: Session) => {
-  await lockModel(db).collection.insertOne({ _id, host_id: 1, taken: 0 } as never, { session })
-  return _id
+async function insertAll(_: Db, session: Session, ids: string[]): Promise<string[]> {
+  const locks = ids.map((_id) => ({ _id, host_id: 1, taken: 0 }))
+  await lockModel(db).collection.insertMany(locks as never, { session })
+  return ids
 }
 
-/** Makes short changes wait for one turn together; returns their outcomes and the number of transactions. */
-async function together(queue: string, changes: ((session: Session) => Promise<unknown>)[]) {
+const insert = (_id: string) => (session: Session) => together(db, session, insertAll, _id)
+
+type Shares = NonNullable<UnitOfWork<unknown>['shares']>
+
+/** Makes changes wait for one turn; returns their outcomes and the numbers of transactions and of inserts. */
+async function inOneTurn(
+  shares: Shares[],
+  queue: string,
+  changes: ((session: Session) => Promise<unknown>)[],
+) {
   const gate = Promise.withResolvers<void>()
   const first = inTransaction(db, queue, () => gate.promise)
-  const waiting = Promise.allSettled(changes.map((run) => carryOut(db, { queue, run, isShort: true })))
-  let transactions = 0
-  const note = ({ command }: CommandStartedEvent) => {
+  const units = changes.map((run, index) => ({ queue, run, shares: shares[index % shares.length] as Shares }))
+  const waiting = Promise.allSettled(units.map((unit) => carryOut(db, unit)))
+  let [transactions, inserts] = [0, 0]
+  const note = ({ command, commandName }: CommandStartedEvent) => {
     if (command.startTransaction) transactions += 1
+    if (commandName === 'insert') inserts += 1
   }
   db.getClient().on('commandStarted', note)
   gate.resolve()
   const outcomes = await waiting
   db.getClient().off('commandStarted', note)
   await first
-  return { outcomes, transactions }
+  return { outcomes, transactions, inserts }
 }
 
 const stored = async (prefix: string) =>
@@ -41,31 +53,47 @@ const stored = async (prefix: string) =>
     .map(({ _id }) => _id)
     .sort()
 
-test('short changes that wait for the same turn share a transaction, and each gets its own result', async () => {
-  const names = ['shared-1', 'shared-2', 'shared-3', 'shared-4', 'shared-5']
-  const { outcomes, transactions } = await together('shared', names.map(insert))
-  expect(outcomes).toEqual(names.map((value) => ({ status: 'fulfilled', value })))
-  expect([await stored('shared-'), transactions]).toEqual([names, 1])
+describe.each([
+  ['in turn', ['in turn']],
+  ['in step', ['in step']],
+  ['both', ['in step', 'in turn']],
+] as [string, Shares[]][])('changes that wait for the same turn, %s', (name, shares) => {
+  const ids = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, at) => `${name}-${prefix}-${at}`)
+
+  test('share a transaction, and each gets its own result', async () => {
+    const some = ids('shared', 5)
+    const { outcomes, transactions } = await inOneTurn(shares, `${name}-shared`, some.map(insert))
+    expect(outcomes).toEqual(some.map((value) => ({ status: 'fulfilled', value })))
+    expect([await stored(`${name}-shared-`), transactions]).toEqual([some, 1])
+  })
+
+  test('do not fail because another one is refused', async () => {
+    const refusal = new DomainError('validation', 'No unit is left')
+    const refused = async (session: Session) => {
+      await insert(`${name}-mixed-refused`)(session)
+      throw refusal
+    }
+    const [one = '', twice = '', last = ''] = ids('mixed', 3)
+    const changes = [insert(one), refused, insert(twice), insert(twice), insert(last)]
+    const { outcomes } = await inOneTurn(shares, `${name}-mixed`, changes)
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      ...['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+    ])
+    expect(outcomes[1]).toMatchObject({ reason: refusal })
+    expect(outcomes[3]).toMatchObject({ reason: { code: 11_000 } })
+    expect(await stored(`${name}-mixed-`)).toEqual([one, twice, last])
+  })
+
+  test('share a transaction at most eight at a time', async () => {
+    const many = ids('many', 10)
+    const { transactions } = await inOneTurn(shares, `${name}-many`, many.map(insert))
+    expect([await stored(`${name}-many-`), transactions]).toEqual([many, 2])
+  })
 })
 
-test('a refused change does not fail the changes that share its transaction', async () => {
-  const refusal = new DomainError('validation', 'No unit is left')
-  const refused = async (session: Session) => {
-    await insert('mixed-refused')(session)
-    throw refusal
-  }
-  const twice = [insert('mixed-2'), insert('mixed-2')]
-  const { outcomes } = await together('mixed', [insert('mixed-1'), refused, ...twice, insert('mixed-3')])
-  expect(outcomes.map(({ status }) => status)).toEqual([
-    ...['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
-  ])
-  expect(outcomes[1]).toMatchObject({ reason: refusal })
-  expect(outcomes[3]).toMatchObject({ reason: { code: 11_000 } })
-  expect(await stored('mixed-')).toEqual(['mixed-1', 'mixed-2', 'mixed-3'])
-})
-
-test('at most eight changes share a transaction', async () => {
-  const names = Array.from({ length: 10 }, (_, index) => `many-${index}`)
-  const { transactions } = await together('many', names.map(insert))
-  expect([await stored('many-'), transactions]).toEqual([names, 2])
+test('changes in step send each statement once', async () => {
+  const some = ['once-1', 'once-2', 'once-3']
+  const { inserts } = await inOneTurn(['in step'], 'once', some.map(insert))
+  expect([await stored('once-'), inserts]).toEqual([some, 1])
 })

@@ -1,0 +1,30 @@
+import { findSuspendedHostIds } from '../../access/hosts/store.ts'
+import { findReadPositions } from '../../access/keys/store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { findClocks } from '../../versions/change-store.ts'
+import { wholeFeeds } from '../consumers/whole-feeds.ts'
+
+/**
+ * Returns the age in seconds of the oldest booking change that the feed has shown to no key of its host; 0 if there is
+ * none (decisions §28). A host counts once one of its keys has read the feed, and while one of them still may.
+ */
+export async function oldestUnreadSeconds(db: Db, now: Date): Promise<number> {
+  const positions = await findReadPositions(db, now)
+  const clocks = await findClocks(
+    db,
+    positions.map(({ host_id }) => host_id),
+  )
+  const lastOf = new Map(clocks.map(({ _id, last }) => [_id, last * 1000]))
+  const behind = positions.filter(({ host_id, read }) => (lastOf.get(host_id) ?? 0) > read.getTime())
+  const hosts = behind.map(({ host_id }) => host_id)
+  const suspended = new Set(await findSuspendedHostIds(db, hosts))
+  let oldest = now.getTime()
+  for (const { host_id, read } of behind) {
+    // Unread changes are newer than the position, so neither this host nor the next ones can have an older one.
+    if (read.getTime() >= oldest) break
+    if (suspended.has(host_id)) continue
+    const unread = await wholeFeeds.bookings.oldestAfter(db, host_id, read)
+    oldest = Math.min(oldest, unread?.getTime() ?? oldest)
+  }
+  return (now.getTime() - oldest) / 1000
+}
