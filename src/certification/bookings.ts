@@ -168,7 +168,7 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
         'A booking was sent without an `Idempotency-Key`: after a lost response nobody knows whether it was made',
         withoutKey,
       ),
-      'bookings.lost': skipped('It cannot be told without an `Idempotency-Key`'),
+      'bookings.lost': skipped('Cannot be judged without an `Idempotency-Key`'),
     }
   if (bookings < 2) return null
   const because = `After the lost response the stay was booked again with another \`Idempotency-Key\`: there are ${bookings} bookings of it`

@@ -13,6 +13,7 @@ import {
   type Run,
   requestsTo,
   skipped,
+  type Waiting,
 } from './step.ts'
 import { findDelivered, findDeliveries, noteProblems } from './store.ts'
 
@@ -22,15 +23,17 @@ export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 const leastShown = 100
 
 /**
- * Returns the listings whose bookings the first sync has read, the number of bookings read so far, and the number
- * wanted: all bookings of these listings, and at least `leastShown`.
+ * Returns the listings whose bookings the first sync has read, the number of bookings read so far, the number wanted
+ * (all bookings of these listings, and at least `leastShown`), and the bookings that are missing.
  */
-export async function syncedSoFar(run: Run) {
+export async function syncedSoFar(run: Waiting) {
   const all = await changesAfter(run, null)
   const shown = await findDelivered(run.app.db, run.certification._id, all)
   const listings = [...new Set(shown.map(({ listing_id }) => listing_id))]
   const wanted = all.filter(({ listing_id }) => listings.includes(listing_id))
-  return { wanted: Math.max(wanted.length, leastShown), arrived: shown.length, listings }
+  // Before the first page is read, nobody knows which listings the product asks for.
+  const missing = (shown.length === 0 ? all : wanted).filter((booking) => !shown.includes(booking))
+  return { wanted: Math.max(wanted.length, leastShown), arrived: shown.length, listings, missing }
 }
 
 /**
@@ -38,7 +41,7 @@ export async function syncedSoFar(run: Run) {
  * product may handle only some listings, so only the listings that the first sync has read count. Without a first sync,
  * all listings count.
  */
-export async function arrivals(run: Run) {
+export async function arrivals(run: Waiting) {
   const { _id, facts } = run.certification
   const changed = await changesAfter(run, run.step.memo.after)
   const wanted = changed.filter(({ listing_id }) => facts.listings?.includes(listing_id) ?? true)
@@ -46,6 +49,9 @@ export async function arrivals(run: Run) {
   const missing = wanted.filter((booking) => !arrived.includes(booking))
   return { arrived, missing, isComplete: wanted.length > 0 && missing.length === 0 }
 }
+
+/** Returns the bookings changed since the step began that the product has yet to read. */
+export const missingArrivals = async (run: Waiting) => (await arrivals(run)).missing
 
 /** Passes a case once all changes since the step began have arrived. */
 export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {

@@ -1,6 +1,13 @@
 import { readHostClock } from '../versions/host-clock-store.ts'
 import type { CaseName } from './cases.ts'
-import { arrivals, lookForArrivals, missed, feedRoute as route, syncedSoFar } from './deliveries.ts'
+import {
+  arrivals,
+  lookForArrivals,
+  missed,
+  missingArrivals,
+  feedRoute as route,
+  syncedSoFar,
+} from './deliveries.ts'
 import type { Facts, Next, RequestRecord } from './model.ts'
 import { passFirstVersion, play } from './play.ts'
 import {
@@ -42,6 +49,7 @@ export const feedSteps: CourseStep[] = [
       if (arrived < wanted) return { progress: arrived, facts }
       return done({ 'feed.pages': passed }, { ...facts, listings })
     },
+    missing: async (run) => (await syncedSoFar(run)).missing,
     async late(run) {
       const { wanted, arrived } = await syncedSoFar(run)
       return `Only ${arrived} of ${wanted} bookings were read: do not filter them away, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
@@ -60,6 +68,7 @@ export const feedSteps: CourseStep[] = [
       await play(run, 'guest-books', { count: draw(run.certification.seed, 'burst', 20, 40) })
     },
     look: async (run) => ({ ...(await lookForArrivals(run, 'feed.changes')), facts: paceSoFar(run) }),
+    missing: missingArrivals,
     late: (run) =>
       missed(
         run,
@@ -124,6 +133,7 @@ export const feedSteps: CourseStep[] = [
       const met = run.faults.filter(({ until }) => until !== null).length
       return { progress: arrived.length + met * 100 }
     },
+    missing: missingArrivals,
     late: (run) =>
       missed(
         run,
@@ -189,6 +199,7 @@ export const feedSteps: CourseStep[] = [
       const result = first && (await gradeFirstRead(run, first))
       return result ? { ...look, results: { 'feed.restart': result } } : look
     },
+    missing: missingArrivals,
     late: (run) =>
       missed(
         run,
@@ -226,7 +237,7 @@ export const feedSteps: CourseStep[] = [
       if (judged.length === 0) return done({ 'feed.state': passed })
       const others = cases.filter(({ name, status }) => incomplete.includes(name) && status !== 'passed')
       const names = others.map(({ name }) => name).join(', ')
-      const result = names ? skipped(`It cannot be told while ${names} failed`) : failed(judged.join('; '))
+      const result = names ? skipped(`Cannot be judged while ${names} failed`) : failed(judged.join('; '))
       return done({ 'feed.state': result })
     },
   },

@@ -62,7 +62,7 @@ export const inventorySteps: CourseStep[] = [
       const because = `Nights are missing, the first of room type ${gap?.id} is ${gap?.date}: push 365 days from tomorrow on, of every room type`
       return {
         'inventory.year': failed(because, pushes(run)),
-        'inventory.ranges': skipped('It cannot be told before the whole year is pushed'),
+        'inventory.ranges': skipped('Cannot be judged before the whole year is pushed'),
       }
     },
   },

@@ -16,6 +16,8 @@ const freeMilliseconds = 100
 const restFactor = 10
 /** Number of looks skipped after a failure. Without the pause, a certification could fail once a second for hours. */
 const looksLeftOut = 10
+/** Number of looks skipped while no certification is running. */
+const looksLeftOutIdle = 4
 /** Maximum number of certifications advanced concurrently. More of them would keep requests waiting. */
 const atOnce = 8
 
@@ -30,6 +32,7 @@ export class CertificationLeader {
   private round: Promise<void> | undefined
   /** End of each certification's pause, by id and on the clock of `performance.now()`. */
   private readonly pausedUntil = new Map<number, number>()
+  private idleLooks = 0
   private isStopped = false
 
   constructor(
@@ -59,6 +62,10 @@ export class CertificationLeader {
   private async look(): Promise<void> {
     const { db, clockWatch } = this.app
     if (this.isStopped || !clockWatch.isSound()) return
+    if (this.idleLooks > 0) {
+      this.idleLooks -= 1
+      return
+    }
     const now = clockWatch.databaseNow()
     if (!(await holdLease(db, this.lease, now, new Date(now.getTime() + leaseMilliseconds)))) return
     this.round ??= this.advanceAll(now)
@@ -70,6 +77,7 @@ export class CertificationLeader {
 
   private async advanceAll(now: Date): Promise<void> {
     const running = await findAllRunning(this.app.db)
+    if (running.length === 0) this.idleLooks = looksLeftOutIdle
     for (const id of this.pausedUntil.keys())
       if (!running.some(({ _id }) => _id === id)) this.pausedUntil.delete(id)
     const waiting = running.values()

@@ -33,7 +33,7 @@ export async function reportOf(
   const issued = Math.floor((certification.ended_at ?? now).getTime() / 1000)
   const { kid, algorithm, privateKey } = await signingKey(liveDb, secrets, now)
   const { name } = await findKeyById(liveDb, certification.key_id)
-  const { cases, ...rest } = serializeCertification(certification)
+  const { cases, progress: _, ...rest } = serializeCertification(certification)
   const claims = {
     host: host.name,
     key_name: name,

@@ -2,11 +2,12 @@ import { Elysia } from 'elysia'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { parsePathId } from '../http/ids.ts'
 import { responseObject, shown } from '../http/schema/fields.ts'
-import { normalize } from '../http/schema/normalize.ts'
+import { parsePathId } from '../http/schema/formats.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { judgeState } from './deliveries.ts'
+import type { Certification } from './model.ts'
+import { progressOf } from './progress.ts'
 import { reportOf } from './report.ts'
 import {
   CertificationStart,
@@ -23,12 +24,14 @@ export function certificationRoutes(app: SandboxContext) {
   const accessToOne: Access = { ...access, errors: ['not_found'] }
   const find = ({ caller, params }: { caller: { keyId: number }; params: { id: string } }) =>
     findCertification(app.db, caller.keyId, parsePathId(params.id))
+  const read = async (certification: Certification) =>
+    serializeCertification(certification, await progressOf(app, certification))
   return new Elysia({ prefix: '/certifications', tags: ['Sandbox'] })
     .use(guard(app))
     .get(
       '',
       async (context) =>
-        ok(context, (await listCertifications(app.db, context.caller.keyId)).map(serializeCertification)),
+        ok(context, await Promise.all((await listCertifications(app.db, context.caller.keyId)).map(read))),
       {
         access,
         response: {
@@ -40,7 +43,7 @@ export function certificationRoutes(app: SandboxContext) {
     .post(
       '',
       async (context) => {
-        const { profiles, seed = null } = normalize(CertificationStart, context.body)
+        const { profiles, seed = null } = context.body
         const started = await startCertification(app, context.caller, { profiles, seed })
         return context.status(201, ok(context, serializeCertification(started)))
       },
@@ -56,7 +59,7 @@ export function certificationRoutes(app: SandboxContext) {
         },
       },
     )
-    .get('/:id', async (context) => ok(context, serializeCertification(await find(context))), {
+    .get('/:id', async (context) => ok(context, await read(await find(context))), {
       access: accessToOne,
       response: { 200: Envelope(CertificationView) },
       detail: { operationId: 'getSandboxCertification', summary: 'Read a certification' },
@@ -78,7 +81,7 @@ export function certificationRoutes(app: SandboxContext) {
     .put(
       '/:id/state',
       async (context) => {
-        const { bookings } = normalize(CertificationState, context.body)
+        const { bookings } = context.body
         return ok(context, serializeCertification(await judgeState(app, await find(context), bookings)))
       },
       {

@@ -14,7 +14,7 @@ import {
 } from '../http/schema/fields.ts'
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
 import { profileOf, profiles, rules } from './cases.ts'
-import type { Certification } from './model.ts'
+import type { Certification, RequestRecord } from './model.ts'
 
 const profile = oneOf(profiles, 'Profile that a product can be certified for')
 
@@ -91,6 +91,26 @@ const NextAction = named(
   }),
 )
 
+const ProgressView = named(
+  'CertificationProgress',
+  responseObject({
+    last_request_at: shown.timestampOrNull("Time of the product's last request; null if there is none"),
+    last_operation: shown.textOrNull("Method and route of the product's last request; null if there is none"),
+    missing_count: shown.integer('Number of bookings that the product has yet to read', 'count'),
+    missing_booking_ids: shown.list(
+      'Ids of the first five of them',
+      Type.Integer({ description: 'Id of a booking' }),
+    ),
+  }),
+)
+
+/** What a running certification has last seen, and the bookings that it waits for: their number and the first ids. */
+export interface Progress {
+  last: RequestRecord | null
+  missing: number
+  bookings: number[]
+}
+
 /** A certification with the state of its cases. */
 export const CertificationView = named(
   'Certification',
@@ -106,6 +126,10 @@ export const CertificationView = named(
     ended_at: shown.timestampOrNull('Time at which the certification ended; null while it is running'),
     next: nullable(NextAction, {
       description: 'Next action; null until the sandbox is filled and once the certification has ended',
+    }),
+    progress: nullable(ProgressView, {
+      description:
+        'What was last seen of the product and what is waited for, in reads of a running certification; null otherwise',
     }),
     cases: shown.list(
       'Cases that the product is graded by',
@@ -130,16 +154,25 @@ export const CertificationView = named(
 export type CertificationView = Static<typeof CertificationView>
 
 /** Link to the guide's description of all cases. */
-const guide = '/docs#description/certification'
+const guide = '/guide/certification'
 
 /** Serializes a certification with the state of its cases. */
-export function serializeCertification(certification: Certification): CertificationView {
+export function serializeCertification(
+  certification: Certification,
+  progress: Progress | null = null,
+): CertificationView {
   const { _id, status, profiles, seed, started_at, ended_at, next, cases } = certification
   return {
     ...{ id: _id, status, profiles, seed },
     started_at: toTimestamp(started_at),
     ended_at: toTimestampOrNull(ended_at),
     next: next && { ...emptyNext, ...next },
+    progress: progress && {
+      last_request_at: toTimestampOrNull(progress.last?.at ?? null),
+      last_operation: progress.last?.operation ?? null,
+      missing_count: progress.missing,
+      missing_booking_ids: progress.bookings,
+    },
     cases: cases.map(({ name, status: state, because, request_ids }) => ({
       ...{ name, profile: profileOf(name), rule: rules[name], status: state, because, request_ids },
       guide,

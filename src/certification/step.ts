@@ -22,9 +22,14 @@ export interface CourseStep {
   /** Plays the step. If the process dies midway, another one plays the step again. */
   play?(run: Run): Promise<void>
   look(run: Run): Promise<Look>
+  /** Returns the bookings that the product has yet to read. Absent if the step waits for something else. */
+  missing?(run: Waiting): Promise<{ id: number }[]>
   /** Returns why all cases of a late step failed, or a result for each case. Absent if the step is never late. */
   late?(run: Run): string | Promise<string | Results>
 }
+
+/** The part of a {@link Run} that says which bookings are missing. */
+export type Waiting = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
 
 /** The certification's state as a step sees it. */
 export interface Run extends Stage {
@@ -106,7 +111,7 @@ export function askedFor<A extends Next['action']>(
 const allBookings = 10_000
 
 /** Returns all bookings changed after a version, in their current state. */
-export function changesAfter({ app, hostId }: Stage, after: Date | null) {
+export function changesAfter({ app, hostId }: Pick<Stage, 'app' | 'hostId'>, after: Date | null) {
   return findChanges(app.db, { host_id: hostId }, after, { skip: 0, limit: allBookings })
 }
 

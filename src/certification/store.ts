@@ -269,6 +269,19 @@ export async function findRecords(db: Db, certificationId: number, after: number
   return records.sort((one, other) => one.at.getTime() - other.at.getTime())
 }
 
+/** Operations that the console and the command line call while a product runs. */
+const lookedAt = ['bookings', 'messages'].map(
+  (feed) => `GET /sandbox/integrations/:provider/${feed}/consumers`,
+)
+
+/** Returns the last answered request of a run's product, or null. */
+export function findLastRecord(db: Db, certificationId: number): Promise<RequestRecord | null> {
+  return requestRecordModel(db)
+    .findOne({ certification_id: certificationId, operation: { $nin: lookedAt } })
+    .sort({ ordinal: -1 })
+    .lean()
+}
+
 /** Deletes all requests and deliveries of a run. */
 export async function deleteRecords(db: Db, certificationId: number): Promise<void> {
   const ofRun = { certification_id: certificationId }

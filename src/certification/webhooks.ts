@@ -3,7 +3,7 @@ import type { WebhookDelivery } from '../changes/webhooks/model.ts'
 import { listWebhooks } from '../changes/webhooks/store.ts'
 import type { FaultName } from '../sandbox/faults/rule.ts'
 import type { CaseName } from './cases.ts'
-import { arrivals } from './deliveries.ts'
+import { arrivals, missingArrivals } from './deliveries.ts'
 import { play } from './play.ts'
 import { type CourseStep, done, failed, passed, type Result, type Run, skipped, wait } from './step.ts'
 
@@ -33,30 +33,27 @@ export const webhookSteps: CourseStep[] = [
     async look(run) {
       const [first] = await triedHints(run)
       if (!first) return {}
-      const { response_status, milliseconds, error } = first
+      const { response_status, milliseconds } = first
       if (!isTaken(response_status) || (milliseconds ?? 0) > run.bounds.quick) {
         const told =
           response_status === null
-            ? `not answered (${error})`
+            ? `not answered (${reasonOf(first)})`
             : `answered ${response_status} after ${milliseconds} ms`
         return done({
           'webhooks.quick': failed(`The hint was ${told}: answer 2xx at once, and read afterwards`),
-          'webhooks.followed': skipped('It cannot be told while the hint was not taken'),
+          'webhooks.followed': skipped('Cannot be judged while the hint was not taken'),
         })
       }
       if ((await arrivals(run)).isComplete)
         return done({ 'webhooks.quick': passed, 'webhooks.followed': passed })
       return { results: { 'webhooks.quick': passed }, progress: 1 }
     },
+    missing: missingArrivals,
     timeout: ({ followed }) => followed,
     late: () => 'Within a minute of the hint neither the feed nor the booking was read',
   },
-  withFault('webhooks.forged', 'hint_forged', ({ extra_status }) =>
-    gradeRefusal('with a wrong signature', extra_status),
-  ),
-  withFault('webhooks.old', 'hint_old', ({ extra_status }) =>
-    gradeRefusal('of ten minutes ago', extra_status),
-  ),
+  withFault('webhooks.forged', 'hint_forged', (tried) => gradeRefusal('with a wrong signature', tried)),
+  withFault('webhooks.old', 'hint_old', (tried) => gradeRefusal('of ten minutes ago', tried)),
   withFault('webhooks.doubled', 'hint_twice', ({ response_status, extra_status }) =>
     isTaken(response_status) && isTaken(extra_status)
       ? passed
@@ -70,11 +67,24 @@ export const webhookSteps: CourseStep[] = [
     next: wait,
     hintFault: 'hint_lost',
     play: playChange,
-    look: async (run) => ((await arrivals(run)).isComplete ? done({ 'webhooks.lost': passed }) : {}),
+    async look(run) {
+      if (!(await hasTakenHint(run)))
+        return done({ 'webhooks.lost': skipped('Cannot be judged until a hint has been answered with 2xx') })
+      const isHintLost = (await hintsWith(run, 'hint_lost')).length > 0
+      const { isComplete } = await arrivals(run)
+      return isHintLost && isComplete ? done({ 'webhooks.lost': passed }) : {}
+    },
+    missing: missingArrivals,
     timeout: ({ missedHintWindow }) => missedHintWindow,
-    late: () => 'A change whose hint was lost was not read: poll the feed beside the hints, each few minutes',
+    late: async (run) =>
+      (await hintsWith(run, 'hint_lost')).length > 0
+        ? 'A change whose hint was lost was not read: poll the feed beside the hints, each few minutes'
+        : notSent,
   },
 ]
+
+/** Why a step in which no hint was sent has failed. */
+const notSent = 'No hint could be sent: is the endpoint on?'
 
 /** Returns a step that injects a fault into each hint's first attempt and grades one such hint. */
 function withFault(
@@ -89,11 +99,19 @@ function withFault(
     hintFault,
     play: playChange,
     async look(run) {
-      const tried = (await triedHints(run)).find(({ hidden_fault }) => hidden_fault === hintFault)
-      return tried ? done({ [name]: grade(tried) }) : {}
+      const [tried] = await hintsWith(run, hintFault)
+      if (!tried) return {}
+      const isReached = tried.response_status !== null || tried.extra_status !== null
+      const unreached = `Cannot be judged while the endpoint gives no answer (${reasonOf(tried)})`
+      return done({ [name]: isReached ? grade(tried) : skipped(unreached) })
     },
-    late: () => 'No hint could be sent: is the endpoint on?',
+    late: () => notSent,
   }
+}
+
+/** Returns why an attempt got no answer, as the deliveries of the webhook show it. */
+function reasonOf({ error, error_detail }: WebhookDelivery): string {
+  return error_detail ? `${error}: ${error_detail}` : String(error)
 }
 
 /** Returns the attempted hints about the step's changes, oldest first. */
@@ -102,15 +120,26 @@ async function triedHints({ app, hostId, step }: Run): Promise<WebhookDelivery[]
   return hints.filter(({ attempts, in_flight }) => attempts > 0 && !in_flight)
 }
 
+/** Returns the attempted hints about the step's changes into which a fault was injected. */
+async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]> {
+  return (await triedHints(run)).filter(({ hidden_fault }) => hidden_fault === fault)
+}
+
+/** True if the product has taken any hint since the certification began. */
+async function hasTakenHint({ app, hostId, certification }: Run): Promise<boolean> {
+  const hints = await findBookingHints(app.db, hostId, certification.started_at)
+  return hints.some(({ response_status }) => isTaken(response_status))
+}
+
 function isTaken(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Passes a product that has refused the extra hint with 4xx. */
-function gradeRefusal(hint: string, status: number | null): Result {
-  return status !== null && status >= 400 && status < 500
-    ? passed
-    : failed(
-        `A hint ${hint} was answered ${status ?? 'with nothing'}, not 4xx: check signature and timestamp before anything else`,
-      )
+/** Passes a product that has refused the extra hint with 4xx and taken the real one that followed it. */
+function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
+  if (extra_status === null || extra_status < 400 || extra_status >= 500)
+    return failed(
+      `A hint ${hint} was answered ${extra_status ?? 'with nothing'}, not 4xx: check signature and timestamp before anything else`,
+    )
+  return isTaken(response_status) ? passed : skipped('Cannot be judged while genuine hints are refused, too')
 }

@@ -2,9 +2,8 @@ import { Elysia } from 'elysia'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { parsePathId } from '../http/ids.ts'
 import { responseObject } from '../http/schema/fields.ts'
-import { normalize } from '../http/schema/normalize.ts'
+import { parsePathId } from '../http/schema/formats.ts'
 import { findBooking } from '../stays/bookings/store.ts'
 import { replyAsGuest } from '../stays/messages/conversation.ts'
 import { Message, MessageCreate } from '../stays/messages/schema.ts'
@@ -35,7 +34,7 @@ export function sandboxRoutes(app: SandboxContext) {
       '/bookings/:booking_id/messages/guest',
       async (context) => {
         const { hostId } = context.caller
-        const { text } = normalize(MessageCreate, context.body).message
+        const { text } = context.body.message
         const id = parsePathId(context.params.booking_id)
         const message = await replyAsGuest(app, () => findBooking(app.db, hostId, id), text)
         return context.status(201, ok(context, { message: serializeMessage(message) }))

@@ -21,6 +21,7 @@ import type { Actor } from '../support/app.ts'
 import { storeCertification } from '../support/certification.ts'
 import { certifyingService } from '../support/certifying.ts'
 import { partnerctl } from '../support/processes.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 const second = 1000
 const issuer = 'https://partners.example.com'
@@ -58,6 +59,30 @@ async function until(actor: Actor, id: number, action: string | null) {
 }
 
 describe.concurrent('POST /sandbox/certifications', () => {
+  test('says what it has last seen of the product, and which bookings it waits for', async ({ expect }) => {
+    const actor = await service.actor()
+    const { data } = (await start(actor, 'feed')).body
+    const read = async () => (await actor.send('GET', `${path}/${data.id}`)).body.data.progress
+    const nothing = await read()
+    expect(nothing).toMatchObject({ last_request_at: null, last_operation: null })
+    expect(nothing.missing_count).toBeGreaterThanOrEqual(130)
+    const feed = '/sandbox/integrations/provider_one/bookings'
+    const first = await actor.send('GET', `${feed}?per_page=100`)
+    const { total } = first.body.meta.pagination
+    const last = { last_operation: 'GET /sandbox/integrations/:provider/bookings' }
+    await expect.poll(read).toMatchObject({ ...last, missing_count: total - 100 })
+    // The console's own looks are no requests of the product.
+    await actor.send('GET', '/sandbox/integrations/provider_one/messages/consumers')
+    expect(await read()).toMatchObject(last)
+    const waitedFor: number[] = (await read()).missing_booking_ids
+    const rest: { booking_id: number }[] = (await actor.send('GET', `${feed}?per_page=100&page=2`)).body.data
+      .Bookings
+    expect(waitedFor).toEqual(rest.slice(0, 5).map(({ booking_id }) => booking_id))
+    await expect.poll(async () => (await read()).missing_count).toBe(0)
+    await actor.send('DELETE', `${path}/${data.id}`)
+    expect(await read()).toBeNull()
+  })
+
   test('fills the sandbox with more than a page, asks for the start, and runs once for a key', async ({
     expect,
   }) => {
@@ -175,6 +200,30 @@ describe.concurrent('a course', () => {
     expect((await service.look(actor.keyId, id)).next?.text).toContain('goes on by itself')
   })
 
+  test('passes no case about hints for a product that refuses all of them, though it reads the feed', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'webhooks')).body.data
+    const { url } = startReceiver({ onTestFinished }, () => new Response(null, { status: 401 }))
+    await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
+    const { scope } = await stored(id)
+    await begin(id, 'webhooks.forged', { memo: { after: await readHostClock(db, scope as number) } })
+    const feed = '/sandbox/integrations/provider_one/bookings'
+    const graded = async () => {
+      await actor.send('GET', `${feed}?page=2`)
+      const { cases } = await service.look(actor.keyId, id)
+      return cases.slice(2).map(({ name, status, because }) => [name, status, because])
+    }
+    await expect.poll(graded, { interval: 300, timeout: 30_000 }).toEqual([
+      ['webhooks.forged', 'skipped', 'Cannot be judged while genuine hints are refused, too'],
+      ['webhooks.old', 'skipped', 'Cannot be judged while genuine hints are refused, too'],
+      ['webhooks.doubled', 'failed', expect.stringContaining('answered 401 and 401')],
+      ['webhooks.lost', 'skipped', 'Cannot be judged until a hint has been answered with 2xx'],
+    ])
+  })
+
   test('that is deleted while it starts leaves a sandbox that nobody certifies', async ({ expect }) => {
     const actor = await service.actor()
     const starting = start(actor, 'feed')
@@ -282,8 +331,13 @@ describe.concurrent('a certification', () => {
       ['GET /sandbox/integrations/:provider/bookings', null, 3],
     ])
     expect(JSON.stringify(records)).not.toContain(secret)
-    const log = await actor.send('GET', '/sandbox/requests')
-    expect(log.body.data.filter(({ fault }: { fault: unknown }) => fault !== null)).toEqual([])
+    const faultsOfBookings = async () => {
+      const log = await actor.send('GET', '/sandbox/requests')
+      const logged: { path: string; fault: unknown }[] = log.body.data
+      return logged.filter((one) => one.path === '/sandbox/bookings').map(({ fault }) => fault)
+    }
+    await expect.poll(faultsOfBookings).toHaveLength(1)
+    expect(await faultsOfBookings()).toEqual([null])
     expect((await actor.send('PUT', `${path}/${id}/state`, { body: { bookings: [] } })).status).toBe(409)
     expect((await actor.send('GET', `${path}/${id}/report`)).status).toBe(409)
     const keys = service.context.live.db.collection('keys')

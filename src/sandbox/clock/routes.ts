@@ -6,7 +6,6 @@ import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { named, requestObject, responseObject, shown } from '../../http/schema/fields.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import { maxAheadSeconds } from '../clocks.ts'
 import type { SandboxContext } from '../context.ts'
 
@@ -27,7 +26,7 @@ export function clockRoutes(app: SandboxContext) {
     .post(
       '',
       async (context) => {
-        const { advance_seconds } = normalize(ClockAdvance, context.body)
+        const { advance_seconds } = context.body
         if (!(await app.sandboxes.advanceClock(context.caller.hostId, advance_seconds)))
           throw invalidField(
             'advance_seconds',

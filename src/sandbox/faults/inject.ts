@@ -85,8 +85,8 @@ function lost(headers = new Headers()): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })
 }
 
-/** Delay before a reset, long enough for the preceding bytes to be on their way. */
-const beforeResetMilliseconds = 20
+/** Delay before a reset: a busy client that receives the reset together with the preceding bytes may discard them. */
+const beforeResetMilliseconds = 200
 
 /** Sends part of a body and then resets the connection. */
 function cut(part: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {

@@ -1,8 +1,7 @@
 import { Elysia } from 'elysia'
-import type { Access } from '../../http/access.ts'
+import type { Access, ToCheck } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import type { SandboxContext } from '../context.ts'
 import { countedRule, type FaultRule } from './rule.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
@@ -26,12 +25,12 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
     .put(
       '',
       async (context) => {
-        const rules = normalize(body, context.body).rules.map((sent) => toRule(sent, operations()))
+        const rules = context.body.rules.map((sent) => toRule(sent, operations()))
         await app.sandboxes.replaceRules(context.caller.hostId, rules)
         return ok(context, { rules: rules.map(serializeRule) })
       },
       {
-        access: { ...access, body: 'json' },
+        access: { ...access, body: 'json', current: ({ caller }: ToCheck) => show(caller.hostId) },
         body,
         response: { 200: Envelope(SandboxFaults) },
         detail: {

@@ -4,7 +4,6 @@ import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { responseObject, shown } from '../../http/schema/fields.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import type { SandboxContext } from '../context.ts'
 import { scenarios } from './scenarios.ts'
 import { Played, ScenarioParameters, ScenarioView } from './schema.ts'
@@ -39,7 +38,7 @@ export function scenarioRoutes(app: SandboxContext) {
         const { hostId, keyId } = context.caller
         const scenario = scenarios.find(({ name }) => name === context.params.name)
         if (!scenario) throw notFound('Scenario')
-        const parameters = normalize(ScenarioParameters, context.body)
+        const parameters = context.body
         const played = await app.sandboxes.inTurn(hostId, async (requireRoom) => {
           const { documents, play } = await scenario.prepare({ app, hostId, keyId }, parameters)
           await requireRoom(documents)

@@ -74,8 +74,8 @@ async function follow(
       body: { bookings: [...product.stored.values()] },
       asIs: false,
     })
-  // Not awaited, because the next request may come while this one is retried.
-  else void product.act(asked)
+  // Not awaited, because the next request may come while this one is retried; a product that gives up fails its case.
+  else void product.act(asked).catch(() => {})
 }
 
 /** The names of the failed cases. */

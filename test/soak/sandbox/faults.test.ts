@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { models } from '../../../src/process/release.ts'
 import { type Actor, makeActor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { startNginx } from '../../support/nginx.ts'
+import { type RunningNginx, startNginx } from '../../support/nginx.ts'
 import { startService } from '../../support/processes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
@@ -12,8 +12,8 @@ const inspected = await testApp(settings)
 const rounds = 100 * soakFactor
 
 /** A complete response, or null. */
-const attempt = (url: string, init: RequestInit) =>
-  fetch(url, init)
+const attempt = (send: RunningNginx['fetch'], url: string, init: RequestInit) =>
+  send(url, init)
     .then(async (response) => ({ status: response.status, text: await response.text() }))
     .catch(() => null)
 
@@ -34,10 +34,7 @@ async function liveState(): Promise<string> {
 test('a booking whose response is lost or cut is created once, directly and behind a proxy, and affects nobody else', async () => {
   const environment = testEnvironment(settings)
   const services = await Promise.all([startService(environment), startService(environment)])
-  const proxy = await startNginx(
-    services.map(({ url }) => Number(new URL(url).port)),
-    true,
-  )
+  const proxy = await startNginx(services.map(({ url }) => Number(new URL(url).port)))
   const direct = sender(fetch, services[0]?.url)
   const partner = (): Promise<Actor> => makeActor(inspected.live, direct, { rateLimit: 1_000_000 })
   const [actor, neighbour] = await Promise.all([partner(), partner()])
@@ -56,7 +53,7 @@ test('a booking whose response is lost or cut is created once, directly and behi
     const headers = { 'x-api-key': actor.key, 'idempotency-key': `round-${round}` }
     const init = { method: 'POST', headers, body: JSON.stringify(stay) }
     for (;;) {
-      const answer = await attempt(`${base}/sandbox/bookings`, init)
+      const answer = await attempt(proxy.fetch, `${base}/sandbox/bookings`, init)
       if (answer?.status === 201) break
       // The proxy's response if the service does not respond.
       if (answer) expect([answer.status, base]).toEqual([502, proxy.url])
@@ -88,11 +85,11 @@ const seen: Record<string, { direct: unknown[]; proxied: unknown[] }> = {
 
 test('each fault behaves as documented, directly and behind a proxy', async () => {
   const service = await startService(testEnvironment(settings))
-  const proxy = await startNginx([Number(new URL(service.url).port)], true)
+  const proxy = await startNginx([Number(new URL(service.url).port)])
   const actor = await makeActor(inspected.live, sender(fetch, service.url), { rateLimit: 1_000_000 })
   const look = async (base: string) => {
     const headers = { 'x-api-key': actor.key }
-    const answer = await fetch(`${base}/sandbox/listings`, { headers }).catch((error) => error)
+    const answer = await proxy.fetch(`${base}/sandbox/listings`, { headers }).catch((error) => error)
     if (!(answer instanceof Response)) return [answer.code]
     const end = await answer.text().then(
       () => 'whole',

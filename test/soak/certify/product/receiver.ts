@@ -1,4 +1,4 @@
-import type { Site } from './site.ts'
+import { patiently, type Site } from './site.ts'
 
 /** The endpoint that accepts hints. */
 export class Receiver {
@@ -37,11 +37,17 @@ export class Receiver {
         return new Response()
       },
     })
-    const { body } = await this.site.send('POST', '/webhooks', {
-      url: `http://127.0.0.1:${this.server.port}/hook`,
-      events: ['booking.changed'],
-    })
-    secret = body.data.secret
+    const url = `http://127.0.0.1:${this.server.port}/hook`
+    secret = await patiently(() => this.secretOf(url))
+  }
+
+  /** The secret of a new endpoint, which replaces the one that a lost response may have left. */
+  private async secretOf(url: string): Promise<string> {
+    const { body: page } = await this.site.send('GET', '/webhooks')
+    for (const left of page.data.filter((endpoint: { url: string }) => endpoint.url === url))
+      await this.site.send('DELETE', `/webhooks/${left.id}`)
+    const { body } = await this.site.send('POST', '/webhooks', { url, events: ['booking.changed'] })
+    return body.data.secret
   }
 
   async close(): Promise<void> {

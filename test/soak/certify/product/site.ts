@@ -56,3 +56,14 @@ export class Site {
     await Promise.race([promise, ...(milliseconds === null ? [] : [Bun.sleep(milliseconds)]), ...wakers])
   }
 }
+
+/** Repeats work after each failure that may pass. */
+export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await work()
+    } catch (error) {
+      if (tries === 30) throw error
+      await Bun.sleep(error instanceof Failed && error.retryAfter > 0 ? error.retryAfter * 1000 : 400)
+    }
+}

@@ -1,5 +1,5 @@
 import type { Asked } from './habits.ts'
-import { type Answer, Failed, type Site, whole } from './site.ts'
+import { Failed, patiently, type Site, whole } from './site.ts'
 
 const day = 86_400_000
 const addDays = (date: string, days: number) =>
@@ -28,7 +28,7 @@ export class Writer {
     if (asked.action === 'push_change') await this.pushChange(asked)
     if (asked.action === 'book') await this.book(asked)
     if (asked.action === 'cancel')
-      await this.patiently(() => this.site.send('POST', `/bookings/${asked.booking_id}/cancel`, {}, whole))
+      await patiently(() => this.site.send('POST', `/bookings/${asked.booking_id}/cancel`, {}, whole))
   }
 
   private async pushAll({ room_types, start_date, end_date }: Asked): Promise<void> {
@@ -85,7 +85,7 @@ export class Writer {
     const body = { user_id: 1001, listing_id, room_type_id, checkin_at, checkout_at }
     this.keys += 1
     let key = `${this.site.key.slice(-6)}-${this.keys}`
-    await this.patiently(async () => {
+    await patiently(async () => {
       if (this.site.is('new-key-each-try')) key = crypto.randomUUID()
       const headers = this.site.is('no-key') ? undefined : { 'idempotency-key': key }
       const sent = await this.site.send('POST', '/bookings', body, {
@@ -100,16 +100,5 @@ export class Writer {
       this.hasForgotten = sent.status === 422
       return sent
     })
-  }
-
-  /** Repeats a request after each failure that may pass. */
-  private async patiently(work: () => Promise<Answer>): Promise<void> {
-    for (let tries = 0; tries < 30; tries += 1)
-      try {
-        await work()
-        return
-      } catch (error) {
-        await Bun.sleep(error instanceof Failed && error.retryAfter > 0 ? error.retryAfter * 1000 : 400)
-      }
   }
 }
