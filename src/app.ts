@@ -9,20 +9,25 @@ import { consumerRoutes } from './changes/consumers/routes.ts'
 import { digestRoutes } from './changes/digest/routes.ts'
 import { feedRoutes } from './changes/feed/routes.ts'
 import { webhookRoutes } from './changes/webhooks/routes.ts'
+import { DomainError } from './core/errors.ts'
+import { traceOfRequest, withTrace } from './core/trace.ts'
 import { isBodyToRefuse } from './http/body.ts'
+import { clientAddress, isTrustedProxy } from './http/client-address.ts'
 import type { AppContext } from './http/context.ts'
 import { chooseRequestId } from './http/envelope.ts'
 import { toErrorResponse } from './http/error-response.ts'
 import { operationsOf, roots } from './http/paths.ts'
 import { requestLog } from './http/request-log.ts'
-import { securityHeaders } from './http/security-headers.ts'
+import { secureTransport, securityHeaders } from './http/security-headers.ts'
 import { availabilityRoutes } from './inventory/availability/routes.ts'
 import { rateRoutes } from './inventory/listings/rates/routes.ts'
 import { listingRoutes } from './inventory/listings/routes.ts'
 import { consoleRoutes } from './pages/console/routes.ts'
 import { docsRoutes } from './pages/docs/routes.ts'
+import { guideRoutes } from './pages/guide/routes.ts'
+import { securityTextRoutes } from './pages/security-txt.ts'
 import { healthRoutes } from './process/health.ts'
-import { metricsRoutes } from './process/metrics.ts'
+import { metricsRoutes } from './process/scrape.ts'
 import type { OpenContext } from './process/wiring.ts'
 import { clockRoutes } from './sandbox/clock/routes.ts'
 import { faultRoutes } from './sandbox/faults/routes.ts'
@@ -33,6 +38,9 @@ import { findBooking } from './stays/bookings/store.ts'
 import { messageRoutes } from './stays/messages/routes.ts'
 import { nightRoutes } from './stays/nights/routes.ts'
 import { userRoutes } from './stays/users/routes.ts'
+
+/** Least position at which Elysia finds the path of an `https:` address. */
+const shortestTlsPath = 11
 
 /** Creates the whole service as a function from `Request` to `Response`; the caller decides where it listens. */
 export function createApp(
@@ -46,20 +54,27 @@ export function createApp(
   const app = new Elysia({
     systemRouter: false,
     normalize: false,
-    // A host name may be as short as `api`.
-    handler: { standardHostname: false },
+    // Elysia looks for a URL's path from the 8th character on, or from the 12th with `standardHostname`. Over HTTP, a
+    // host name may be as short as `api`. Over HTTPS, the 8th character is still part of `//`.
+    handler: { standardHostname: config.tls !== null },
   })
     .onRequest(({ request, set }) => {
       // Closes the connection during a shutdown, and if the body may stay unread (see guard.ts).
       if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
-      Object.assign(set.headers, securityHeaders)
+      Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
     .onError((context) => toErrorResponse(context, log))
     .use(requestLog(live))
+    // Elysia would take such an address's path from the wrong place.
+    .onRequest(({ request }) => {
+      if (config.tls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
+        throw new DomainError('not_found', 'This host name is not served')
+    })
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
     .use(jwksRoutes(live))
+    .use(securityTextRoutes(live))
     .group(roots.live, (v1) => v1.use(v1Routes(live)))
     .group(roots.sandbox, (environment) =>
       environment
@@ -71,7 +86,19 @@ export function createApp(
         .use(faultRoutes(sandbox, () => operations)),
     )
   const operations = operationsOf(app.routes)
-  return app.use(consoleRoutes()).use(docsRoutes(config, () => app))
+  app.wrap((handle, request) => {
+    const isTrusted = () => {
+      const socketAddress = app.server?.requestIP(request)?.address ?? ''
+      const client = clientAddress(socketAddress, request.headers, config.trustedProxies)
+      return isTrustedProxy(client, config.trustedProxies)
+    }
+    const trace = traceOfRequest(request.headers.get('traceparent'), isTrusted)
+    return trace ? (arrived: Request) => withTrace(trace, () => handle(arrived)) : handle
+  })
+  return app
+    .use(guideRoutes(config))
+    .use(consoleRoutes())
+    .use(docsRoutes(config, () => app))
 }
 
 /** The routes of the contract, one `.use()` per feature. */

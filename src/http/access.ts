@@ -13,8 +13,10 @@ export interface LimitState {
   waitMilliseconds: number
 }
 
-/** Input of a route's own check. Besides the body, the check may consider path parameters or the current day. */
+/** What a route's own functions know of a request before its body is validated. */
 export interface ToCheck {
+  /** The fields of the request's `Caller` by which a resource is found. */
+  caller: { hostId: number; keyId: number; scope: number }
   params: Record<string, string | undefined>
   /** The body as it was sent. */
   body: Record<string, unknown>
@@ -33,6 +35,11 @@ export interface Access {
   body?: 'json' | 'bulk' | 'optional' | 'bookings'
   /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
   check?: (request: ToCheck) => Problem[]
+  /**
+   * Returns the resource that the request changes, as a read returns it. A field that is sent with the value it has
+   * there is not reported as ignored, so that what was read can be sent back (decisions §27). May throw `not_found`.
+   */
+  current?: (request: ToCheck) => Promise<unknown>
   /** The path names an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. */

@@ -1,7 +1,7 @@
 import { DomainError, rateLimited, UnusableKeyError } from '../core/errors.ts'
 import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
 import type { LimitState, RateWindow } from './access.ts'
-import { clientNetwork } from './client-address.ts'
+import { clientNetwork, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
 import type { RequestFacts } from './request.ts'
 
@@ -88,10 +88,12 @@ function endLookUp(name: string): void {
  * Checks a request's key again before a long-delayed response is sent.
  *
  * @returns the current rate limit headers
- * @throws DomainError `auth` if the key is no longer usable
+ * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is no longer accepted from the address
  */
-export async function confirmKey({ authorizer, clock }: AppContext, headers: Headers) {
-  return rateLimitHeaders(await authorizer.confirm(readApiKey(headers), clock()))
+export async function confirmKey({ authorizer, clock }: AppContext, headers: Headers, address: string) {
+  const { key, ...limits } = await authorizer.confirm(readApiKey(headers), clock())
+  requireNetwork(address, key.allowed_from)
+  return rateLimitHeaders(limits)
 }
 
 /** Returns the headers `RateLimit-Policy` and `RateLimit` of the IETF draft. */

@@ -56,7 +56,7 @@ export interface Environment {
 
 /** The key and host behind a request, and the rate limit's decision on it. */
 export interface Authorization extends RateDecision {
-  key: { id: number; permissions: readonly Permission[] }
+  key: { id: number; permissions: readonly Permission[]; allowed_from?: readonly string[] | undefined }
   host: { id: number; name: string; email: string; created_at: Date; last_login_at: Date | null }
   /** Requests per minute. */
   limit: number
@@ -82,12 +82,14 @@ export interface Authorizer {
    *
    * @throws DomainError `auth` if the key is no longer usable
    */
-  confirm(apiKey: string, now: Date): Promise<LimitState>
+  confirm(apiKey: string, now: Date): Promise<LimitState & Pick<Authorization, 'key'>>
 }
 
 /** Counts the requests made with each key. */
 export interface Usage {
   track(keyId: number, address: string, now: Date): void
+  /** Notes that the booking feed has shown a key every change up to `version`. */
+  noteRead(keyId: number, version: Date, now: Date): void
   /** Writes all counts collected so far. */
   flush(): Promise<void>
 }
@@ -96,6 +98,8 @@ export interface Usage {
 export interface Journal {
   /** Accepts an entry to be written soon. Recording never delays or fails a request. */
   record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryDestinations): void
+  /** Counts a failed authentication by the client's network (decisions §28). */
+  countFailure(network: string, entry: RequestEntry): void
   /** Writes all entries accepted so far. */
   flush(): Promise<void>
 }
@@ -116,4 +120,6 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
+  /** Observes the seconds from a change to the response that a waiting reader of a feed got. */
+  observeDelivery(seconds: number): void
 }

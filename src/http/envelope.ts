@@ -1,10 +1,13 @@
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { Pagination } from './pagination.ts'
-import { named, responseObject, shown } from './schema/fields.ts'
+import { mayHoldApiKey } from './paths.ts'
+import { ignoredFieldsOf, named, responseObject, shown } from './schema/fields.ts'
 
 /** The part of a request's context that a response is built from. */
 export interface ResponseContext {
   caller?: { isSandbox: boolean }
+  /** The validated body, if the request has one. */
+  body?: unknown
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -14,17 +17,6 @@ const acceptable = /^[A-Za-z0-9._-]{1,128}$/
 export function chooseRequestId(headers: Headers): string {
   const sent = headers.get('x-request-id')
   return sent !== null && acceptable.test(sent) && !mayHoldApiKey(sent) ? sent : crypto.randomUUID()
-}
-
-/** The form of an API key (decisions §3): `pis_`, 32 random base62 characters, and a 6-character checksum. */
-export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 } as const
-
-const { prefix, randomLength, checksumLength } = apiKeyForm
-const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
-
-/** Returns true if a text contains something in the form of an API key. Such a text must not be logged. */
-export function mayHoldApiKey(text: string): boolean {
-  return key.test(text)
 }
 
 /** Returns the request id, or undefined if `REQUEST_IDS=off`. */
@@ -38,11 +30,17 @@ export function ok<T, M extends object = Record<never, never>>(context: Response
 }
 
 /** Returns the `meta` fields that every success response has. */
-export function metaOf(context: ResponseContext): { request_id?: string; sandbox?: true } {
+export function metaOf(context: ResponseContext): {
+  request_id?: string
+  sandbox?: true
+  ignored?: string[]
+} {
   const requestId = requestIdOf(context)
+  const ignored = ignoredFieldsOf(context.body)
   return {
     ...(requestId === undefined ? {} : { request_id: requestId }),
     ...(context.caller?.isSandbox ? { sandbox: true as const } : {}),
+    ...(ignored.length > 0 ? { ignored } : {}),
   }
 }
 
@@ -50,6 +48,12 @@ export function metaOf(context: ResponseContext): { request_id?: string; sandbox
 export const metaFields = {
   request_id: Type.Optional(shown.text('Id of the request, to quote when contacting support')),
   sandbox: Type.Optional(Type.Literal(true, { description: 'True in the sandbox; absent on live data' })),
+  ignored: Type.Optional(
+    shown.list(
+      'Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none',
+      Type.String({ description: 'Path such as `room_types.0.colour`; `…` for one that is long or unusual' }),
+    ),
+  ),
 }
 
 /** Description of every `meta` in the documentation. */

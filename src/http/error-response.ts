@@ -6,6 +6,7 @@ import { releaseBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import type { Failure } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
+import { agentsLink } from './security-headers.ts'
 
 /** Status and `error.type` of each kind of error (contract, Errors). */
 const responses: Record<ErrorKind, { status: number; type: string }> = {
@@ -62,7 +63,10 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   }
   const { status, type, message, errors } = describeError(known ?? unexpected)
   set.status = status
-  const headers = { ...set.headers } as Record<string, string>
+  const headers = { ...set.headers, ...(context.code === 'NOT_FOUND' ? agentsLink : {}) } as Record<
+    string,
+    string
+  >
   const wait = known?.retryAfterSeconds ?? (isTemporary(thrown) ? unreachableSeconds : undefined)
   if (wait) headers['retry-after'] = String(wait)
   const requestId = requestIdOf(context)
@@ -96,6 +100,6 @@ function toDomainError({
   error,
 }: Pick<FailureContext, 'error'> & { code?: unknown }): DomainError | undefined {
   if (error instanceof DomainError) return error
-  if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route')
+  if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route; see /llms.txt')
   return undefined
 }

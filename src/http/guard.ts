@@ -1,17 +1,18 @@
 import { Elysia } from 'elysia'
-import { rateLimited } from '../core/errors.ts'
+import { DomainError, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
 import { isBodyToRefuse, readJsonObject } from './body.ts'
-import { clientAddress } from './client-address.ts'
+import { clientAddress, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
 import { readIdempotencyKey } from './idempotency/idempotency.ts'
 import { requireProvider } from './paths.ts'
 import { requirePermission } from './permissions.ts'
+import { prefersStrict } from './prefer.ts'
 import { readQuery } from './query.ts'
 import type { Caller, RequestFacts, RequestInput } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
-import { reportWith } from './schema/fields.ts'
+import { readAs } from './schema/fields.ts'
 import { sendEnvelope } from './send.ts'
 
 /** A request's context as Elysia passes it to the guard. */
@@ -68,6 +69,8 @@ const unread = {}
  */
 async function guardRequest(app: AppContext, access: Access, incoming: Incoming) {
   const { request, facts, set, params = {} } = incoming
+  const isStrict = access.body !== undefined && prefersStrict(request.headers)
+  if (isStrict) set.headers['preference-applied'] = 'handling=strict'
   const authorization = await identify(app, access, incoming)
   const { key, host } = authorization
   const visit = beginVisit(app, access, incoming, authorization)
@@ -75,6 +78,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
     await visit?.refuse()
     throw rateLimited(authorization.waitMilliseconds)
   }
+  requireNetwork(facts.address ?? '', key.allowed_from)
   await visit?.enter()
   requirePermission(access.permission, key.permissions)
   if (isWrite(request)) app.clockWatch.requireSound()
@@ -85,7 +89,6 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const body = access.body && (await readBody(app, request, key.id, access.body))
   // The body has been read to its end, so the connection can be reused, unless the process is shutting down.
   if (body && isBodyToRefuse(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
-  if (body && access.check) reportWith(body, access.check({ params, body, now: app.clock(hostId) }))
   const caller: Caller = {
     keyId: key.id,
     hostId,
@@ -95,7 +98,17 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
     address: facts.address ?? '',
     host: { name: host.name, email: host.email, createdAt: host.created_at, lastLoginAt: host.last_login_at },
   }
+  if (body) {
+    const checked = { caller, params, body, now: app.clock(hostId) }
+    const current = () => access.current?.(checked).catch(unlessMissing)
+    readAs(body, { problems: access.check?.(checked) ?? [], isStrict, current })
+  }
   return { caller, sent: { idempotencyKey, body }, ...(body ? { body } : {}), query: readQuery(request.url) }
+}
+
+/** Ignores that the resource of a request does not exist; the handler responds 404. */
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
 }
 
 /** Recognizes the key, counts the request, and sets the headers that every response to a known key has. */

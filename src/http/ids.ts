@@ -70,13 +70,3 @@ export function sequenceIds(db: Db): IdSource {
 export function withIds(ids: IdSource, given: Partial<Record<SequenceName, number>>): IdSource {
   return async (name, amount) => given[name] ?? ids(name, amount)
 }
-
-const id = /^[1-9]\d{0,15}$/
-
-/** Returns true for the digits of a positive integer below 2^53. */
-export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
-
-/** Returns a path id as a number, or undefined if it is not a positive integer below 2^53. */
-export function parsePathId(value: string | undefined): number | undefined {
-  return value !== undefined && isIdText(value) ? Number(value) : undefined
-}

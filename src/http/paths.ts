@@ -1,6 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import { isIdText } from './ids.ts'
-import { isSlug } from './schema/formats.ts'
+import { isIdText, isSlug } from './schema/formats.ts'
 
 /** Root path of each environment's routes. */
 export const roots = { live: '/v1', sandbox: '/sandbox' } as const
@@ -68,4 +67,29 @@ export function loggedPath(route: string, path: string): string {
 
 function shownParameter(name: string, value: string): string {
   return (forms[name] ?? isIdText)(value) ? value : '…'
+}
+
+/** The form of an API key (decisions §3): `pis_`, 32 random base62 characters, and a 6-character checksum. */
+export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 } as const
+
+const { prefix, randomLength, checksumLength } = apiKeyForm
+const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
+
+/** Returns a text with each API key in it replaced with `…`. */
+export function hideApiKeys(text: string): string {
+  return text.replaceAll(new RegExp(key, 'g'), '…')
+}
+
+/** Returns true if a text contains something in the form of an API key. Such a text must not be logged. */
+export function mayHoldApiKey(text: string): boolean {
+  return key.test(text)
+}
+
+/**
+ * Returns the path of a sent field that the service does not know, as responses and logs show it. `…` stands for a path
+ * that is long or unusual, because a field's name may be anything, even a secret (decisions §27).
+ */
+export function shownFieldPath(path: string): string {
+  const isShown = path.length <= 64 && /^[\w.]+$/.test(path) && !mayHoldApiKey(path)
+  return isShown ? path : '…'
 }

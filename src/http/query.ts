@@ -1,5 +1,7 @@
 const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status', 'status'])
+/** Parameters that would widen a result if they were ignored, so `key[…]` is refused like a repeated key. */
+const bare = new Set(['email'])
 
 /**
  * Returns a request's query as an object. A list is always an array, whether it is sent once, repeated or as `key[]`.
@@ -12,10 +14,12 @@ export function readQuery(url: string): Record<string, unknown> {
   // Lists grow in place, so thousands of repeated parameters cost no more than thousands of distinct ones.
   const sent = new Map<string, string[]>()
   for (const [rawKey, value] of new URLSearchParams(url.slice(start))) {
-    const key = rawKey.endsWith('[]') ? rawKey.slice(0, -2) : rawKey
-    const values = sent.get(key)
-    if (values) values.push(value)
-    else sent.set(key, [value])
+    const [name = ''] = rawKey.split('[', 1)
+    const isRefused = name !== rawKey && bare.has(name)
+    const key = isRefused ? name : rawKey.endsWith('[]') ? rawKey.slice(0, -2) : rawKey
+    const values = sent.get(key) ?? []
+    values.push(...(isRefused ? [value, value] : [value]))
+    sent.set(key, values)
   }
   sent.delete('__proto__')
   return Object.fromEntries([...sent].map(([key, values]) => [key, toValue(key, values)]))

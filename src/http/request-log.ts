@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia'
+import { currentTrace } from '../core/trace.ts'
 import { releaseBody } from './body.ts'
+import { clientNetwork } from './client-address.ts'
 import type { AppContext } from './context.ts'
 import { failureOf } from './error-response.ts'
 import { heldMillisecondsOf } from './held-requests.ts'
@@ -31,7 +33,8 @@ export function requestLog({
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest((context) => {
-      Object.assign(context, { facts: { startedAt: performance.now(), at: clock() } satisfies RequestFacts })
+      const facts: RequestFacts = { startedAt: performance.now(), at: clock(), trace: currentTrace() }
+      Object.assign(context, { facts })
     })
     .mapResponse({ as: 'global' }, (context) => {
       factsOf(context).answeredAt = performance.now()
@@ -39,26 +42,29 @@ export function requestLog({
     .onAfterResponse({ as: 'global' }, (raw) => {
       const context = raw as unknown as LoggedContext
       const { request, facts } = context
+      const { trace, key } = facts
       releaseBody(request)
       const entry = toEntry(context)
       const held = heldMillisecondsOf(request)
       const route = routeOf(context)
-      metrics.observeRequest(request.method, route, entry.status, entry.duration_ms / 1000)
+      const { method, status } = entry
+      const ids = { host_id: key?.hostId, key_id: key?.id }
+      trace?.note?.({ request: { method, route }, status, ...ids })
+      trace?.end?.(status >= 500)
+      metrics.observeRequest(method, route, status, entry.duration_ms / 1000)
       lines.info({
         request_id: entry.request_id ?? undefined,
-        host_id: facts.key?.hostId,
-        key_id: facts.key?.id,
-        method: request.method,
-        route,
-        status: entry.status,
+        trace_id: trace?.traceparent.slice(3, 35),
+        ...{ ...ids, method, route, status },
         duration_ms: entry.duration_ms,
         // The address of a request with a usable key is in the key's journal.
-        ...(entry.status === 401 ? { address: facts.address } : {}),
+        ...(status === 401 ? { address: facts.address } : {}),
         ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
-      if (!facts.key) return
-      journal.record(facts.key, entry, {
-        isListed: entry.status >= 400 || !facts.isLook,
+      if (facts.address && (!key || status === 401)) journal.countFailure(clientNetwork(facts.address), entry)
+      if (!key) return
+      journal.record(key, entry, {
+        isListed: status >= 400 || !facts.isLook,
         isCounted: facts.isCounted ?? false,
       })
     })

@@ -1,3 +1,4 @@
+import type { Trace } from '../core/trace.ts'
 import type { Access, LimitState } from './access.ts'
 import type { Permission } from './permissions.ts'
 
@@ -31,6 +32,8 @@ export interface RequestFacts {
   readonly startedAt: number
   /** Time of arrival, by the clock that dates stored data. */
   readonly at: Date
+  /** The trace that the request belongs to. */
+  readonly trace?: Trace | undefined
   /** Client address. */
   address?: string
   /** The request's key once recognized, even if the key is no longer usable. */

@@ -20,10 +20,20 @@ const ifNoneMatch = {
   schema: { type: 'string' as const },
 }
 
+const prefer = {
+  name: 'Prefer',
+  in: 'header' as const,
+  required: false,
+  description:
+    '`handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them',
+  schema: { type: 'string' as const },
+}
+
 /** Returns the parts of a route's documentation that follow from its `access`. */
 export function documentAccess(access: Access) {
   const parameters = [
     ...(access.idempotent ? [idempotencyKey] : []),
+    ...(access.body ? [prefer] : []),
     ...(access.conditional ? [ifNoneMatch] : []),
   ]
   return {
@@ -39,10 +49,10 @@ export function documentAccess(access: Access) {
 }
 
 /** Returns the errors that a route declares and the errors that follow from its requirements. */
-function errorsOf({ permission, body, provider, idempotent, errors = [] }: Access): ErrorKind[] {
+function errorsOf({ body, provider, idempotent, errors = [] }: Access): ErrorKind[] {
   return [
     'auth',
-    ...(permission === 'any' ? [] : (['forbidden'] as const)),
+    'forbidden',
     ...(provider ? (['unsupported_provider'] as const) : []),
     ...(idempotent ? (['idempotency_mismatch'] as const) : []),
     ...(body ? (['body_too_large', 'body_too_slow', 'validation', 'conflict'] as const) : []),

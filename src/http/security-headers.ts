@@ -10,6 +10,9 @@ export const securityHeaders = {
   'referrer-policy': 'no-referrer',
 }
 
+/** Header of every response of a service that ends TLS itself. */
+export const secureTransport = { 'strict-transport-security': 'max-age=31536000' }
+
 function policyOfPage(styles: string): string {
   return [
     "default-src 'none'",
@@ -29,3 +32,6 @@ export const strictPagePolicy = policyOfPage("'self'")
 
 /** The same policy for a page whose library sets inline styles. */
 export const pagePolicy = policyOfPage("'self' 'unsafe-inline'")
+
+/** `Link` header that leads agents to the service's overview (decisions §27). */
+export const agentsLink = { link: '</llms.txt>; rel="llms-txt"' }

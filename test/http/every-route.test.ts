@@ -36,6 +36,8 @@ test('the route table has exactly the endpoints of the contract', () => {
     'GET /v1/key',
     'GET /v1/requests',
     'GET /v1/requests/counts',
+    'GET /v1/users',
+    'GET /v1/users/:id',
     'POST /v1/users',
     'GET /v1/listings',
     'GET /v1/listings/:id',
@@ -78,6 +80,7 @@ test('the route table has exactly the endpoints of the contract', () => {
 
 /** Decisions §3. A sandbox twin requires the same permission. */
 const needed: [permission: string, routes: RegExp][] = [
+  ['users.read', /^GET \/users(\/:id)?$/],
   ['users.write', /^POST \/users$/],
   [
     'bookings.write',

@@ -26,13 +26,16 @@ test.each([
   },
 )
 
-test('the console loads only its own scripts and styles, and none of them are inline', async () => {
-  const { headers } = await service.send('GET', '/console')
-  const policy = headers.get('content-security-policy')?.split('; ')
-  expect(policy).toEqual(
-    expect.arrayContaining(["script-src 'self'", "style-src 'self'", "connect-src 'self'"]),
-  )
-})
+test.each(['/console', '/', '/guide', '/guide/errors'])(
+  '%s loads only its own scripts and styles, and none of them are inline',
+  async (path) => {
+    const { headers } = await service.send('GET', path)
+    const policy = headers.get('content-security-policy')?.split('; ')
+    expect(policy).toEqual(
+      expect.arrayContaining(["script-src 'self'", "style-src 'self'", "connect-src 'self'"]),
+    )
+  },
+)
 
 test('responses to a key are never cached, including replays and errors', async () => {
   const headers = { 'idempotency-key': 'once' }

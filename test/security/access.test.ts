@@ -56,6 +56,7 @@ const places: [string, (ids: typeof own & typeof ownHook) => [string, string, ob
       { room_types: [{ id: ids.room_type_id, name: 'Stolen' }] },
     ],
   ],
+  ['user in the path of a read', (ids) => ['GET', `/v1/users/${ids.user_id}`]],
   [
     'user of a booking',
     (ids) => ['POST', '/v1/bookings', { ...unit(stolen), ...stay, user_id: ids.user_id }],
@@ -171,10 +172,10 @@ test.each(places)(
 
 test('lists never show data of another host', async () => {
   const nothing = await service.actor()
-  for (const path of ['/v1/listings', `${provider}/bookings`, `${provider}/availability`]) {
+  for (const path of ['/v1/users', '/v1/listings', `${provider}/bookings`, `${provider}/availability`]) {
     const { text, body } = await nothing.send('GET', path)
     expect(body.meta.pagination.total).toBe(0)
-    expect(text).not.toContain('BCN-0042')
+    expect(text).not.toMatch(/BCN-0042|maria\.jose/)
   }
 })
 

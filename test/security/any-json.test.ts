@@ -67,7 +67,18 @@ const anyPathValue = fc.oneof(
 const anyQuery = fc.dictionary(
   fc.constantFrom(
     ...['page', 'per_page', 'cursor', 'updated_after', 'checkout_after', 'listing_id', 'room_type_id'],
-    ...['start_date', 'end_date', 'q', 'sort', 'order', 'listing_status', 'listing_status[]', 'wait'],
+    ...[
+      'email',
+      'email[]',
+      'start_date',
+      'end_date',
+      'q',
+      'sort',
+      'order',
+      'listing_status',
+      'listing_status[]',
+      'wait',
+    ],
   ),
   fc.oneof(
     fc.string({ unit: 'binary', maxLength: 40 }),
@@ -82,6 +93,7 @@ interface Attack {
   query: Record<string, string>
   turns: number[]
   value: unknown
+  headers: Record<string, string>
 }
 
 const anyAttack: Arbitrary<Attack> = fc.record({
@@ -94,6 +106,7 @@ const anyAttack: Arbitrary<Attack> = fc.record({
   query: anyQuery,
   turns: fc.array(fc.nat({ max: 40 }), { maxLength: 5 }),
   value: anyValue,
+  headers: fc.constantFrom({}, { prefer: 'handling=strict' }),
 })
 
 function pathOf({ route, pathValues, query }: Attack): string {
@@ -133,7 +146,7 @@ test('every route responds to any JSON in any place without a 5xx, in the envelo
         attacks.map((attack) => {
           const body = bodyOf(attack)
           return send(attack.route.method, pathOf(attack), {
-            key: actor.key,
+            ...{ key: actor.key, headers: attack.headers },
             ...(body === undefined ? {} : { body }),
           })
         }),

@@ -1,4 +1,5 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { together } from '../../platform/mongo/statements.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
 /**
@@ -22,15 +23,22 @@ export async function findStoredResponse(
  * Stores a response in its work's transaction, replacing an expired response. If the claim already has a response, the
  * write fails with a duplicate-key error and the work is rolled back too.
  */
-export async function saveResponse(
+export function saveResponse(db: Db, session: Session, response: StoredResponse, now: Date): Promise<void> {
+  return together(db, session, saveResponses, { response, now })
+}
+
+async function saveResponses(
   db: Db,
   session: Session,
-  response: StoredResponse,
-  now: Date,
-): Promise<void> {
-  const { host_id, key_id, endpoint, idempotency_key } = response
-  const expired = { host_id, key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
-  await storedResponseModel(db).collection.replaceOne(expired, { ...response }, { upsert: true, session })
+  saved: { response: StoredResponse; now: Date }[],
+): Promise<undefined[]> {
+  const writes = saved.map(({ response, now }) => {
+    const { host_id, key_id, endpoint, idempotency_key } = response
+    const expired = { host_id, key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
+    return { replaceOne: { filter: expired, replacement: { ...response }, upsert: true } }
+  })
+  await storedResponseModel(db).collection.bulkWrite(writes, { session })
+  return []
 }
 
 /** Finds the responses that concern a guest. */

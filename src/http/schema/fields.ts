@@ -1,6 +1,7 @@
 import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { invalidFields, type Problem } from '../../core/errors.ts'
-import { findProblems } from './problems.ts'
+import { normalizeSent } from './normalize.ts'
+import { findProblems, maxProblems } from './problems.ts'
 import { type TextOptions, text } from './text.ts'
 
 /**
@@ -35,11 +36,30 @@ export const oneOf = <T extends string>(words: readonly T[], description: string
     ),
   )
 
-const ofRequest = new WeakMap<object, Problem[]>()
+/** How a request's body is read. */
+export interface BodyReading {
+  /** Further problems of the request, to be reported together with those of its body (decisions §1). */
+  problems: Problem[]
+  /** True if each ignored field is a problem (decisions §27). */
+  isStrict: boolean
+  /** Returns the resource that the request changes, as a read returns it, or undefined if there is none. */
+  current: () => Promise<unknown> | undefined
+}
 
-/** Registers further problems of a request, to be reported together with those of its body (decisions §1). */
-export function reportWith(body: object, problems: Problem[]): void {
-  ofRequest.set(body, problems)
+const readings = new WeakMap<object, BodyReading>()
+
+/** Registers how a body is read, before its schema validates it. */
+export function readAs(body: object, reading: BodyReading): void {
+  readings.set(body, reading)
+}
+
+/** Maximum number of ignored fields that a response names. */
+const maxIgnored = 20
+const ignoredIn = new WeakMap<object, string[]>()
+
+/** Returns the paths of the fields that were ignored in a validated body, at most 20 (decisions §27). */
+export function ignoredFieldsOf(body: unknown): string[] {
+  return ignoredIn.get(body as object) ?? []
 }
 
 /** Checks combinations of fields and returns the problems. `isValidAt` says whether a field is valid by itself. */
@@ -48,7 +68,7 @@ export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => 
 /**
  * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. Elysia lets the
  * schema validate itself (Standard Schema), so the errors are ours: each path once, at most 100 paths, and no part of
- * the value.
+ * the value. A handler gets the body as {@link normalizeSent} converts it, and the query as it was sent.
  */
 export function requestObject<T extends TProperties>(
   properties: T,
@@ -60,12 +80,28 @@ export function requestObject<T extends TProperties>(
   const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
   const inOrder = (one: Problem, other: Problem) => placeOf(one) - placeOf(other)
   const validate = (value: unknown) => {
+    const reading = readings.get(value as object)
     const own = findProblems(schema, value, refine as Refinement<unknown> | undefined)
-    const problems = [...(ofRequest.get(value as object) ?? []), ...own].sort(inOrder)
-    if (problems.length > 0) throw invalidFields(problems)
-    return { value }
+    const problems = [...(reading?.problems ?? []), ...own].sort(inOrder)
+    if (problems.length > 0 && !reading?.isStrict) throw invalidFields(problems)
+    return reading ? readBody(schema, value, reading, problems) : { value }
   }
   return Object.defineProperty(schema, '~standard', { value: { version: 1, vendor: 'partner', validate } })
+}
+
+/** @throws DomainError `validation` for `problems` and, if the request is strict, for each ignored field */
+async function readBody(schema: TSchema, sent: unknown, reading: BodyReading, problems: Problem[]) {
+  const most = reading.isStrict ? maxProblems : maxIgnored
+  let { value, ignored } = normalizeSent(schema, sent, most)
+  const current = ignored.length > 0 ? await reading.current() : undefined
+  if (current) ({ value, ignored } = normalizeSent(schema, sent, most, current))
+  const known = new Set(problems.map(({ path }) => path))
+  for (const path of reading.isStrict ? ignored : [])
+    if (!known.has(path))
+      problems.push({ path, code: 'invalid', message: `"${path}" is unknown or read-only` })
+  if (problems.length > 0) throw invalidFields(problems)
+  if (ignored.length > 0) ignoredIn.set(value as object, ignored)
+  return { value }
 }
 
 const about = (description?: string) => (description ? { description } : {})
@@ -137,12 +173,12 @@ export const responseForms = {
   count: { minimum: 0 },
   flag: { enum: [0, 1] },
   date: { format: 'date' },
-  timestamp: { format: 'date-time', pattern: String.raw`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$` },
+  timestamp: { format: 'date-time' },
   version: { pattern: String.raw`^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$` },
   email: { format: 'email' },
   uri: { format: 'uri' },
-  currency: { pattern: '^[A-Z]{3}$' },
-  country: { pattern: '^[A-Z]{2}$' },
+  currency: { minLength: 3, maxLength: 3 },
+  country: { minLength: 2, maxLength: 2 },
 } as const
 export type ResponseForm = keyof typeof responseForms
 

@@ -1,90 +1,113 @@
-import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { named, responseObject } from './fields.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { shownFieldPath } from '../paths.ts'
 
 /**
- * Three uses of one request schema: `normalize` converts sent values, `complete` fills in stored values, and
- * `responseSchema` derives the schema of a response with every field.
+ * Converts a sent value: blank optional strings become null, digit-string ids become numbers, and ignored fields are
+ * left out. A value that its schema refuses has ignored fields too, but its `value` means nothing. `ignored` has the paths
+ * of unknown and read-only fields in the order of the body, depth first, as they may be shown (decisions §27).
+ *
+ * @param most maximum number of paths in `ignored`
+ * @param current the resource as a read returns it; a field that is sent with its current value is not ignored
  */
-
-/** `T` with every field present, as in a response. */
-export type Complete<T> = T extends (infer Item)[]
-  ? Complete<Item>[]
-  : T extends object
-    ? { [Key in keyof T]-?: Complete<Exclude<T[Key], undefined>> }
-    : T
-
-const isNullable = (schema: TSchema) => (schema.anyOf as TSchema[] | undefined)?.some(isNull) ?? false
-const isNull = (schema: TSchema) => schema.type === 'null'
-const nonNull = (schema: TSchema): TSchema =>
-  isNullable(schema) ? ((schema.anyOf as TSchema[]).find((variant) => !isNull(variant)) ?? schema) : schema
-const propertiesOf = (schema: TSchema) => Object.entries((schema.properties ?? {}) as Record<string, TSchema>)
+export function normalizeSent<S extends TSchema>(
+  schema: S,
+  value: unknown,
+  most: number,
+  current?: unknown,
+): { value: Static<S>; ignored: string[] } {
+  const ignored = new Set<string>()
+  const ignore = (path: string) => {
+    if (ignored.size < most) ignored.add(shownFieldPath(path))
+  }
+  return { value: converterOf(schema)(value, '', ignore, current) as Static<S>, ignored: [...ignored] }
+}
 
 /** Returns a validated value with blank optional strings as null and digit-string ids as numbers. */
 export function normalize<S extends TSchema>(schema: S, value: unknown): Static<S> {
-  return normalizeValue(schema, value) as Static<S>
+  return normalizeSent(schema, value, 0).value
 }
 
-function normalizeValue(schema: TSchema, value: unknown): unknown {
-  if (isNullable(schema) && typeof value === 'string' && value.trim() === '') return null
-  if (value === null || value === undefined) return value
-  const type = nonNull(schema)
-  if (type.trims) return (value as string).trim()
-  if (type.readAs === 'id') return Number(value)
-  if (type.type === 'array') return (value as unknown[]).map((item) => normalizeValue(type.items, item))
-  if (type.type !== 'object') return value
-  const sent = value as Record<string, unknown>
-  return Object.fromEntries(
-    propertiesOf(type).flatMap(([key, property]) =>
-      sent[key] === undefined ? [] : [[key, normalizeValue(property, sent[key])]],
-    ),
-  )
+/**
+ * Converts one value.
+ *
+ * @param at path of the value, with a dot at its end unless it is empty
+ * @param ignore receives the path of each ignored field
+ * @param current the value's counterpart in the resource as a read returns it, if there is one
+ */
+type Converter = (sent: unknown, at: string, ignore: (path: string) => void, current: unknown) => unknown
+
+const converters = new WeakMap<TSchema, Converter>()
+
+/** Returns a schema's converter. It is made once, because a bulk write converts thousands of values. */
+function converterOf(schema: TSchema): Converter {
+  const known = converters.get(schema)
+  if (known) return known
+  const convert = makeConverter(nonNull(schema))
+  const made: Converter = isNullable(schema)
+    ? (sent, at, ignore, current) =>
+        typeof sent === 'string' && sent.trim() === '' ? null : convert(sent, at, ignore, current)
+    : convert
+  converters.set(schema, made)
+  return made
 }
 
-/** Returns a stored value with every field of the schema: scalars that were never sent are null, arrays are empty. */
-export function complete<S extends TSchema>(schema: S, value: unknown): Complete<Static<S>> {
-  return completeValue(schema, value) as Complete<Static<S>>
+function makeConverter(type: TSchema): Converter {
+  if (type.trims) return (sent) => (typeof sent === 'string' ? sent.trim() : sent)
+  if (type.readAs === 'id') return (sent) => (typeof sent === 'string' ? Number(sent) : sent)
+  if (type.type === 'array') return makeListConverter(type)
+  return type.type === 'object' ? makeObjectConverter(type) : (sent) => sent
 }
 
-function completeValue(schema: TSchema, value: unknown): unknown {
-  const type = nonNull(schema)
-  if (type.type === 'array')
-    return ((value ?? []) as unknown[]).map((item) => completeValue(type.items, item))
-  if (type.type !== 'object') return value ?? null
-  const stored = (value ?? {}) as Record<string, unknown>
-  return Object.fromEntries(
-    propertiesOf(type).map(([key, property]) => [key, completeValue(property, stored[key])]),
-  )
+function makeListConverter({ items }: TSchema): Converter {
+  const convert = converterOf(items)
+  return (sent, at, ignore, current) => {
+    if (!Array.isArray(sent)) return sent
+    const currentOf = counterparts(current)
+    return sent.map((item, index) => convert(item, `${at}${index}.`, ignore, currentOf(item, index)))
+  }
 }
 
-/** Returns a response's schema: all fields present, scalars plain and nullable (bounds apply to requests only). */
-export function responseSchema<S extends TSchema>(schema: S) {
-  return Type.Unsafe<Complete<Static<S>>>(responseType(schema))
+function makeObjectConverter(type: TSchema): Converter {
+  const fields = new Map(propertiesOf(type).map(([name, property]) => [name, converterOf(property)]))
+  return (sent, at, ignore, current) => {
+    if (!isObject(sent)) return sent
+    const converted: Record<string, unknown> = {}
+    for (const name of Object.keys(sent)) {
+      const value = sent[name]
+      const convert = fields.get(name)
+      const currentValue = isObject(current) && Object.hasOwn(current, name) ? current[name] : undefined
+      if (convert) converted[name] = convert(value, `${at}${name}.`, ignore, currentValue)
+      else if (!isDeepStrictEqual(value, currentValue)) ignore(at + name)
+    }
+    return converted
+  }
 }
 
-function responseType(schema: TSchema): TSchema {
-  const type = nonNull(schema)
-  const { description } = { ...type, ...schema }
-  const about = description === undefined ? {} : { description }
-  if (type.readAs === 'id' || type.respondsAs === 'id')
-    return Type.Integer({
-      ...about,
-      ...(type.respondsAs ? { description: 'Id assigned by this service' } : {}),
-      form: 'id',
-    })
-  if (type.type === 'array') return Type.Array(responseType(type.items), about)
-  if (type.type === 'object') return objectOf(type, about)
-  return Type.Union([scalarType(type), Type.Null()], about)
+/**
+ * Returns a function that finds a sent list element's counterpart in the current list: by our id or the partner's own,
+ * or by position in a list whose elements have no ids.
+ */
+function counterparts(current: unknown): (sent: unknown, index: number) => unknown {
+  if (!Array.isArray(current)) return () => undefined
+  const byId = new Map<unknown, unknown>()
+  for (const element of current.filter(isObject))
+    for (const id of [element.original_id, element.id]) if (id) byId.set(id, element)
+  return (sent, index) => (byId.size === 0 ? current[index] : isObject(sent) ? byId.get(sent.id) : undefined)
 }
 
-function scalarType({ type, format }: TSchema): TSchema {
-  if (type === 'integer') return Type.Integer()
-  if (type === 'number') return Type.Number()
-  return Type.String(format === 'date' || format === 'uri' ? { form: format } : {})
+/** Returns true for an object that is not an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function objectOf(schema: TSchema, about: object): TObject {
-  const properties = propertiesOf(schema).map(([key, property]) => [key, responseType(property)] as const)
-  const made = Object.assign(responseObject(Object.fromEntries(properties)), about)
-  // Request and response types differ, and so do their names.
-  return schema.title ? named(schema.title.replace(/Write$/, ''), made) : made
-}
+const isNull = (schema: TSchema) => schema.type === 'null'
+const isNullable = (schema: TSchema) => (schema.anyOf as TSchema[] | undefined)?.some(isNull) ?? false
+
+/** Returns a nullable field's own type. The client needs that type's requirements, not those of the union. */
+export const nonNull = (schema: TSchema): TSchema =>
+  isNullable(schema) ? ((schema.anyOf as TSchema[]).find((variant) => !isNull(variant)) ?? schema) : schema
+
+/** Returns the names and schemas of an object's fields. */
+export const propertiesOf = (schema: TSchema) =>
+  Object.entries((schema.properties ?? {}) as Record<string, TSchema>)

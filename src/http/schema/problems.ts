@@ -2,6 +2,7 @@ import { OptionalKind, type TSchema } from '@sinclair/typebox'
 import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import type { Problem, ProblemCode } from '../../core/errors.ts'
 import { formats } from './formats.ts'
+import { isObject, nonNull } from './normalize.ts'
 import { type TextSchema, textProblem } from './text.ts'
 
 /** Maximum number of problems that one error lists (decisions §1). */
@@ -48,10 +49,9 @@ function isValid(schema: TSchema, value: unknown): boolean {
 function inspect(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const isOptional = OptionalKind in schema
   if (problems.size >= maxProblems || (value === undefined && isOptional) || isValid(schema, value)) return
-  const type = withoutNull(schema)
+  const type = nonNull(schema)
   const isMissing = value === undefined || (value === null && !isOptional)
-  if (type.type === 'object' && (isMissing || isPlainObject(value)))
-    inspectFields(type, value, path, problems)
+  if (type.type === 'object' && (isMissing || isObject(value))) inspectFields(type, value, path, problems)
   else if (type.type === 'array' && Array.isArray(value)) inspectElements(type, value, path, problems)
   else if (isMissing) add(problems, problemOf(type, 'required', path))
   else add(problems, problemOf(type, codeOf(type, value), path, value))
@@ -82,17 +82,6 @@ function inspectElements(schema: TSchema, value: unknown[], path: string, proble
 
 function join(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`
-}
-
-function isPlainObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Returns a nullable field's own type. The client needs that type's requirements, not those of the union. */
-function withoutNull(schema: TSchema): TSchema {
-  const variants = (schema.anyOf ?? []) as TSchema[]
-  if (!variants.some(({ type }) => type === 'null')) return schema
-  return variants.find(({ type }) => type !== 'null') ?? schema
 }
 
 function codeOf(schema: TSchema, value: unknown): ProblemCode {
@@ -130,6 +119,7 @@ function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {
 function expectationOf(schema: TSchema, value: unknown): string {
   if (schema.type === 'string' && typeof value !== 'string')
     return Array.isArray(value) ? 'a single string' : 'a string'
+  if (schema.format === 'text' && String(value).trim() === '') return 'text that is not blank'
   const variants = (schema.anyOf ?? []) as TSchema[]
   const format = schema.format ?? variants.find((variant) => variant.format === 'id')?.format
   if (format in formats) return formats[format as keyof typeof formats].expectation

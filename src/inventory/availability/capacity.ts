@@ -2,7 +2,7 @@ import { invalidField } from '../../core/errors.ts'
 import { maxBulkItems } from '../../http/schema/fields.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
-import { compactRoomType } from './compaction.ts'
+import { compactRoomTypes } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
 
 /** Maximum number of ranges of one room type, enough for daily ranges over 27 years. */
@@ -49,7 +49,8 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
   const grown = await findGrown(db, null, hostId, added)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
-  for (const { written } of large) await compactRoomType(db, hostId, written.room_type_id)
+  const ids = large.map(({ written }) => written.room_type_id)
+  if (ids.length > 0) await compactRoomTypes(db, hostId, ids)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { isDuplicate } from '../../platform/mongo/errors.ts'
+import { retryDuplicate } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
@@ -36,40 +36,60 @@ export async function enqueueCompaction(
   }
 }
 
+/** Maximum number of rows that one transaction compacts, unless a single room type has more. */
+const maxRowsAtOnce = 4000
+
 /**
- * Reduces a room type to the rows in force, in one transaction, so that readers see no difference. Rows written
- * meanwhile come later in the order of writing and overlay the compacted rows as they would the original ones, so no
- * write waits for a compaction. If two compactions run concurrently, the second starts over.
+ * Reduces room types to the rows in force, so that readers see no difference. Rows written meanwhile come later in the
+ * order of writing and overlay the compacted rows as they would the original ones, so no write waits for a compaction.
+ * If two compactions run concurrently, the second starts over.
  */
-export async function compactRoomType(db: Db, hostId: number, roomTypeId: number): Promise<void> {
-  try {
-    await inTransaction(db, `availability/${hostId}/${roomTypeId}`, (session) =>
-      compact(db, session, hostId, roomTypeId),
+export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: number[]): Promise<void> {
+  // A duplicate means that another process has just completed the first compaction of one of these room types.
+  for (const ids of portionsOf(await findCounts(db, null, hostId, roomTypeIds)))
+    await retryDuplicate(() =>
+      inTransaction(db, `availability/${hostId}`, (session) => compact(db, session, hostId, ids)),
     )
-  } catch (error) {
-    // Another process has just completed this room type's first compaction.
-    if (!isDuplicate(error)) throw error
-  }
 }
 
-async function compact(db: Db, session: Session, host_id: number, room_type_id: number): Promise<void> {
-  const count = (await findCounts(db, session, host_id, [room_type_id])).get(room_type_id)
-  if (!count?.looseRows) return
-  const { ids, rows: written } = await findAllWritten(db, session, host_id, room_type_id)
-  const laid = overlayRows(written)
-  await replaceRows(db, session, host_id, room_type_id, { replaced: ids, by: laid })
-  const { rows } = count.written
-  await saveCompacted(db, session, { host_id, room_type_id, rows, in_force: laid.length })
+/** Divides room types that have loose rows so that each portion fits into one transaction. */
+function portionsOf(counts: Map<number, RoomTypeCount>): number[][] {
+  const portions: number[][] = []
+  let rowsLeft = 0
+  for (const [id, { compactedRows, looseRows }] of counts) {
+    if (looseRows === 0) continue
+    const rows = compactedRows + looseRows
+    const portion = rows <= rowsLeft ? portions.at(-1) : undefined
+    if (portion) portion.push(id)
+    else portions.push([id])
+    rowsLeft = (portion ? rowsLeft : maxRowsAtOnce) - rows
+  }
+  return portions
+}
+
+async function compact(db: Db, session: Session, hostId: number, roomTypeIds: number[]): Promise<void> {
+  const counts = await findCounts(db, session, hostId, roomTypeIds)
+  const loose = [...counts.values()].filter(({ looseRows }) => looseRows > 0).map(({ written }) => written)
+  if (loose.length === 0) return
+  const found = await findAllWritten(
+    db,
+    session,
+    hostId,
+    loose.map(({ room_type_id }) => room_type_id),
+  )
+  const inForce = new Map([...found.rows].map(([id, rows]) => [id, overlayRows(rows)]))
+  await replaceRows(db, session, hostId, { replaced: found.ids, by: [...inForce.values()].flat() })
+  const compacted = loose.map(({ host_id, room_type_id, rows }) => {
+    return { host_id, room_type_id, rows, in_force: inForce.get(room_type_id)?.length ?? 0 }
+  })
+  await saveCompacted(db, session, compacted)
 }
 
 /** Returns the outbox topics for availability. */
 export function availabilityJobs({ db }: { db: Db }): Topics {
   return {
     [compactAvailabilityTopic]: {
-      async run({ host_id, room_type_ids }) {
-        for (const roomTypeId of room_type_ids as number[])
-          await compactRoomType(db, host_id as number, roomTypeId)
-      },
+      run: ({ host_id, room_type_ids }) => compactRoomTypes(db, host_id as number, room_type_ids as number[]),
     },
   }
 }

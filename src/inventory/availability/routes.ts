@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia'
+import type { ToCheck } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import { streamJson } from '../../http/send.ts'
 import { findAvailabilityPage } from './page.ts'
+import { findSentRows } from './rows.ts'
 import {
   Availabilities,
   AvailabilityPagination,
@@ -50,8 +51,7 @@ export function availabilityRoutes(app: AppContext) {
         const response = await runIdempotently(
           app,
           context,
-          () =>
-            prepareAvailability(app, context.caller.hostId, normalize(AvailabilityWrite, context.body).data),
+          () => prepareAvailability(app, context.caller.hostId, context.body.data),
           (isDue) => {
             isCompactionDue = isDue
             return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
@@ -66,6 +66,9 @@ export function availabilityRoutes(app: AppContext) {
           provider: true,
           body: 'bulk',
           idempotent: true,
+          current: async ({ caller, body }: ToCheck) => ({
+            data: await findSentRows(app.db, caller.hostId, body.data),
+          }),
           errors: ['invalid_ids'],
         },
         body: AvailabilityWrite,

@@ -1,8 +1,11 @@
-import { daysBetween, toTimestamp } from '../../core/clock.ts'
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { daysBetween, isCalendarDate, toTimestamp } from '../../core/clock.ts'
+import { maxBulkItems } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/transactions.ts'
 import type { StoredRow } from './model.ts'
-import type { AvailabilityRowResponse } from './schema.ts'
+import { AvailabilityRow, type AvailabilityRowResponse } from './schema.ts'
 import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
 
 /** Maximum size of a batch in rows (estimated) and in room types. A room type is never split across batches. */
@@ -30,6 +33,36 @@ export async function* readRows(
       for (const id of batch) yield (rows.get(id) ?? []).map(serializeRow)
     }
   }
+}
+
+/**
+ * Returns the rows in force whose ids a write names, for comparison with what was read before (decisions §27). Items
+ * that are not as a read returned them are left out.
+ *
+ * @param items items as they were sent, which need not be valid
+ */
+export async function findSentRows(
+  db: Db,
+  hostId: number,
+  items: unknown,
+): Promise<AvailabilityRowResponse[]> {
+  const sent = Array.isArray(items) ? items.slice(0, maxBulkItems).filter(isSentRow) : []
+  if (sent.length === 0) return []
+  const ids = new Set(sent.map(({ id }) => id))
+  const roomTypeIds = [...new Set(sent.map(({ room_type_id }) => room_type_id))]
+  const days = sent.flatMap(({ start_date, end_date }) => [start_date, end_date]).sort()
+  const found: AvailabilityRowResponse[] = []
+  for await (const rows of readRows(db, hostId, roomTypeIds, { from: days[0], to: days.at(-1) }))
+    found.push(...rows.filter(({ id }) => ids.has(id)))
+  return found
+}
+
+const SentRow = Type.Pick(AvailabilityRow, ['id', 'room_type_id', 'start_date', 'end_date'], {
+  additionalProperties: true,
+})
+
+function isSentRow(item: unknown): item is Static<typeof SentRow> {
+  return Value.Check(SentRow, item) && isCalendarDate(item.start_date) && isCalendarDate(item.end_date)
 }
 
 function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: DateWindow) {

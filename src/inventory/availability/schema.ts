@@ -64,7 +64,7 @@ export const AvailabilityQuery = requestObject(
       : [],
 )
 
-const AvailabilityRow = named(
+export const AvailabilityRow = named(
   'AvailabilityRow',
   responseObject({
     id: shown.integer('Id of the range', 'id'),

@@ -26,19 +26,26 @@ const batchSize = 1000
  */
 const rowsPerBlock = 50
 
+/** Room types and the days on which their rows are wanted. */
+export interface RoomTypeDays {
+  roomTypeIds: number[]
+  days: Required<DateWindow>
+}
+
 /**
- * Returns the rows in force on the days of a window, by room type, in a transaction. A room type without such rows is
- * absent. The rows' parts outside the window may no longer be in force, because only rows that overlap it are read.
+ * Returns the rows in force on the wanted days, by room type, in a transaction. A room type without such rows is absent.
+ * The rows' parts on other days may no longer be in force, because only rows that overlap the wanted days are read.
  */
 export async function findRowsCovering(
   db: Db,
   session: Session,
   hostId: number,
-  roomTypeIds: number[],
-  window: Required<DateWindow>,
+  wanted: RoomTypeDays[],
 ): Promise<Map<number, AvailabilityRow[]>> {
-  const blocks = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
-  const byRoomType = Map.groupBy(blocks.filter(isOverlapping(window)), ({ room_type_id }) => room_type_id)
+  const ranges = wanted.map(({ roomTypeIds, days }) => overlapping(hostId, { $in: roomTypeIds }, days))
+  const written = await findWritten(db, session, { host_id: hostId, $or: ranges })
+  const covering = written.filter((row) => wanted.some(({ days }) => isOverlapping(days)(row)))
+  const byRoomType = Map.groupBy(covering, ({ room_type_id }) => room_type_id)
   return new Map([...byRoomType].map(([id, rows]) => [id, overlayRows(rows)]))
 }
 
@@ -108,28 +115,27 @@ export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[
   return blocks
 }
 
-/** Replaces documents of a room type, by id, with new rows. */
+/** Replaces documents, by id, with new rows. */
 export async function replaceRows(
   db: Db,
   session: Session,
   host_id: number,
-  room_type_id: number,
   { replaced, by }: { replaced: Types.ObjectId[]; by: StoredRow[] },
 ): Promise<void> {
-  const stored = { host_id, room_type_id, _id: { $in: replaced } }
-  await availabilityBlockModel(db).collection.deleteMany(stored, { session })
+  await availabilityBlockModel(db).collection.deleteMany({ host_id, _id: { $in: replaced } }, { session })
   await insertRows(db, session, host_id, by)
 }
 
-/** Returns all rows stored for a room type and the ids of their documents. */
+/** Returns all rows stored for room types, by room type id, and the ids of their documents. */
 export async function findAllWritten(
   db: Db,
   session: Session,
   host_id: number,
-  room_type_id: number,
-): Promise<{ ids: Types.ObjectId[]; rows: StoredRow[] }> {
-  const blocks = await findBlocks(db, session, { host_id, room_type_id })
-  return { ids: blocks.map(({ _id }) => _id), rows: blocks.flatMap(rowsOf) }
+  roomTypeIds: number[],
+): Promise<{ ids: Types.ObjectId[]; rows: Map<number, StoredRow[]> }> {
+  const blocks = await findBlocks(db, session, { host_id, room_type_id: { $in: roomTypeIds } })
+  const rows = Map.groupBy(blocks.flatMap(rowsOf), ({ room_type_id }) => room_type_id)
+  return { ids: blocks.map(({ _id }) => _id), rows }
 }
 
 /** The amount of data stored for a room type. */
@@ -167,20 +173,23 @@ export async function findCounts(
 
 /** Stores the write totals of room types. */
 export async function saveWritten(db: Db, session: Session, totals: RoomTypeWritten[]): Promise<void> {
-  const writes = totals.map(({ host_id, room_type_id, ...sums }) => {
-    return { updateOne: { filter: { host_id, room_type_id }, update: { $set: sums }, upsert: true } }
-  })
-  await availabilityWrittenModel(db).collection.bulkWrite(writes, { session, ordered: false })
+  await saveOfRoomTypes(availabilityWrittenModel(db).collection, session, totals)
 }
 
-/** Stores a room type's state at a compaction. */
-export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted): Promise<void> {
-  const { host_id, room_type_id, ...values } = compacted
-  await availabilityCompactedModel(db).updateOne(
-    { host_id, room_type_id },
-    { $set: values },
-    { session, upsert: true },
-  )
+/** Stores the state of room types at a compaction. */
+export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted[]): Promise<void> {
+  await saveOfRoomTypes(availabilityCompactedModel(db).collection, session, compacted)
+}
+
+async function saveOfRoomTypes(
+  collection: ReturnType<typeof availabilityWrittenModel>['collection'],
+  session: Session,
+  values: { host_id: number; room_type_id: number }[],
+): Promise<void> {
+  const writes = values.map(({ host_id, room_type_id, ...set }) => {
+    return { updateOne: { filter: { host_id, room_type_id }, update: { $set: set }, upsert: true } }
+  })
+  await collection.bulkWrite(writes, { session, ordered: false })
 }
 
 /** Returns the first and the last day covered by rows. */

@@ -128,7 +128,7 @@ const RoomTypePrices = named(
   }),
 )
 
-const Room = named(
+export const RoomWrite = named(
   'RoomWrite',
   Type.Object({
     id: elementId('room'),
@@ -140,7 +140,7 @@ const Room = named(
   }),
 )
 
-const RoomType = named(
+export const RoomTypeWrite = named(
   'RoomTypeWrite',
   Type.Object({
     id: elementId('room type'),
@@ -154,7 +154,7 @@ const RoomType = named(
     room_size_unit: enumerated('Unit of `room_size`'),
     max_occupancy: whole('Maximum number of occupants'),
     available_at: clearable('Earliest move-in date', date()),
-    rooms: list('Rooms of the room type, merged by id; rooms that are left out are kept', Room),
+    rooms: list('Rooms of the room type, merged by id; rooms that are left out are kept', RoomWrite),
     prices: Type.Optional(RoomTypePrices),
     amenities: references('Amenities of the room type'),
     photos: photos('Photos of the room type'),
@@ -223,7 +223,7 @@ const fields = {
       ExtraFee,
     ),
   }),
-  room_types: list('Room types, merged by id; room types that are left out are kept', RoomType),
+  room_types: list('Room types, merged by id; room types that are left out are kept', RoomTypeWrite),
   bookings: group('Booking rules', {
     stay_min: whole('Minimum length of a stay, in nights'),
     notice_min_days: whole('Minimum notice before moving out, in days'),

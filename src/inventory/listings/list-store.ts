@@ -51,8 +51,10 @@ const columns = {
   'content.original_id': 1,
   'content.name': 1,
   'content.room_types.id': 1,
+  'content.room_types.partner_id': 1,
   'content.room_types.name': 1,
   'content.room_types.rooms.id': 1,
+  'content.room_types.rooms.partner_id': 1,
   'content.room_types.rooms.name': 1,
 }
 

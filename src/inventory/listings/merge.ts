@@ -1,4 +1,5 @@
 import { invalidFields, type Problem } from '../../core/errors.ts'
+import { isObject } from '../../http/schema/normalize.ts'
 import { maxProblems } from '../../http/schema/problems.ts'
 import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
@@ -136,9 +137,6 @@ function readId(id: number | string | null | undefined, reading: IdReading): num
 }
 
 type Fields = Record<string, unknown>
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function mergeObjects(current: Fields, sent: Fields): Fields {
   const merged = { ...current }

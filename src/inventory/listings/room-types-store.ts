@@ -40,6 +40,20 @@ export async function findOwnedListings(
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }
 }
 
+/** Returns the current names of the room types of a host's listings, by room type id. */
+export async function findRoomTypeNames(
+  db: Db,
+  hostId: number,
+  listingIds: number[],
+): Promise<Map<number, string | null>> {
+  const projection = { 'content.room_types.id': 1, 'content.room_types.name': 1 }
+  const listings = await listingModel(db)
+    .collection.find<StoredListing>({ host_id: hostId, id: { $in: listingIds } }, { projection })
+    .toArray()
+  const roomTypes = listings.flatMap(({ content }) => content.room_types)
+  return new Map(roomTypes.map(({ id, name }) => [id, name ?? null]))
+}
+
 /** Returns whether the room type belongs to the listing that the item names. */
 export function hasRoomType(
   owned: Map<number, StoredListing>,

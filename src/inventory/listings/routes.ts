@@ -1,23 +1,27 @@
 import { Elysia } from 'elysia'
+import type { ToCheck } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../http/ids.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
+import { parsePathId } from '../../http/schema/formats.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { listListings } from './list-store.ts'
+import { recognizableIn } from './match.ts'
 import { withPrices } from './prices-store.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
-import { serializeListItem, serializeListing } from './serialize.ts'
-import { findListing } from './store.ts'
+import { serializeIds, serializeListItem, serializeListing } from './serialize.ts'
+import { findListing, findMatch } from './store.ts'
 import { type ListingWrite, patchListing, prepareListing } from './write.ts'
 
 const defaultPerPage = 50
 
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
+  const read = async (caller: ToCheck['caller'], id: string) =>
+    serializeListing(withPrices(await findListing(app.db, caller.hostId, parsePathId(id))))
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(guard(app))
     .get(
@@ -34,18 +38,11 @@ export function listingRoutes(app: AppContext) {
         detail: { operationId: 'listListings', summary: 'List listings' },
       },
     )
-    .get(
-      '/:id',
-      async (context) => {
-        const id = parsePathId(context.params.id)
-        return ok(context, serializeListing(withPrices(await findListing(app.db, context.caller.hostId, id))))
-      },
-      {
-        access: { permission: 'listings.read', errors: ['not_found'] },
-        response: { 200: Envelope(Listing) },
-        detail: { operationId: 'getListing', summary: 'Read a listing' },
-      },
-    )
+    .get('/:id', async (context) => ok(context, await read(context.caller, context.params.id)), {
+      access: { permission: 'listings.read', errors: ['not_found'] },
+      response: { 200: Envelope(Listing) },
+      detail: { operationId: 'getListing', summary: 'Read a listing' },
+    })
     .post(
       '',
       (context) =>
@@ -63,6 +60,10 @@ export function listingRoutes(app: AppContext) {
           permission: 'listings.write',
           body: 'json',
           idempotent: true,
+          current: async ({ caller, body }: ToCheck) => {
+            const found = await findMatch(app.db, caller.hostId, recognizableIn(body))
+            return found && serializeListing(withPrices(found.listing))
+          },
           errors: ['listing_conflict'],
         },
         body: ListingCreate,
@@ -80,6 +81,7 @@ export function listingRoutes(app: AppContext) {
         access: {
           permission: 'listings.write',
           body: 'json',
+          current: ({ caller, params }: ToCheck) => read(caller, params.id as string),
           errors: ['not_found', 'listing_conflict'],
         },
         body: ListingPatch,
@@ -91,6 +93,11 @@ export function listingRoutes(app: AppContext) {
 
 function writeResult(app: AppContext, context: ResponseContext, { action, listing }: ListingWrite) {
   const preview = app.config.previewUrl.replace('{id}', String(listing.id))
-  const data = { id: listing.id, original_id: listing.content.original_id ?? null, links: { preview } }
+  const data = {
+    id: listing.id,
+    original_id: listing.content.original_id ?? null,
+    links: { preview },
+    room_types: serializeIds(listing),
+  }
   return { action, data, meta: metaOf(context) }
 }

@@ -1,20 +1,41 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { DomainError } from '../../core/errors.ts'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { DomainError, type Problem } from '../../core/errors.ts'
 import { aboutMeta, metaFields } from '../../http/envelope.ts'
+import { type Complete, responseSchema } from '../../http/schema/complete.ts'
 import { named, responseObject, shown, text } from '../../http/schema/fields.ts'
-import { type Complete, responseSchema } from '../../http/schema/normalize.ts'
-import { ListingPatch } from './fields.ts'
+import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const
 export type ListingStatus = (typeof listingStatuses)[number]
 
-const { properties } = responseSchema(ListingPatch) as unknown as { properties: Record<string, TSchema> }
+/** Returns the fields of a request's schema as a response has them. */
+function fieldsOf(schema: TSchema): TProperties {
+  return (responseSchema(schema) as unknown as TObject).properties
+}
 
 const id = shown.integer('Our id for the listing', 'id')
 const unique_id = shown.text('Globally unique second id of the listing')
 const original_id = shown.textOrNull('Your own id for the listing; null if not set')
 const listing_status = shown.word('Status of the listing; changed by an administrator', ...listingStatuses)
 const updated_at = shown.timestamp('Time at which the listing or its rates last changed')
+
+const roomTypeIds = {
+  id: shown.integer('Our id for the room type', 'id'),
+  original_id: shown.textOrNull('Your own id for the room type; null if you sent none'),
+}
+const roomIds = {
+  id: shown.integer('Our id for the room', 'id'),
+  original_id: shown.textOrNull('Your own id for the room; null if you sent none'),
+}
+
+const Room = named('Room', responseObject({ ...roomIds, ...fieldsOf(RoomWrite) }))
+const rooms = shown.list('Rooms of the room type', Room)
+const RoomType = named('RoomType', responseObject({ ...roomTypeIds, ...fieldsOf(RoomTypeWrite), rooms }))
+
+/** The partner's own id, which a read adds to each room type and room. */
+interface Own {
+  original_id: string | null
+}
 
 /** Response of `GET /v1/listings/{id}`. */
 export const Listing = Type.Unsafe<
@@ -24,6 +45,7 @@ export const Listing = Type.Unsafe<
     listing_status: ListingStatus
     created_at: string
     updated_at: string
+    room_types: (Own & { rooms: Own[] })[]
   } & Complete<ListingPatch>
 >(
   named(
@@ -32,7 +54,8 @@ export const Listing = Type.Unsafe<
       id,
       unique_id,
       listing_status,
-      ...properties,
+      ...fieldsOf(ListingPatch),
+      room_types: shown.list('Room types of the listing', RoomType),
       name: shown.text('Name of the listing'),
       created_at: shown.timestamp('Time at which the listing was created'),
       updated_at,
@@ -44,7 +67,7 @@ export type Listing = Static<typeof Listing>
 const NamedRoom = named(
   'RoomName',
   responseObject({
-    id: shown.integer('Our id for the room', 'id'),
+    ...roomIds,
     name: shown.textOrNull('Name of the room; null if it has no name'),
   }),
 )
@@ -64,7 +87,7 @@ export const ListingListItem = named(
       named(
         'RoomTypeName',
         responseObject({
-          id: shown.integer('Our id for the room type', 'id'),
+          ...roomTypeIds,
           name: shown.textOrNull('Name of the room type; null if it has no name'),
           rooms: shown.list('Rooms of the room type', NamedRoom),
         }),
@@ -125,6 +148,16 @@ export const ListingWriteResult = named(
           { preview: shown.text('URL of a preview page', 'uri') },
           'Links to the listing',
         ),
+        room_types: shown.list(
+          'All room types of the listing, to match your own ids with ours',
+          named(
+            'RoomTypeIds',
+            responseObject({
+              ...roomTypeIds,
+              rooms: shown.list('Rooms of the room type', named('RoomIds', responseObject(roomIds))),
+            }),
+          ),
+        ),
       },
       'Listing that was written',
     ),
@@ -136,4 +169,10 @@ export const ListingWriteResult = named(
 export function foreignListings(paths: { path: string; message: string }[]): DomainError {
   const problems = paths.map((entry) => ({ ...entry, code: 'forbidden' as const }))
   return new DomainError('forbidden', 'Unauthorized access to listings', problems)
+}
+
+/** Returns the problem with a bulk write's item whose room type is not one of its listing. */
+export function unknownRoomType(index: number): Problem {
+  const path = `data.${index}.room_type_id`
+  return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }
 }

@@ -1,16 +1,22 @@
 import { toTimestamp } from '../../core/clock.ts'
-import { complete } from '../../http/schema/normalize.ts'
-import { ListingPatch } from './fields.ts'
-import type { StoredListing } from './model.ts'
+import { complete } from '../../http/schema/complete.ts'
+import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
+import type { StoredListing, StoredRoom } from './model.ts'
 import type { Listing, ListingListItem } from './schema.ts'
 
 /** Serializes a listing with all its fields (contract, Listing). */
 export function serializeListing(listing: StoredListing): Listing {
+  const { room_types } = listing.content
   return {
     id: listing.id,
     unique_id: listing.unique_id,
     listing_status: listing.listing_status,
-    ...complete(ListingPatch, listing.content),
+    ...complete(ListingPatch, { ...listing.content, room_types: [] }),
+    room_types: room_types.map((roomType) => ({
+      ...idsOf(roomType),
+      ...complete(RoomTypeWrite, roomType),
+      rooms: roomType.rooms.map((room) => ({ ...idsOf(room), ...complete(RoomWrite, room) })),
+    })),
     created_at: toTimestamp(listing.created_at),
     updated_at: toTimestamp(listing.updated_at),
   }
@@ -25,10 +31,19 @@ export function serializeListItem({ content, ...listing }: StoredListing): Listi
     name: content.name,
     listing_status: listing.listing_status,
     updated_at: toTimestamp(listing.updated_at),
-    room_types: content.room_types.map(({ id, name, rooms }) => ({
-      id,
-      name: name ?? null,
-      rooms: rooms.map((room) => ({ id: room.id, name: room.name ?? null })),
+    room_types: content.room_types.map((roomType) => ({
+      ...idsOf(roomType),
+      name: roomType.name ?? null,
+      rooms: roomType.rooms.map((room) => ({ ...idsOf(room), name: room.name ?? null })),
     })),
   }
+}
+
+/** Serializes the ids of a listing's room types and rooms, ours and the partner's own (decisions §27). */
+export function serializeIds({ content }: StoredListing) {
+  return content.room_types.map((roomType) => ({ ...idsOf(roomType), rooms: roomType.rooms.map(idsOf) }))
+}
+
+function idsOf({ id, partner_id }: Pick<StoredRoom, 'id' | 'partner_id'>) {
+  return { id, original_id: partner_id }
 }

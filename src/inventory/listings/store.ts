@@ -4,8 +4,7 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import type { HostLock } from '../../platform/mongo/locks.ts'
-import type { ListingPatch } from './fields.ts'
-import { bestMatch, type Match } from './match.ts'
+import { bestMatch, type Match, type Recognizable } from './match.ts'
 import {
   indexFieldsOf,
   type ListingContent,
@@ -81,7 +80,7 @@ export async function findListing(
 export async function findMatch(
   db: Db,
   hostId: number,
-  sent: ListingPatch,
+  sent: Recognizable,
   session: Session | null = null,
 ): Promise<{ listing: StoredListing; match: Match } | null> {
   const alternatives = [

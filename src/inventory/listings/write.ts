@@ -1,11 +1,10 @@
 import { DomainError, invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { IdSource } from '../../http/ids.ts'
-import { normalize } from '../../http/schema/normalize.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
-import { ListingCreate, ListingPatch } from './fields.ts'
+import type { ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, type NewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
@@ -35,9 +34,8 @@ const maxBytes = 1024 * 1024
 export async function prepareListing(
   { db, clock, ids: source }: Store,
   hostId: number,
-  body: unknown,
+  sent: ListingPatch,
 ): Promise<UnitOfWork<ListingWrite>> {
-  const sent = normalize(ListingCreate, body)
   const lock = listingLock(hostId)
   const [seen] = await Promise.all([findMatch(db, hostId, sent), ensureLock(db, lock)])
   const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
@@ -69,9 +67,8 @@ export async function patchListing(
   store: Store,
   hostId: number,
   id: number | undefined,
-  body: unknown,
+  sent: ListingPatch,
 ): Promise<ListingWrite> {
-  const sent = normalize(ListingPatch, body)
   const { room_types, original_id, original_url } = sent
   const isAlone = !room_types?.length && original_id === undefined && original_url === undefined
   return isAlone ? patchFields(store, hostId, id, sent) : patchInTurn(store, hostId, id, sent)

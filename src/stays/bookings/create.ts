@@ -4,6 +4,7 @@ import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { together } from '../../platform/mongo/statements.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { advanceHostClock, hostQueue } from '../../versions/host-clock-store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
@@ -13,7 +14,7 @@ import type { StoredBooking } from './model.ts'
 import { priceStay, toCents } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
-import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
+import { type BookingDraft, findActiveStays, insertBooking, type RoomTypeStay } from './store.ts'
 import { firstFullNight, nightsOf } from './units.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
@@ -41,12 +42,12 @@ export async function prepareBooking(
   const draft = draftOf(id, input, parts, config.defaultCurrency)
   return {
     queue: hostQueue(hostId),
-    isShort: true,
+    shares: 'in step',
     async run(session) {
       const now = clock(hostId)
       const tick = await advanceHostClock(db, session, hostId, now, text !== null)
-      await requireNotErased(db, session, hostId, parts.guest.id)
-      await requireUnit(db, session, draft)
+      if (tick.hasErasures) await requireNotErased(db, session, hostId, parts.guest.id)
+      await together(db, session, requireUnits, draft)
       const booking = await insertBooking(db, session, draft, tick, now)
       const { messageVersion: version } = tick
       if (text !== null && version !== null) {
@@ -125,21 +126,23 @@ function draftOf(
 }
 
 /**
- * Refuses a stay if any of its nights has no unit left.
+ * Refuses a stay if any of its nights has no unit left. Of several stays, the earlier ones count for the later ones.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */
-async function requireUnit(
-  db: Db,
-  session: Session,
-  stay: Pick<StoredBooking, 'host_id' | 'room_type_id' | 'checkin_at' | 'checkout_at'>,
-): Promise<void> {
-  const { host_id, room_type_id } = stay
-  const nights = nightsOf(stay)
-  const rows = (await findRowsCovering(db, session, host_id, [room_type_id], nights)).get(room_type_id)
-  if (!rows) return
-  const oldest = Math.min(...rows.map(({ sequence }) => sequence))
-  const active = await findActiveStays(db, session, host_id, [room_type_id], nights, oldest)
-  const night = firstFullNight(nights, rows, active)
-  if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
+async function requireUnits(db: Db, session: Session, drafts: BookingDraft[]): Promise<undefined[]> {
+  const hostId = drafts[0]?.host_id as number
+  const wanted = drafts.map((draft) => ({ roomTypeIds: [draft.room_type_id], days: nightsOf(draft) }))
+  const rows = await findRowsCovering(db, session, hostId, wanted)
+  const limited = wanted.filter(({ roomTypeIds: [id] }) => id !== undefined && rows.has(id))
+  if (limited.length === 0) return []
+  const oldest = Math.min(...[...rows.values()].flat().map(({ sequence }) => sequence))
+  const taken: RoomTypeStay[] = await findActiveStays(db, session, hostId, limited, oldest)
+  for (const draft of drafts) {
+    const ofRoomType = taken.filter(({ room_type_id }) => room_type_id === draft.room_type_id)
+    const night = firstFullNight(nightsOf(draft), rows.get(draft.room_type_id) ?? [], ofRoomType)
+    if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
+    taken.push({ ...draft, created_sequence: Number.POSITIVE_INFINITY })
+  }
+  return []
 }

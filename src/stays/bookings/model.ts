@@ -42,6 +42,8 @@ const fields = {
   updated_at: moment,
   /** When the guest's data in this booking was erased; null if it was not. */
   erased_at: momentOrNull,
+  /** The `traceparent` of the change that gave the booking its version; null if it belongs to no trace. */
+  trace: textOrNull,
 }
 
 export type StoredBooking = Stored<typeof fields>

@@ -4,7 +4,7 @@ import type { Caller } from '../../http/request.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { BookingDetail } from './schema.ts'
-import { prepareDetail } from './serialize.ts'
+import { prepareDetails } from './serialize.ts'
 import { findBooking } from './store.ts'
 import { prepareTransition, type Transition } from './transitions.ts'
 
@@ -24,7 +24,7 @@ export async function preparePartnerTransition(
 ): Promise<UnitOfWork<{ Booking: BookingDetail; userId: number }>> {
   const { hostId, isSandbox } = caller
   const booking = await findBooking(db, hostId, bookingId)
-  const toDetail = await prepareDetail(db, booking)
+  const toDetail = await prepareDetails(db, hostId, [booking])
   const move = {
     host_id: hostId,
     action: actions[to],

@@ -4,12 +4,11 @@ import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { type IdempotentContext, runIdempotently } from '../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../http/ids.ts'
-import { normalize } from '../../http/schema/normalize.ts'
+import { parsePathId } from '../../http/schema/formats.ts'
 import { prepareBooking } from './create.ts'
 import { preparePartnerTransition } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
-import { prepareDetail, serializeBooking } from './serialize.ts'
+import { prepareDetails, serializeBooking } from './serialize.ts'
 import { findBooking } from './store.ts'
 import type { Transition } from './transitions.ts'
 
@@ -23,7 +22,7 @@ export function bookingRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareBooking(app, context.caller.hostId, normalize(BookingCreate, context.body)),
+          () => prepareBooking(app, context.caller.hostId, context.body),
           (booking) => ({
             status: 201,
             envelope: ok(context, serializeBooking(booking)),
@@ -50,7 +49,7 @@ export function bookingRoutes(app: AppContext) {
     .post(
       '/bookings/:booking_id/cancel',
       (context) => {
-        const { reason = null } = normalize(BookingCancel, context.body)
+        const { reason = null } = context.body
         return respondToTransition(app, context, { to: 'cancelled', reason })
       },
       {
@@ -63,8 +62,9 @@ export function bookingRoutes(app: AppContext) {
     .get(
       '/integrations/:provider/bookings/:id',
       async (context) => {
-        const booking = await findBooking(app.db, context.caller.hostId, parsePathId(context.params.id))
-        const detailOf = await prepareDetail(app.db, booking)
+        const { hostId } = context.caller
+        const booking = await findBooking(app.db, hostId, parsePathId(context.params.id))
+        const detailOf = await prepareDetails(app.db, hostId, [booking])
         return ok(context, { Booking: detailOf(booking) })
       },
       {

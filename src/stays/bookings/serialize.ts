@@ -1,10 +1,10 @@
 import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
-import { findListing } from '../../inventory/listings/store.ts'
+import { findRoomTypeNames } from '../../inventory/listings/room-types-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
 import { erasedPerson } from '../users/erased.ts'
 import type { StoredUser } from '../users/model.ts'
-import { findUserIfAny } from '../users/store.ts'
+import { findUsers } from '../users/store.ts'
 import { toCountryCode } from './country.ts'
 import type { StoredBooking } from './model.ts'
 import type { Booking, BookingDetail } from './schema.ts'
@@ -119,15 +119,23 @@ export function serializeBookingDetail(
   }
 }
 
-/** Reads the guest and room type that a booking's detail shows, and returns a function that serializes the booking. */
-export async function prepareDetail(
+/**
+ * Reads the guests and room types that the details of a host's bookings show, and returns a function that serializes
+ * these bookings. Names are the current ones (decisions §27).
+ */
+export async function prepareDetails(
   db: Db,
-  { host_id, user_id, listing_id, room_type_id }: StoredBooking,
+  hostId: number,
+  bookings: StoredBooking[],
 ): Promise<(booking: StoredBooking) => BookingDetail> {
-  const [guest, listing] = await Promise.all([
-    findUserIfAny(db, host_id, user_id),
-    findListing(db, host_id, listing_id),
+  const idsOf = (field: 'user_id' | 'listing_id') => [...new Set(bookings.map((booking) => booking[field]))]
+  const [guests, roomTypeNames] = await Promise.all([
+    findUsers(db, hostId, idsOf('user_id')),
+    findRoomTypeNames(db, hostId, idsOf('listing_id')),
   ])
-  const roomType = listing.content.room_types.find(({ id: known }) => known === room_type_id)
-  return (booking) => serializeBookingDetail(booking, guest, roomType?.name ?? null)
+  const guestsById = new Map(guests.map((guest) => [guest.id, guest]))
+  return (booking) => {
+    const guest = guestsById.get(booking.user_id) ?? null
+    return serializeBookingDetail(booking, guest, roomTypeNames.get(booking.room_type_id) ?? null)
+  }
 }

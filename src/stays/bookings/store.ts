@@ -1,5 +1,8 @@
 import { notFound } from '../../core/errors.ts'
+import { currentTraceparent } from '../../core/trace.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { rowReader } from '../../platform/mongo/raw-rows.ts'
+import { DependentChangesError, together } from '../../platform/mongo/statements.ts'
 import { advanceHostClock, type Tick } from '../../versions/host-clock-store.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
@@ -11,22 +14,30 @@ import type { Nights, Stay } from './units.ts'
  */
 
 /** A booking that has no position among the host's changes yet. */
-export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at'>
+export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at' | 'trace'>
 
 /** Stores a new booking at its position among the host's changes. */
-export async function insertBooking(
+export function insertBooking(
   db: Db,
   session: Session,
   draft: BookingDraft,
   { version, sequence }: Tick,
   now: Date,
 ): Promise<StoredBooking> {
-  const booking = { ...draft, created_sequence: sequence, created_at: now, updated_at: version }
-  await bookingModel(db).collection.insertOne({ ...booking }, { session })
-  return booking
+  const change = { created_at: now, updated_at: version, trace: currentTraceparent() }
+  const booking = { ...draft, created_sequence: sequence, ...change }
+  return together(db, session, insertBookings, booking)
 }
 
-/** Changes a booking that was read in the same transaction. */
+async function insertBookings(db: Db, session: Session, bookings: StoredBooking[]): Promise<StoredBooking[]> {
+  await bookingModel(db).collection.insertMany(
+    bookings.map((booking) => ({ ...booking })),
+    { session },
+  )
+  return bookings
+}
+
+/** Changes a booking that {@link findBookingToChange} read in the same transaction. */
 export async function changeBooking(
   db: Db,
   session: Session,
@@ -35,10 +46,23 @@ export async function changeBooking(
   now: Date,
 ): Promise<StoredBooking> {
   const { version } = await advanceHostClock(db, session, seen.host_id, now)
-  const { host_id, id } = seen
-  const change = { ...values, updated_at: version }
-  await bookingModel(db).collection.updateOne({ host_id, id }, { $set: change }, { session })
+  const change = { ...values, updated_at: version, trace: currentTraceparent() }
+  await together(db, session, updateBookings, { seen, change })
   return { ...seen, ...change }
+}
+
+async function updateBookings(
+  db: Db,
+  session: Session,
+  changes: { seen: StoredBooking; change: Partial<StoredBooking> }[],
+): Promise<undefined[]> {
+  const writes = changes.map(({ seen: { host_id, id, updated_at }, change }) => ({
+    updateOne: { filter: { host_id, id, updated_at }, update: { $set: change } },
+  }))
+  const { matchedCount } = await bookingModel(db).collection.bulkWrite(writes, { session })
+  // Two changes of the same booking saw the same state of it.
+  if (matchedCount < changes.length) throw new DependentChangesError()
+  return []
 }
 
 /**
@@ -47,44 +71,68 @@ export async function changeBooking(
  *
  * @param afterSequence the position; null for all active stays
  */
-export async function findActiveStays(
+export function findActiveStays(
   db: Db,
   session: Session,
   hostId: number,
-  roomTypeIds: number[],
-  { from, to }: Nights,
+  wanted: { roomTypeIds: number[]; days: Nights }[],
   afterSequence: number | null,
 ): Promise<RoomTypeStay[]> {
   const filter = {
     host_id: hostId,
-    room_type_id: { $in: roomTypeIds },
+    $or: wanted.map(({ roomTypeIds, days }) => ({
+      host_id: hostId,
+      room_type_id: { $in: roomTypeIds },
+      checkin_at: { $lte: days.to },
+      checkout_at: { $gt: days.from },
+    })),
     status: { $ne: bookingStatus.cancelled },
-    checkin_at: { $lte: to },
-    checkout_at: { $gt: from },
     ...(afterSequence === null ? {} : { created_sequence: { $gt: afterSequence } }),
   }
   const projection = { _id: 0, room_type_id: 1, checkin_at: 1, checkout_at: 1, created_sequence: 1 }
   return bookingModel(db).collection.find<RoomTypeStay>(filter, { session, projection }).toArray()
 }
 
-type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
+/** A stay and the room type of which it occupies a unit. */
+export type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
 
 /**
  * Returns the host's booking with this id.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
-export async function findBooking(
-  db: Db,
-  hostId: number,
-  id: number | undefined,
-  session: Session | null = null,
-): Promise<StoredBooking> {
-  const options = session ? { session } : {}
-  const { collection } = bookingModel(db)
-  const booking = id && (await collection.findOne<StoredBooking>({ host_id: hostId, id }, options))
+export async function findBooking(db: Db, hostId: number, id: number | undefined): Promise<StoredBooking> {
+  const booking = id && (await bookingModel(db).collection.findOne<StoredBooking>({ host_id: hostId, id }))
   if (!booking) throw notFound('Booking')
   return booking
+}
+
+/**
+ * Returns the host's booking with this id for {@link changeBooking}.
+ *
+ * @throws DomainError `not_found`
+ */
+export function findBookingToChange(
+  db: Db,
+  session: Session,
+  host_id: number,
+  id: number,
+): Promise<StoredBooking> {
+  return together(db, session, findBookingsToChange, { host_id, id })
+}
+
+async function findBookingsToChange(
+  db: Db,
+  session: Session,
+  wanted: { host_id: number; id: number }[],
+): Promise<StoredBooking[]> {
+  const filter = { host_id: wanted[0]?.host_id, id: { $in: wanted.map(({ id }) => id) } }
+  const found = await bookingModel(db).collection.find<StoredBooking>(filter, { session }).toArray()
+  return wanted.map(({ id }) => {
+    const booking = found.find((one) => one.id === id)
+    if (!booking) throw notFound('Booking')
+    return booking
+  })
 }
 
 /** Returns a user's bookings, ordered by id. */
@@ -139,36 +187,54 @@ export interface ChangeFilter {
   checkout_at?: { $gte: string }
 }
 
-const changeColumns = {
-  _id: 0,
-  id: 1,
-  listing_id: 1,
-  room_type_id: 1,
-  status: 1,
-  checkin_at: 1,
-  checkout_at: 1,
-  updated_at: 1,
-} as const
-
 /** The part of a booking that the feed shows. */
-export type BookingChange = Pick<StoredBooking, Exclude<keyof typeof changeColumns, '_id'>>
+export type BookingChange = Pick<
+  StoredBooking,
+  'id' | 'listing_id' | 'room_type_id' | 'status' | 'checkin_at' | 'checkout_at' | 'updated_at'
+>
 
-/**
- * Returns bookings after a version, in version order. Uses the driver directly, because mongoose would spend a sixth of
- * an idle poll's cost on casting values that are already typed.
- */
-export function findChanges(
+const changeColumns: (keyof BookingChange)[] = [
+  ...(['id', 'listing_id', 'room_type_id', 'status'] as const),
+  ...(['checkin_at', 'checkout_at', 'updated_at'] as const),
+]
+const changeProjection = { _id: 0, ...Object.fromEntries(changeColumns.map((column) => [column, 1])) }
+const readChange = rowReader<BookingChange>(changeColumns)
+
+/** Returns bookings after a version, in version order. */
+export async function findChanges(
   db: Db,
   filter: ChangeFilter,
   after: Date | null,
-  { skip, limit }: { skip: number; limit: number },
+  range: Range,
 ): Promise<BookingChange[]> {
+  const options = { raw: true, projection: changeProjection }
+  return (await findAfter<Uint8Array>(db, filter, after, { ...range, ...options })).map(readChange)
+}
+
+/** Returns whole bookings after a version, in version order. */
+export function findChangedBookings(
+  db: Db,
+  filter: ChangeFilter,
+  after: Date | null,
+  range: Range,
+): Promise<StoredBooking[]> {
+  return findAfter(db, filter, after, range)
+}
+
+interface Range {
+  skip: number
+  limit: number
+}
+
+function findAfter<Row extends object>(
+  db: Db,
+  filter: ChangeFilter,
+  after: Date | null,
+  options: Range & { raw?: boolean; projection?: object },
+): Promise<Row[]> {
+  const query = { ...filter, ...afterVersion(after) }
   return bookingModel(db)
-    .collection.find<BookingChange>({ ...filter, ...afterVersion(after) })
-    .project<BookingChange>(changeColumns)
-    .sort({ updated_at: 1 })
-    .skip(skip)
-    .limit(limit)
+    .collection.find<Row>(query, { ...options, sort: { updated_at: 1 } })
     .toArray()
 }
 

@@ -5,7 +5,7 @@ import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue } from '../../versions/host-clock-store.ts'
 import type { StoredBooking } from './model.ts'
 import { bookingStatus, type StatusWord, toStatusWord } from './status.ts'
-import { changeBooking, findBooking } from './store.ts'
+import { changeBooking, findBookingToChange } from './store.ts'
 
 /** Legal next statuses by current status (decisions §6). */
 const legalTransitions: Record<StatusWord, StatusWord[]> = {
@@ -48,9 +48,9 @@ export function prepareTransition(
   requireLegalTransition(toStatusWord(status), to)
   return {
     queue: hostQueue(host_id),
-    isShort: true,
+    shares: 'in step',
     async run(session) {
-      const seen = await findBooking(db, host_id, id, session)
+      const seen = await findBookingToChange(db, session, host_id, id)
       requireLegalTransition(toStatusWord(seen.status), to)
       const now = clock(host_id)
       const kept = seen.erased_at ? null : reason

@@ -4,15 +4,15 @@ import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
 import {
+  countErasure,
   hostQueue,
   nextMessageVersions,
-  nextSequence,
   readHostClock,
 } from '../../versions/host-clock-store.ts'
 import type { Counter } from '../../versions/model.ts'
 import type { StoredBooking } from '../bookings/model.ts'
 import { bookingStatus } from '../bookings/status.ts'
-import { changeBooking, findBooking, findBookingsOfUser } from '../bookings/store.ts'
+import { changeBooking, findBookingsOfUser, findBookingToChange } from '../bookings/store.ts'
 import { closeErased, ensureConversation, findUnerased, overwriteMessages } from '../messages/store.ts'
 import { erasedName, erasedPerson } from '../users/erased.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -112,7 +112,7 @@ async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser)
   await carryOut(db, {
     queue: hostQueue(host_id),
     async run(session) {
-      await nextSequence(db, session, host_id)
+      await countErasure(db, session, host_id)
       const now = clock()
       // The guest may have booked since they were selected for erasure.
       if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, host_id, id, session), now)
@@ -132,7 +132,7 @@ async function eraseBooking(context: Context, { host_id, id }: StoredBooking): P
     queue: hostQueue(host_id),
     async run(session) {
       const now = clock()
-      const seen = await findBooking(db, host_id, id, session)
+      const seen = await findBookingToChange(db, session, host_id, id)
       if (seen.erased_at) return seen.erased_at
       const nothing = { special_requests: null, cancellation_reason: null, erased_at: now }
       await changeBooking(db, session, seen, nothing, now)

@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
+import { currentTraceparent } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
@@ -97,7 +98,7 @@ async function prepareSend(
   const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
   return {
     queue: hostQueue(host_id),
-    isShort: true,
+    shares: 'in turn',
     async run(session) {
       const { closed_at } = await advanceConversation(db, session, conversation)
       if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
@@ -107,7 +108,7 @@ async function prepareSend(
       const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
       if (first) return first
       const version = await nextMessageVersion(db, session, host_id, created_at)
-      const about = { ...conversation, listing_id }
+      const about = { ...conversation, listing_id, trace: currentTraceparent() }
       const message = { ...about, id, ...sent, is_seen: false, created_at, version, erased_at: null }
       await insertMessage(db, session, message)
       return message

@@ -7,6 +7,7 @@ import {
   type Stored,
   schemaOf,
   text,
+  textOrNull,
   word,
 } from '../../platform/mongo/fields.ts'
 
@@ -25,6 +26,8 @@ const fields = {
   version: moment,
   /** When the message was erased; null if it was not. */
   erased_at: momentOrNull,
+  /** The `traceparent` of the change that gave the message its version; null if it belongs to no trace. */
+  trace: textOrNull,
 }
 
 export type StoredMessage = Stored<typeof fields>

@@ -2,10 +2,9 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { parsePathId } from '../../http/ids.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { requestObject, responseObject, shown } from '../../http/schema/fields.ts'
-import { normalize } from '../../http/schema/normalize.ts'
+import { parsePathId } from '../../http/schema/formats.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type About, sendAsHost } from './conversation.ts'
 import { Message, MessageCreate } from './schema.ts'
@@ -56,7 +55,7 @@ export function messageRoutes(
       '',
       async (context) => {
         const { booking_id } = context.params as { booking_id: string }
-        const { text } = normalize(MessageCreate, context.body).message
+        const { text } = context.body.message
         const { hostId, host } = context.caller
         const booking = await findBooking(app.db, hostId, parsePathId(booking_id))
         const message = await sendAsHost(app, booking, host.name, text)

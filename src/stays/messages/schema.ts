@@ -31,6 +31,7 @@ export const Message = named(
     is_seen: shown.boolean(
       'Whether the message has been seen; reading it through this API does not mark it as seen',
     ),
+    sent_at: shown.timestamp('Time at which the message was sent'),
   }),
 )
 export type Message = Static<typeof Message>
@@ -42,7 +43,6 @@ export const MessageItem = named(
     ...Message.properties,
     booking_id: shown.integer('Id of the booking that the message belongs to', 'id'),
     listing_id: shown.integer("Id of the booking's listing", 'id'),
-    sent_at: shown.timestamp('Time at which the message was sent'),
     version: shown.text(
       'Version of this message, in UTC; pass the last version received as `updated_after`',
       'version',

@@ -4,13 +4,14 @@ import type { StoredMessage } from './model.ts'
 import type { Message, MessageItem } from './schema.ts'
 
 /** Serializes a message as the contract specifies it. */
-export function serializeMessage({ id, sender, sender_name, text, is_seen }: StoredMessage): Message {
-  return { id, sender, sender_name, text, is_seen }
+export function serializeMessage(message: StoredMessage): Message {
+  const { id, sender, sender_name, text, is_seen, created_at } = message
+  return { id, sender, sender_name, text, is_seen, sent_at: toTimestamp(created_at) }
 }
 
 /** Serializes a message as an item of the message feed. */
 export function serializeMessageItem(message: StoredMessage): MessageItem {
-  const { booking_id, listing_id, created_at, version, erased_at } = message
-  const about = { booking_id, listing_id, sent_at: toTimestamp(created_at), version: toVersion(version) }
+  const { booking_id, listing_id, version, erased_at } = message
+  const about = { booking_id, listing_id, version: toVersion(version) }
   return { ...serializeMessage(message), ...about, erased_at: toTimestampOrNull(erased_at) }
 }

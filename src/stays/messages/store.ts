@@ -1,6 +1,8 @@
+import { currentTraceparent } from '../../core/trace.ts'
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
+import { together } from '../../platform/mongo/statements.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
@@ -113,8 +115,16 @@ export async function findClosedConversations(db: Db, host_id: number): Promise<
 }
 
 /** Stores a new message. */
-export async function insertMessage(db: Db, session: Session, message: StoredMessage): Promise<void> {
-  await messageModel(db).collection.insertOne({ ...message }, { session })
+export function insertMessage(db: Db, session: Session, message: StoredMessage): Promise<void> {
+  return together(db, session, insertMessages, message)
+}
+
+async function insertMessages(db: Db, session: Session, messages: StoredMessage[]): Promise<undefined[]> {
+  await messageModel(db).collection.insertMany(
+    messages.map((message) => ({ ...message })),
+    { session },
+  )
+  return []
 }
 
 /** The guest's message sent with a new booking. */
@@ -128,7 +138,7 @@ export async function insertFirstMessage(
   message: FirstMessage,
 ): Promise<void> {
   const { id: booking_id, host_id, listing_id, created_at } = booking
-  const about = { host_id, booking_id, listing_id, created_at }
+  const about = { host_id, booking_id, listing_id, created_at, trace: currentTraceparent() }
   await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, erased_at: null, ...message })
 }
 
@@ -218,8 +228,9 @@ export async function overwriteMessages(
   session: Session,
   messages: (Pick<StoredMessage, 'host_id' | 'id' | 'sender_name' | 'version'> & { erased_at: Date })[],
 ): Promise<void> {
+  const trace = currentTraceparent()
   const writes = messages.map(({ host_id, id, ...change }) => ({
-    updateOne: { filter: { host_id, id }, update: { $set: { ...change, text: erasedText } } },
+    updateOne: { filter: { host_id, id }, update: { $set: { ...change, text: erasedText, trace } } },
   }))
   await messageModel(db).collection.bulkWrite(writes, { session })
 }

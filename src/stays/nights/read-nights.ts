@@ -24,8 +24,9 @@ export async function readNights(
 }
 
 async function readUnits(db: Db, session: Session, hostId: number, roomTypeIds: number[], nights: Nights) {
-  const rows = await findRowsCovering(db, session, hostId, roomTypeIds, nights)
-  const stays = await findActiveStays(db, session, hostId, roomTypeIds, nights, null)
+  const wanted = [{ roomTypeIds, days: nights }]
+  const rows = await findRowsCovering(db, session, hostId, wanted)
+  const stays = await findActiveStays(db, session, hostId, wanted, null)
   const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
   return roomTypeIds.map(
     (id) => [id, unitsByNight(nights, rows.get(id) ?? [], active.get(id) ?? [])] as const,

@@ -1,32 +1,71 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
+import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
-import { normalize } from '../../http/schema/normalize.ts'
+import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import { requestObject, shown } from '../../http/schema/fields.ts'
+import { parsePathId } from '../../http/schema/formats.ts'
 import { prepareUser } from './create.ts'
-import { birthProblems, User, UserCreate } from './schema.ts'
-import { serializeUser } from './serialize.ts'
+import { birthProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
+import { serializeUser, serializeUserInFull } from './serialize.ts'
+import { findUser, listUsers } from './store.ts'
 
-/** Defines the route that creates users of the key's host (contract, `POST /v1/users`). */
+const defaultPerPage = 50
+
+/** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) users of the key's host. */
 export function userRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/users', tags: ['Users'] }).use(guard(app)).post(
-    '',
-    async (context) => {
-      const response = await runIdempotently(
-        app,
-        context,
-        () => prepareUser(app, context.caller, normalize(UserCreate, context.body)),
-        (user) => ({ status: 201, envelope: ok(context, serializeUser(user)), userId: user.id }),
-      )
-      app.outbox.wake()
-      return response
-    },
-    {
-      access: { permission: 'users.write', body: 'json', idempotent: true, check: birthProblems },
-      body: UserCreate,
-      response: { 201: Envelope(User) },
-      detail: { operationId: 'createUser', summary: 'Create a user' },
-    },
-  )
+  return new Elysia({ prefix: '/users', tags: ['Users'] })
+    .use(guard(app))
+    .get(
+      '',
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { rows, total } = await listUsers(app.db, context.caller.hostId, context.query.email, page)
+        return ok(context, rows.map(serializeUserInFull), {
+          pagination: pagination(page, total, rows.length),
+        })
+      },
+      {
+        access: { permission: 'users.read' },
+        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...userFilters }),
+        response: { 200: PageEnvelope(shown.list('Users on this page, by id', UserInFull)) },
+        detail: {
+          operationId: 'listUsers',
+          summary: 'List users, or find one by e-mail address',
+          description: 'Users whose personal data was erased are left out; read one of them by id',
+        },
+      },
+    )
+    .get(
+      '/:id',
+      async (context) => {
+        const id = parsePathId(context.params.id)
+        return ok(context, serializeUserInFull(await findUser(app.db, context.caller.hostId, id)))
+      },
+      {
+        access: { permission: 'users.read', errors: ['not_found'] },
+        response: { 200: Envelope(UserInFull) },
+        detail: { operationId: 'getUser', summary: 'Read a user' },
+      },
+    )
+    .post(
+      '',
+      async (context) => {
+        const response = await runIdempotently(
+          app,
+          context,
+          () => prepareUser(app, context.caller, context.body),
+          (user) => ({ status: 201, envelope: ok(context, serializeUser(user)), userId: user.id }),
+        )
+        app.outbox.wake()
+        return response
+      },
+      {
+        access: { permission: 'users.write', body: 'json', idempotent: true, check: birthProblems },
+        body: UserCreate,
+        response: { 201: Envelope(User) },
+        detail: { operationId: 'createUser', summary: 'Create a user' },
+      },
+    )
 }

@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { isCalendarDate, toDay } from '../../core/clock.ts'
 import type { Problem } from '../../core/errors.ts'
 import type { ToCheck } from '../../http/access.ts'
@@ -50,6 +50,18 @@ export const UserCreate = named(
 )
 export type UserCreate = Static<typeof UserCreate>
 
+/** Query of `GET /v1/users`, except the page. `readQuery` refuses every other form of `email`. */
+export const userFilters = {
+  email: Type.Optional(
+    text(255, {
+      trims: true,
+      whenBlank: 'invalid',
+      description: 'Only the user with this e-mail address, compared without case',
+      example: 'ada@example.com',
+    }),
+  ),
+}
+
 /** Reports a date of birth that is today or later by the environment's clock. */
 export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
   const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
@@ -90,3 +102,13 @@ export const User = named(
   }),
 )
 export type User = Static<typeof User>
+
+/** A user as a read returns it (decisions §27). */
+export const UserInFull = named(
+  'UserInFull',
+  responseObject({
+    ...User.properties,
+    erased_at: shown.timestampOrNull('Time at which the personal data was erased; null if it was not'),
+  }),
+)
+export type UserInFull = Static<typeof UserInFull>

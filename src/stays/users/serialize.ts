@@ -1,6 +1,6 @@
-import { toTimestamp } from '../../core/clock.ts'
+import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
 import type { StoredUser } from './model.ts'
-import type { User } from './schema.ts'
+import type { User, UserInFull } from './schema.ts'
 
 /** Serializes a user as the contract specifies it. */
 export function serializeUser(user: StoredUser): User {
@@ -29,6 +29,11 @@ export function serializeUser(user: StoredUser): User {
     created_at: toTimestamp(user.created_at),
     updated_at: toTimestamp(user.updated_at),
   }
+}
+
+/** Serializes a user as a read returns it. */
+export function serializeUserInFull(user: StoredUser): UserInFull {
+  return { ...serializeUser(user), erased_at: toTimestampOrNull(user.erased_at) }
 }
 
 /**

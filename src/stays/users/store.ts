@@ -1,13 +1,60 @@
 import { invalidField, notFound } from '../../core/errors.ts'
+import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
+import { together } from '../../platform/mongo/statements.ts'
 import { erasedPerson } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
 /** Returns the host's user with this id, or null. */
 export async function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
   return userModel(db).collection.findOne<StoredUser>({ host_id: hostId, id })
+}
+
+/** Returns the host's users with these ids, in no particular order. */
+export function findUsers(db: Db, hostId: number, ids: number[]): Promise<StoredUser[]> {
+  return userModel(db)
+    .collection.find<StoredUser>({ host_id: hostId, id: { $in: ids } })
+    .toArray()
+}
+
+/**
+ * Returns the host's user with this id.
+ *
+ * @throws DomainError `not_found`, including for an undefined id
+ */
+export async function findUser(db: Db, hostId: number, id: number | undefined): Promise<StoredUser> {
+  const user = id && (await findUserIfAny(db, hostId, id))
+  if (!user) throw notFound('User')
+  return user
+}
+
+/**
+ * Returns one page of a host's users by id and the total number of matching users. Erased users are left out, and a
+ * user whose erasure has begun is no longer found by e-mail (decisions §27).
+ *
+ * @param email address of the user to find, in any case and with any blanks around it
+ */
+export async function listUsers(
+  db: Db,
+  hostId: number,
+  email: string | undefined,
+  page: PageRequest,
+): Promise<{ rows: StoredUser[]; total: number }> {
+  const matching = email === undefined ? { erased_at: null } : { ...withEmail(email), erasing_at: null }
+  const filter = { host_id: hostId, ...matching }
+  const { collection } = userModel(db)
+  const [total, rows] = await Promise.all([
+    collection.countDocuments(filter),
+    collection.find<StoredUser>(filter).sort({ id: 1 }).skip(skipOf(page)).limit(page.perPage).toArray(),
+  ])
+  return { rows, total }
+}
+
+function withEmail(email: string) {
+  const address = email.trim().toLowerCase()
+  return { email_key: indexKey(address) as string, email: address }
 }
 
 /**
@@ -39,9 +86,22 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
  *
  * @throws DomainError `validation` at `user_id`
  */
-export async function requireNotErased(db: Db, session: Session, hostId: number, id: number): Promise<void> {
-  const filter = { host_id: hostId, id, erasing_at: { $ne: null } }
+export function requireNotErased(db: Db, session: Session, hostId: number, id: number): Promise<void> {
+  return together(db, session, requireNoneErased, { hostId, id })
+}
+
+async function requireNoneErased(
+  db: Db,
+  session: Session,
+  users: { hostId: number; id: number }[],
+): Promise<undefined[]> {
+  const filter = {
+    host_id: users[0]?.hostId,
+    id: { $in: users.map(({ id }) => id) },
+    erasing_at: { $ne: null },
+  }
   if (await userModel(db).collection.findOne(filter, { session, projection: { _id: 1 } })) throw erased()
+  return []
 }
 
 /** Returns the error that refuses a booking for an erased guest. */
@@ -51,8 +111,7 @@ function erased() {
 
 /** Returns the users with this e-mail address across all hosts, for administrators. */
 export function findUsersByEmail(db: Db, email: string): Promise<StoredUser[]> {
-  const filter = { email_key: indexKey(email.toLowerCase()) as string, email: email.toLowerCase() }
-  return userModel(db).find(filter).sort({ host_id: 1, id: 1 }).lean()
+  return userModel(db).find(withEmail(email)).sort({ host_id: 1, id: 1 }).lean()
 }
 
 /**

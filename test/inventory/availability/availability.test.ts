@@ -211,7 +211,9 @@ test("POST availability for another listing's room types responds 400, with the 
   const response = await write([item(), item({ room_type_id: other.roomTypes[0] })])
   expect([response.status, response.body.error.type]).toEqual([400, 'validation_error'])
   const [problem, ...rest] = response.body.error.errors
-  expect([problem.path, problem.code, rest]).toEqual(['invalid_room_types', 'invalid', []])
+  expect([problem.path, problem.code]).toEqual(['invalid_room_types', 'invalid'])
+  const message = '"data.1.room_type_id" is not a room type of the listing'
+  expect(rest).toEqual([{ path: 'data.1.room_type_id', code: 'invalid', message }])
   expect(JSON.parse(problem.message)).toEqual([
     {
       listing_id,
@@ -219,6 +221,13 @@ test("POST availability for another listing's room types responds 400, with the 
       reason: 'Room type not found or does not belong to listing',
     },
   ])
+})
+
+test('POST availability names at most 99 items whose room types are not those of their listings', async () => {
+  const foreign = Array.from({ length: 120 }, () => item({ room_type_id: 999_999_999 }))
+  const { status, body } = await write([item(), ...foreign])
+  expect([status, body.error.errors.length]).toEqual([400, 100])
+  expect(body.error.errors.at(-1).path).toBe('data.99.room_type_id')
 })
 
 test('POST availability reads a body of 2 MiB, and responds 413 to a body of more than 10 MiB', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createHost } from '../../../src/access/hosts/store.ts'
 import { addDays } from '../../../src/core/clock.ts'
-import { compactRoomType } from '../../../src/inventory/availability/compaction.ts'
+import { compactRoomTypes } from '../../../src/inventory/availability/compaction.ts'
 import { availabilityBlockModel } from '../../../src/inventory/availability/model.ts'
 import { findCounts, findRows, findRowsCovering } from '../../../src/inventory/availability/store.ts'
 import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
@@ -88,7 +88,7 @@ test('after writes and compactions in any order, every night agrees with a plain
         for (const one of steps) {
           const before = await read(owner)
           const ranges = one === 'compact' ? [] : one
-          if (one === 'compact') await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+          if (one === 'compact') await compactRoomTypes(db, owner.hostId, [owner.pair.room_type_id])
           else await write(owner, ranges)
           const touched = new Set<string>()
           for (const { start, length, available } of ranges) {
@@ -121,12 +121,15 @@ test('after writes and compactions in any order, every night agrees with a plain
           expect(await read(owner, bounds)).toEqual(inside)
         }
         const { room_type_id } = owner.pair
-        for (const { from, days } of stays) {
-          const [start, end] = [day(from), day(from + days)]
-          const byRoomType = await inSnapshot(db, (session) =>
-            findRowsCovering(db, session, owner.hostId, [room_type_id], { from: start, to: end }),
-          )
-          const covering = byRoomType.get(room_type_id) ?? []
+        const wanted = stays.map(({ from, days }) => ({
+          ...{ roomTypeIds: [room_type_id], days: { from: day(from), to: day(from + days) } },
+        }))
+        const byRoomType = await inSnapshot(db, (session) =>
+          findRowsCovering(db, session, owner.hostId, wanted),
+        )
+        const covering = byRoomType.get(room_type_id) ?? []
+        for (const { days } of wanted) {
+          const { from: start, to: end } = days
           for (let night = start; night <= end; night = addDays(night, 1)) {
             const row = covering.find(({ start_date, end_date }) => start_date <= night && night <= end_date)
             const known = row && { available: row.available, updated_at: row.updated_at.getTime() }
@@ -142,18 +145,18 @@ test('after writes and compactions in any order, every night agrees with a plain
 const stored = ({ hostId, pair }: Owner) =>
   storedRows(db, { host_id: hostId, room_type_id: pair.room_type_id })
 
-test('compactRoomType() leaves only the rows in force, and changes nothing when it runs again', async () => {
+test('compactRoomTypes() leaves only the rows in force, and changes nothing when it runs again', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])
   await write(owner, [{ start: 4, length: 7, available: 3 }])
   const before = await read(owner)
   expect((await stored(owner)).length).toBe(3)
-  await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+  await compactRoomTypes(db, owner.hostId, [owner.pair.room_type_id])
   const compacted = await stored(owner)
   expect(compacted.length).toBe(before.length)
   expect(await read(owner)).toEqual(before)
-  await compactRoomType(db, owner.hostId, owner.pair.room_type_id)
+  await compactRoomTypes(db, owner.hostId, [owner.pair.room_type_id])
   expect(await stored(owner)).toEqual(compacted)
   const { room_type_id } = owner.pair
   const counts = await inSnapshot(db, (session) => findCounts(db, session, owner.hostId, [room_type_id]))
@@ -166,8 +169,8 @@ test('concurrent compactions and writes of a room type lose no row', async () =>
     const start = round * 3
     await Promise.all([
       write(owner, [{ start, length: 10, available: round }]),
-      compactRoomType(db, owner.hostId, owner.pair.room_type_id),
-      compactRoomType(live.db, owner.hostId, owner.pair.room_type_id),
+      compactRoomTypes(db, owner.hostId, [owner.pair.room_type_id]),
+      compactRoomTypes(live.db, owner.hostId, [owner.pair.room_type_id]),
     ])
   }
   const rows = await read(owner)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { complete, normalize } from '../../../src/http/schema/normalize.ts'
+import { complete } from '../../../src/http/schema/complete.ts'
+import { normalize } from '../../../src/http/schema/normalize.ts'
 import { ListingCreate, ListingPatch } from '../../../src/inventory/listings/fields.ts'
 import { type IdReading, mergeListing } from '../../../src/inventory/listings/merge.ts'
 import type { ListingContent } from '../../../src/inventory/listings/model.ts'

@@ -12,13 +12,14 @@ test.each(['barcelona-house', 'tokyo-share-house', 'warsaw-tower'])(
     const sent = await readFixture(`listings/${name}`)
     const created = await actor.send('POST', '/v1/listings', { body: sent })
     expect(created.status).toBe(201)
-    const { id } = created.body.data
+    const { id, room_types } = created.body.data
     expect(created.body).toEqual({
       action: 'created',
       data: {
         id,
         original_id: sent.original_id,
         links: { preview: `http://127.0.0.1:3000/preview/listings/${id}` },
+        room_types,
       },
       meta: { request_id: created.headers.get('x-request-id') },
     })
@@ -31,8 +32,43 @@ test.each(['barcelona-house', 'tokyo-share-house', 'warsaw-tower'])(
       updated_at,
     ])
     expect(content).toEqual(asRead(sent, content))
+    expect(room_types).toEqual(data.room_types.map(idsOf))
+    const [listed] = (await actor.send('GET', '/v1/listings')).body.data
+    expect(listed.room_types.map(idsOf)).toEqual(room_types)
   },
 )
+
+interface Ids {
+  id: number
+  original_id: string | null
+}
+const ownIds = ({ id, original_id }: Ids) => ({ id, original_id })
+const idsOf = (roomType: Ids & { rooms: Ids[] }) => ({
+  ...ownIds(roomType),
+  rooms: roomType.rooms.map(ownIds),
+})
+
+test('reads and write results have the own ids that were sent on create, and null for an element without one', async () => {
+  const actor = await service.actor()
+  const body = {
+    name: 'Own ids',
+    room_types: [
+      { id: 'studio', name: 'Studio', rooms: [{ id: 's-1' }, { name: 'Without id' }] },
+      { name: 'Without id' },
+    ],
+  }
+  const created = (await actor.send('POST', '/v1/listings', { body })).body.data
+  const own = (roomTypes: (Ids & { rooms: Ids[] })[]) =>
+    roomTypes.map(({ original_id, rooms }) => [original_id, ...rooms.map((room) => room.original_id)])
+  expect(own(created.room_types)).toEqual([['studio', 's-1', null], [null]])
+  expect(created.room_types[0].id).toEqual(expect.any(Number))
+  const path = `/v1/listings/${created.id}`
+  expect((await actor.send('PATCH', path, { body: { parking: 'none' } })).body.data).toEqual(created)
+  const more = { room_types: [{ id: 'loft', name: 'Loft' }] }
+  const added = (await actor.send('PATCH', path, { body: more })).body.data.room_types
+  expect(own(added)).toEqual([['studio', 's-1', null], [null], ['loft']])
+  expect(own((await actor.send('GET', path)).body.data.room_types)).toEqual(own(added))
+})
 
 test('GET /v1/listings/{id} shows fields that were never sent as nulls, objects of nulls and empty lists', async () => {
   const actor = await service.actor()
@@ -64,6 +100,7 @@ test('GET /v1/listings/{id} shows fields that were never sent as nulls, objects 
   })
   expect(data.room_types[0].rooms[0]).toEqual({
     id: expect.any(Number),
+    original_id: null,
     name: null,
     description: null,
     availability: { ical: null },

@@ -139,6 +139,25 @@ test('fifty concurrent bookings get unique versions that ascend in the feed', as
   expect(versions).toEqual([...versions].sort())
 })
 
+test('concurrent bookings that share a transaction count for each other', async () => {
+  const crowd = await service.actor()
+  const own = await seedBooking(crowd)
+  const item = { listing_id: own.listing_id, room_type_id: own.room_type_id, available: 3 }
+  const year = { start_date: '2028-01-01', end_date: '2028-12-31' }
+  await crowd.send('POST', '/v1/integrations/provider_one/availability', {
+    body: { data: [{ ...item, ...year }] },
+  })
+  const stay = { user_id: own.user_id, listing_id: own.listing_id, room_type_id: own.room_type_id }
+  const stays = Array.from({ length: 9 }, (_, index) => ({
+    ...{ ...stay, checkin_at: `2028-03-0${index + 1}`, checkout_at: '2028-04-11' },
+  }))
+  const responses = await Promise.all(stays.map((body) => crowd.send('POST', '/v1/bookings', { body })))
+  const statuses = responses.map(({ status }) => status).sort()
+  expect(statuses).toEqual([201, 201, 201, 422, 422, 422, 422, 422, 422])
+  for (const { status, body } of responses)
+    if (status === 422) expect(body.error.errors).toMatchObject([{ path: 'checkin_at', code: 'unavailable' }])
+})
+
 test('POST /v1/bookings reports unknown ids together, and malformed ids together with wrong dates', async () => {
   const unknown = await create({ user_id: 999_999_999, listing_id: 999_999_998 })
   expect(unknown.body.error.errors.map(({ path }: { path: string }) => path)).toEqual([

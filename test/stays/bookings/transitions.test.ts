@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { requireLegalTransition } from '../../../src/stays/bookings/transitions.ts'
+import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { bookingStatus } from '../../../src/stays/bookings/status.ts'
+import { requireLegalTransition, transitionBooking } from '../../../src/stays/bookings/transitions.ts'
+import { hostQueue } from '../../../src/versions/host-clock-store.ts'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 import { partnerctl } from '../../support/processes.ts'
 
@@ -23,6 +26,20 @@ test.each([
   ['cancelled', 'cancelled', 'its status is final'],
 ] as const)('requireLegalTransition() does not allow %s to become %s: "%s"', (from, to, hint) => {
   expect(() => requireLegalTransition(from, to)).toThrow(hint)
+})
+
+test('of equal moves that wait for the same turn, one succeeds and the others are refused', async () => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  const { db } = service.live
+  const gate = Promise.withResolvers<void>()
+  const turn = inTransaction(db, hostQueue(actor.hostId), () => gate.promise)
+  const pending = { host_id: actor.hostId, id, status: bookingStatus.pending }
+  const confirm = () => transitionBooking(service.live, pending, { to: 'confirmed' })
+  const moves = Promise.allSettled([confirm(), confirm(), confirm()])
+  gate.resolve()
+  await turn
+  expect((await moves).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
 })
 
 test('partnerctl bookings confirm and cancel change the status and the version of a booking', async () => {

@@ -40,9 +40,11 @@ test("POST messages sends a host's message and responds 201, and GET shows it af
       sender_name: 'Test host',
       text: 'Welcome!',
       is_seen: false,
+      sent_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
     },
   })
   const read = await actor.send('GET', pathOf(booking_id))
+  expect(read.body.data.messages[1]).toEqual(body.data.message)
   expect(read.body.data.messages.map(({ sender, text }: Record<string, string>) => [sender, text])).toEqual([
     ['guest', 'I arrive with the night train, around 08:00'],
     ['host', 'Welcome!'],

@@ -4,8 +4,7 @@ import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
 import { runIdempotently } from '../../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../../http/ids.ts'
-import { normalize } from '../../../http/schema/normalize.ts'
+import { parsePathId } from '../../../http/schema/formats.ts'
 import type { RateJob } from './model.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { findRateJob } from './store.ts'
@@ -21,7 +20,7 @@ export function rateRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareRates(app, context.caller.hostId, normalize(RatesWrite, context.body).data),
+          () => prepareRates(app, context.caller.hostId, context.body.data),
           (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
         ),
       {

@@ -8,7 +8,7 @@ import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
 import type { StoredListing } from '../model.ts'
 import { type PriceChange, pushPrices } from '../prices-store.ts'
 import { findOwnedListings, hasRoomType } from '../room-types-store.ts'
-import { foreignListings } from '../schema.ts'
+import { foreignListings, unknownRoomType } from '../schema.ts'
 import { listingLock } from '../store.ts'
 import type { RateItem } from './schema.ts'
 import { insertRateJob } from './store.ts'
@@ -65,11 +65,6 @@ async function requireOwnRoomTypes(
     throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maxProblems))
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
   if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))
-}
-
-function unknownRoomType(index: number): Problem {
-  const path = `data.${index}.room_type_id`
-  return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }
 }
 
 /** Reports a rate in another currency, because it would be charged as if it were in the listing's currency. */

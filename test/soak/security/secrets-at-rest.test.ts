@@ -2,10 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/core/config.ts'
-import { openDatabase } from '../../src/process/open.ts'
-import { sender } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { readConfig } from '../../../src/core/config.ts'
+import { openDatabase } from '../../../src/process/open.ts'
+import { sender } from '../../support/app.ts'
+import { startService } from '../../support/processes.ts'
 
 test('no key, provider key, password or webhook secret appears in a database file, a document or a log', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-secrets-'))

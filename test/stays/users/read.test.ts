@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { markErasing, overwriteUser } from '../../../src/stays/users/store.ts'
+import { type Actor, testApp } from '../../support/app.ts'
+
+const service = await testApp()
+const { db } = service.live
+
+async function createUser(actor: Actor, email = `${crypto.randomUUID()}@example.com`, prefix = '/v1') {
+  const body = { email, first_name: 'Ada', last_name: 'Lovelace' }
+  return (await actor.send('POST', `${prefix}/users`, { body })).body.data
+}
+
+test.each(['/v1', '/sandbox'])(
+  'GET %s/users/{id} returns what create returned, and erased_at',
+  async (prefix) => {
+    const actor = await service.actor()
+    const created = await createUser(actor, 'ada@example.com', prefix)
+    const { status, body } = await actor.send('GET', `${prefix}/users/${created.user_id}`)
+    expect(status).toBe(200)
+    expect(body.data).toEqual({ ...created, erased_at: null })
+  },
+)
+
+test("GET /v1/users pages through the host's own users by id", async () => {
+  const [actor, stranger] = [await service.actor(), await service.actor()]
+  const ids: number[] = []
+  for (let count = 0; count < 3; count += 1) {
+    ids.push((await createUser(actor)).user_id)
+    await createUser(stranger)
+  }
+  const shown = async (query: string) => {
+    const { body } = await actor.send('GET', `/v1/users${query}`)
+    const { total, last_page } = body.meta.pagination
+    return { ids: body.data.map(({ user_id }: { user_id: number }) => user_id), total, last_page }
+  }
+  expect(await shown('')).toEqual({ ids, total: 3, last_page: 1 })
+  expect(await shown('?per_page=2')).toEqual({ ids: ids.slice(0, 2), total: 3, last_page: 2 })
+  expect(await shown('?per_page=2&page=2')).toEqual({ ids: ids.slice(2), total: 3, last_page: 2 })
+  expect(await shown('?page=9007199254740991')).toMatchObject({ ids: [], total: 3 })
+  expect((await actor.send('GET', '/v1/users?per_page=101')).body.error.errors).toMatchObject([
+    { path: 'per_page', code: 'max' },
+  ])
+})
+
+test('GET /v1/users?email= finds a user whatever the case and the blanks around it', async () => {
+  const [actor, stranger] = [await service.actor(), await service.actor()]
+  const { user_id } = await createUser(actor, 'Ada+stay@Example.com')
+  await createUser(actor)
+  const find = async (email: string, by = actor) => {
+    const { status, body } = await by.send('GET', `/v1/users?email=${encodeURIComponent(email)}`)
+    expect(status).toBe(200)
+    return body.data.map((user: { user_id: number }) => user.user_id)
+  }
+  for (const email of ['ada+stay@example.com', ' ADA+STAY@EXAMPLE.COM\t'])
+    expect(await find(email)).toEqual([user_id])
+  for (const email of ['da+stay@example.com', '.*', '%', 'ada', `${'a'.repeat(243)}@example.com`])
+    expect(await find(email)).toEqual([])
+  expect(await find('ada+stay@example.com', stranger)).toEqual([])
+})
+
+test.each([
+  ['email=', 'invalid'],
+  ['email=%20%09', 'invalid'],
+  [`email=${'a'.repeat(256)}`, 'max'],
+  ['email=a@example.com&email=a@example.com', 'invalid'],
+  ['email[]=a@example.com', 'invalid'],
+  ['email[0]=a@example.com', 'invalid'],
+  ['email%5B$ne%5D=', 'invalid'],
+  ['email[=a', 'invalid'],
+  ['email=%00', 'invalid'],
+])('GET /v1/users?%s responds 422 at "email" instead of listing everybody', async (query, code) => {
+  const actor = await service.actor()
+  const { status, body } = await actor.send('GET', `/v1/users?${query}`)
+  expect([status, body.error.errors]).toMatchObject([422, [{ path: 'email', code }]])
+  expect(body.error.errors).toHaveLength(1)
+  if (query === 'email=') expect(body.error.errors[0].message).toBe('"email" must be text that is not blank')
+})
+
+test('nobody is found by e-mail from the first step of an erasure on, and lists leave out erased users', async () => {
+  const actor = await service.actor()
+  const [guest, other] = [await createUser(actor, 'guest@example.com'), await createUser(actor)]
+  const listed = async (query = '') => {
+    const { data, meta } = (await actor.send('GET', `/v1/users${query}`)).body
+    return [data.map(({ user_id }: { user_id: number }) => user_id), meta.pagination.total]
+  }
+  const user = { host_id: actor.hostId, id: guest.user_id }
+  const now = new Date()
+  expect(await listed('?email=guest@example.com')).toEqual([[guest.user_id], 1])
+  await inTransaction(db, 'test', (session) => markErasing(db, session, user, now))
+  expect(await listed('?email=guest@example.com')).toEqual([[], 0])
+  await overwriteUser(db, user, now)
+  expect(await listed()).toEqual([[other.user_id], 1])
+  expect(await listed(`?email=erased-${guest.user_id}@erased.invalid`)).toEqual([[], 0])
+  const { data } = (await actor.send('GET', `/v1/users/${guest.user_id}`)).body
+  expect(data).toMatchObject({ name: 'Erased guest', email: `erased-${guest.user_id}@erased.invalid` })
+  expect(Date.parse(data.erased_at)).toBe(now.getTime())
+})
