@@ -61,6 +61,26 @@ module.exports = {
       to: { path: '(^|[/-])model\\.ts$', pathNot: '^src/$1/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'packages-for-agents-load-when-needed',
+      comment: 'Only a running `partnerctl mcp` loads the packages that serve agents (decisions §27)',
+      severity: 'error',
+      from: {},
+      to: { path: '^cli/mcp/server\\.ts$', dynamic: false },
+    },
+    {
+      name: 'packages-for-traces-load-when-needed',
+      comment: 'Only a service with a collector loads the packages of OpenTelemetry (decisions §28)',
+      severity: 'error',
+      from: {},
+      to: { path: '^src/process/traces\\.ts$', dynamic: false },
+    },
+    {
+      name: 'packages-of-traces-in-one-file',
+      severity: 'error',
+      from: { path: '^(src|cli)/', pathNot: '^src/process/traces\\.ts$' },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
       name: 'no-routes-of-another-feature',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/app\\.ts$' },

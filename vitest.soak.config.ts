@@ -3,7 +3,11 @@ import { soakFactor } from './test/support/soak.ts'
 import { shared } from './vitest.shared.ts'
 
 /** Each of these keeps the whole machine busy, or measures: nothing runs beside them. */
-const alone = ['test/soak/certify/certify.test.ts', 'test/soak/faults/redis-outage.test.ts']
+const alone = [
+  'test/soak/certify/certify.test.ts',
+  'test/soak/faults/redis-outage.test.ts',
+  'test/soak/observability/alerts.test.ts',
+]
 
 const { globalSetup, reporters, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
@@ -21,9 +25,13 @@ export default defineConfig({
           // The second ones go on from `bin/test`, see `isSoak`.
           include: [
             'test/soak/**/*.test.ts',
-            ...['http/every-route', 'security/injection', 'security/any-json', 'security/schemas'].map(
-              (file) => `test/${file}.test.ts`,
-            ),
+            ...[
+              'http/every-route',
+              'process/tls',
+              'security/injection',
+              'security/any-json',
+              'security/schemas',
+            ].map((file) => `test/${file}.test.ts`),
             ...[
               'stays/bookings/pricing',
               'inventory/listings/merge',

@@ -79,6 +79,8 @@ const requests: Record<string, unknown> = {
   },
 }
 const others = [
+  'GET /users',
+  'GET /users/{id}',
   'GET /me',
   'GET /key',
   'GET /requests',

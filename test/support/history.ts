@@ -51,7 +51,12 @@ export type FeedKind = keyof typeof kinds
  * A feed over HTTP. If a process was just killed, the same request goes to the next one picked. If a busy machine could
  * not respond in time, the request is repeated after its `Retry-After`.
  */
-export function httpFeed(pickUrl: () => string, key: string, kind: FeedKind = 'bookings'): Feed {
+export function httpFeed(
+  pickUrl: () => string,
+  key: string,
+  kind: FeedKind = 'bookings',
+  send: (request: Request) => Promise<Response> = fetch,
+): Feed {
   return {
     async page(asked) {
       const query = new URLSearchParams()
@@ -59,7 +64,7 @@ export function httpFeed(pickUrl: () => string, key: string, kind: FeedKind = 'b
         if (value !== undefined) query.set(name, String(value))
       const path = `/v1/integrations/provider_one/${kind}?${query}`
       for (;;) {
-        const response = await sender(fetch, pickUrl())('GET', path, { key, asIs: false }).catch(() => null)
+        const response = await sender(send, pickUrl())('GET', path, { key, asIs: false }).catch(() => null)
         if (response === null) continue
         expect(response.status, response.text).toBe(200)
         const { pagination } = response.body.meta

@@ -25,6 +25,7 @@ export class KeyedLoad {
     private readonly key: string,
     private readonly body: object,
     writers = 4,
+    private readonly send: (request: Request) => Promise<Response> = fetch,
   ) {
     this.writers = Array.from({ length: writers }, async (_, writer) => {
       for (let count = 0; !this.isOver; count += 1) await this.create(`load-${writer}-${count}`)
@@ -34,7 +35,7 @@ export class KeyedLoad {
   private async create(idempotencyKey: string): Promise<void> {
     const headers = { 'idempotency-key': idempotencyKey }
     for (;;) {
-      const response = await sender(fetch, this.pickUrl())('POST', '/v1/bookings', {
+      const response = await sender(this.send, this.pickUrl())('POST', '/v1/bookings', {
         key: this.key,
         body: this.body,
         headers,

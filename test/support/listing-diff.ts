@@ -13,8 +13,9 @@ export function asRead(sent: Tree, read: Tree): Tree {
       const rooms = roomType.rooms.map((room: Tree, at: number) => ({
         ...room,
         id: integer(known.rooms[at].id),
+        original_id: room.id,
       }))
-      return { ...roomType, id: integer(known.id), rooms }
+      return { ...roomType, id: integer(known.id), original_id: roomType.id, rooms }
     }),
   }
 }

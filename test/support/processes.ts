@@ -41,7 +41,7 @@ export async function startService(
     stream.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write: collect }))
   }
   const service: ServiceProcess = {
-    url: `http://127.0.0.1:${port}`,
+    url: `${environment.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:${port}`,
     pid: child.pid,
     output: () => output,
     async stop() {
@@ -63,7 +63,7 @@ export async function startService(
 }
 
 async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`).then(
+  return fetch(`${url}/readyz`, { tls: { rejectUnauthorized: false } }).then(
     (response) => response.ok,
     () => false,
   )

@@ -40,7 +40,7 @@ export type OwnIds = Record<string, string | number>
 
 /** Creates one resource for every kind of id in a path. A new kind of resource needs an entry here. */
 export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> {
-  const { booking_id, listing_id, room_type_id } = await seedBooking(actor, prefix)
+  const { booking_id, listing_id, room_type_id, user_id } = await seedBooking(actor, prefix)
   const provider = `${prefix}/integrations/provider_one`
   const data = [{ listing_id, room_type_id, base_price: 5 }]
   const rates = await actor.send('POST', `${provider}/rates`, { body: { data } })
@@ -52,6 +52,7 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
   return {
     bookings: booking_id,
     listings: listing_id,
+    users: user_id,
     consumers: 'own',
     jobs: rates.body.meta.job_id,
     webhooks: webhook,

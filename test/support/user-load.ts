@@ -15,6 +15,7 @@ export class UserLoad {
   constructor(
     private readonly url: string,
     private readonly key: string,
+    private readonly send: (url: string, init: RequestInit) => Promise<Response> = fetch,
     clients = 32,
   ) {
     this.clients = Array.from({ length: clients }, async (_, client) => {
@@ -33,7 +34,7 @@ export class UserLoad {
   }
 
   private async post(email: string, wanted: number): Promise<void> {
-    const outcome = await fetch(`${this.url}/v1/users`, {
+    const outcome = await this.send(`${this.url}/v1/users`, {
       method: 'POST',
       headers: { 'x-api-key': this.key, 'content-type': 'application/json' },
       body: JSON.stringify({ email, first_name: 'A', last_name: 'B' }),
