@@ -8,7 +8,7 @@ export const shared = {
   maxWorkers: 2,
   // Files share nothing but the servers, and importing the whole service anew for each takes a minute in all.
   isolate: false,
-  reporters: ['default', './test/support/slowest.ts'],
+  reporters: ['default', './test/support/reporter.ts'],
   // Only a defect reaches these, on no machine however busy: a test waits for what it is about, and not for a time.
   testTimeout: 5 * minute,
   hookTimeout: 5 * minute,

@@ -63,7 +63,10 @@ export async function startService(
 }
 
 async function isReady(url: string): Promise<boolean> {
-  return fetch(`${url}/readyz`, { tls: { rejectUnauthorized: false } }).then(
+  return fetch(`${url}/readyz`, {
+    tls: { rejectUnauthorized: false },
+    signal: AbortSignal.timeout(10_000),
+  }).then(
     (response) => response.ok,
     () => false,
   )

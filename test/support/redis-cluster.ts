@@ -1,18 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
-import { freePort } from '../../src/platform/process.ts'
+import type { Redis } from 'ioredis'
+import { killRedis, type RedisProcess, redisServer, startRedisProcess } from './redis.ts'
 
 /** How long a server must be silent before its replica replaces it, in milliseconds. */
 const failoverMilliseconds = 1000
 const slots = 16_384
-
-interface Node {
-  port: number
-  process: Bun.Subprocess
-  redis: Redis
-}
 
 /** Real `redis-server` processes, some of which are replicas that can take over. */
 export interface RedisGroup {
@@ -28,7 +22,7 @@ export interface RedisGroup {
 export async function startRedisCluster(): Promise<RedisGroup> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-redis-cluster-'))
   const nodes = await Promise.all(Array.from({ length: 6 }, (_, index) => startClusterNode(folder, index)))
-  const masters = nodes.slice(0, 3) as [Node, Node, Node]
+  const masters = nodes.slice(0, 3) as [RedisProcess, RedisProcess, RedisProcess]
   const [first] = masters
   await Promise.all(
     masters.map(({ redis }, index) => {
@@ -44,7 +38,7 @@ export async function startRedisCluster(): Promise<RedisGroup> {
     await first.redis.call('CLUSTER', 'MEET', '127.0.0.1', port, port + busOffset)
   await Promise.all(nodes.map(({ redis }) => untilInfo(redis, `cluster_known_nodes:${nodes.length}`)))
   for (const [index, { redis }] of nodes.slice(3).entries()) {
-    const id = await (masters[index] as Node).redis.call('CLUSTER', 'MYID')
+    const id = await (masters[index] as RedisProcess).redis.call('CLUSTER', 'MYID')
     await redis.call('CLUSTER', 'REPLICATE', String(id))
   }
   await Promise.all(nodes.map(({ redis }) => untilInfo(redis, 'cluster_state:ok')))
@@ -53,81 +47,61 @@ export async function startRedisCluster(): Promise<RedisGroup> {
   return {
     url: `redis://${masters.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
     oneUrl: `redis://127.0.0.1:${first.port}`,
-    killMaster: () => kill(masters[1]),
+    killMaster: () => killRedis(masters[1]),
     stop: () => stopAll(nodes, folder),
   }
 }
 
-/** The ports on which cluster nodes talk to each other. */
+/** A cluster node talks to the others on its port plus this. Redis refuses to start if that port is taken. */
 const busOffset = 10_000
 
-async function startClusterNode(folder: string, index: number): Promise<Node> {
-  let port = await freePort()
-  while (port + busOffset > 65_535) port = await freePort()
+function startClusterNode(folder: string, index: number): Promise<RedisProcess> {
   const cluster = ['--cluster-enabled', 'yes', '--cluster-node-timeout', String(failoverMilliseconds)]
-  return startNode(folder, port, [...cluster, '--cluster-config-file', `nodes-${index}.conf`])
+  return startNode(folder, [...cluster, '--cluster-config-file', `nodes-${index}.conf`])
 }
 
 /** Starts a master with a replica, and three sentinels that watch them. */
 export async function startSentinels(): Promise<RedisGroup> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-redis-sentinels-'))
-  const master = await startNode(folder, await freePort())
-  const replica = await startNode(folder, await freePort(), ['--replicaof', '127.0.0.1', String(master.port)])
+  const master = await startNode(folder)
+  const replica = await startNode(folder, ['--replicaof', '127.0.0.1', String(master.port)])
   await until(async () => (await replica.redis.info('replication')).includes('master_link_status:up'))
   const sentinels = await Promise.all(
-    [1, 2, 3].map(async (index) => {
-      const port = await freePort()
-      const file = join(folder, `sentinel-${index}.conf`)
-      await Bun.write(
-        file,
-        `port ${port}
+    [1, 2, 3].map((index) =>
+      startRedisProcess(async (port) => {
+        const file = join(folder, `sentinel-${index}.conf`)
+        await Bun.write(
+          file,
+          `port ${port}
 bind 127.0.0.1
 dir ${folder}
 sentinel monitor partner 127.0.0.1 ${master.port} 2
 sentinel down-after-milliseconds partner ${failoverMilliseconds}
 sentinel failover-timeout partner 3000
 `,
-      )
-      return connected(port, ['redis-server', file, '--sentinel'])
-    }),
+        )
+        return ['redis-server', file, '--sentinel']
+      }),
+    ),
   )
   // Each sentinel must know the others and the replica before it can take part in a failover.
   for (const { redis } of sentinels)
     await until(async () => (await redis.info('sentinel')).includes('slaves=1,sentinels=3'))
-  const [{ port: onePort }] = sentinels as [Node]
+  const [{ port: onePort }] = sentinels as [RedisProcess]
   return {
     url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(',')}/partner`,
     oneUrl: `redis+sentinel://127.0.0.1:${onePort}/partner`,
-    killMaster: () => kill(master),
+    killMaster: () => killRedis(master),
     stop: () => stopAll([master, replica, ...sentinels], folder),
   }
 }
 
-function startNode(folder: string, port: number, options: string[] = []): Promise<Node> {
-  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder]
-  return connected(port, ['redis-server', ...place, '--save', '', '--appendonly', 'no', ...options])
+function startNode(folder: string, options: string[] = []): Promise<RedisProcess> {
+  return startRedisProcess((port) => [...redisServer(port), '--dir', folder, ...options])
 }
 
-async function connected(port: number, command: string[]): Promise<Node> {
-  const process = Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
-  const redis = new Redis(port, {
-    retryStrategy: () => 50,
-    maxRetriesPerRequest: null,
-    enableReadyCheck: false,
-  })
-  redis.on('error', () => {})
-  await redis.ping()
-  return { port, process, redis }
-}
-
-async function kill({ process, redis }: Node): Promise<void> {
-  redis.disconnect()
-  process.kill('SIGKILL')
-  await process.exited
-}
-
-async function stopAll(nodes: Node[], folder: string): Promise<void> {
-  await Promise.all(nodes.map(kill))
+async function stopAll(nodes: RedisProcess[], folder: string): Promise<void> {
+  await Promise.all(nodes.map(killRedis))
   await rm(folder, { recursive: true, force: true })
 }
 

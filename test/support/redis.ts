@@ -7,50 +7,72 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
+/** A process of Redis that responds, and a connection to it that reconnects forever. */
+export interface RedisProcess {
+  port: number
+  process: Bun.Subprocess
+  redis: Redis
+}
+
 /**
  * Starts a separate `redis-server` that keeps nothing on disk.
  *
+ * @param port the port it should get if that is free
  * @param options more command-line arguments
  */
 export async function startRedis(port?: number, options: string[] = []): Promise<TestRedis> {
-  const chosen = await freePort(port)
-  const child = Bun.spawn(
-    [
-      'redis-server',
-      '--port',
-      String(chosen),
-      '--bind',
-      '127.0.0.1',
-      '--save',
-      '',
-      '--appendonly',
-      'no',
-      ...options,
-    ],
-    { stdout: 'ignore', stderr: 'ignore' },
-  )
-  const url = `redis://127.0.0.1:${chosen}`
-  await waitForResponse(url)
+  const server = await startRedisProcess((chosen) => [...redisServer(chosen), ...options], port)
+  server.redis.disconnect()
   return {
-    url,
-    pid: child.pid,
-    async stop() {
-      child.kill('SIGKILL')
-      await child.exited
-    },
+    url: `redis://127.0.0.1:${server.port}`,
+    pid: server.process.pid,
+    stop: () => killRedis(server),
   }
 }
 
-async function waitForResponse(url: string): Promise<void> {
-  const redis = new Redis(url, {
-    retryStrategy: () => 50,
-    maxRetriesPerRequest: null,
-    enableReadyCheck: false,
-  })
-  redis.on('error', () => {})
-  // A server that requires a password responds as well.
-  await redis.ping().catch((error) => {
-    if (!/^NOAUTH/.test(error.message)) throw error
-  })
+/** The command of a `redis-server` that keeps nothing on disk. */
+export function redisServer(port: number): string[] {
+  return [
+    'redis-server',
+    ...['--port', `${port}`, '--bind', '127.0.0.1'],
+    ...['--save', '', '--appendonly', 'no'],
+  ]
+}
+
+/**
+ * Starts a process of Redis and waits until it responds. If it exits, because another process took its port first,
+ * it is started on another one.
+ *
+ * @param commandFor the command that listens on a port
+ * @param wanted the port it should get if that is free
+ */
+export async function startRedisProcess(
+  commandFor: (port: number) => string[] | Promise<string[]>,
+  wanted?: number,
+): Promise<RedisProcess> {
+  for (let attempt = 1; attempt <= 10; attempt += 1) {
+    const port = await freePort(attempt === 1 ? wanted : undefined)
+    const child = Bun.spawn(await commandFor(port), { stdout: 'ignore', stderr: 'ignore' })
+    const redis = new Redis(port, {
+      retryStrategy: () => 50,
+      maxRetriesPerRequest: null,
+      enableReadyCheck: false,
+    })
+    redis.on('error', () => {})
+    // A server that requires a password responds as well.
+    const responds = redis.ping().then(
+      () => true,
+      ({ message }) => /^NOAUTH/.test(message),
+    )
+    if (await Promise.race([responds, child.exited.then(() => false)])) return { port, process: child, redis }
+    redis.disconnect()
+    child.kill('SIGKILL')
+  }
+  throw new Error('No process of Redis stayed up')
+}
+
+export async function killRedis({ process, redis }: RedisProcess): Promise<void> {
   redis.disconnect()
+  process.kill('SIGKILL')
+  await process.exited
 }
