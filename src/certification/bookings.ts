@@ -5,7 +5,7 @@ import { carryOut } from '../platform/mongo/transactions.ts'
 import { book, makeGuest } from '../sandbox/scenarios/stage.ts'
 import { bookingStatus } from '../stays/bookings/status.ts'
 import { findNewestBooking } from '../stays/bookings/store.ts'
-import { readNights } from '../stays/nights/read-nights.ts'
+import { readNights } from '../stays/nights/nights.ts'
 import type { Next, RequestRecord, StayToBook } from './model.ts'
 import { findOpenStay } from './play.ts'
 import {

@@ -1,6 +1,6 @@
 import { addDays, toDay } from '../core/clock.ts'
 import type { UnitNight } from '../stays/bookings/units.ts'
-import { readNights } from '../stays/nights/read-nights.ts'
+import { readNights } from '../stays/nights/nights.ts'
 import type { Facts, Next, NightsToPush, Place, RequestRecord, YearToPush } from './model.ts'
 import { roomTypesOf } from './play.ts'
 import {

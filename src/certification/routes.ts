@@ -5,18 +5,19 @@ import { guard } from '../http/guard.ts'
 import { responseObject, shown } from '../http/schema/fields.ts'
 import { parsePathId } from '../http/schema/formats.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
+import { courseOf } from './advance.ts'
 import { judgeState } from './deliveries.ts'
 import type { Certification } from './model.ts'
-import { progressOf } from './progress.ts'
 import { reportOf } from './report.ts'
 import {
   CertificationStart,
   CertificationState,
   CertificationView,
+  type Progress,
   serializeCertification,
 } from './schema.ts'
 import { startCertification } from './start.ts'
-import { endCertification, findCertification, listCertifications } from './store.ts'
+import { endCertification, findCertification, findLastRecord, listCertifications } from './store.ts'
 
 /** Routes for certifying a partner's product by playing a course in its sandbox (decisions §25). */
 export function certificationRoutes(app: SandboxContext) {
@@ -115,4 +116,24 @@ export function certificationRoutes(app: SandboxContext) {
         },
       },
     )
+}
+
+/** Maximum number of missing bookings that are named. */
+const namedBookings = 5
+
+/**
+ * Returns what a running certification has last seen of the product and which bookings it waits for, or null if it does
+ * not run yet or no longer. Nothing is stored: the answer is derived from the recorded requests and deliveries.
+ */
+export async function progressOf(
+  app: SandboxContext,
+  certification: Certification,
+): Promise<Progress | null> {
+  const { _id, status, scope: hostId, step, profiles } = certification
+  if (status !== 'running' || hostId === null || !step) return null
+  const [last, missing = []] = await Promise.all([
+    findLastRecord(app.db, _id),
+    courseOf(profiles)[step.index]?.missing?.({ app, hostId, certification, step }),
+  ])
+  return { last, missing: missing.length, bookings: missing.slice(0, namedBookings).map(({ id }) => id) }
 }

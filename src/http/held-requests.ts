@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Slot, Slots } from '../platform/slots.ts'
+import type { Slot, Slots } from '../platform/shared.ts'
 
 /**
  * Maximum number of a key's requests, over all processes, that wait for a change (decisions §16) or are delayed by a

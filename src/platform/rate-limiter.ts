@@ -1,5 +1,4 @@
-import { noCache, type SharedCache } from './shared-cache.ts'
-import { MemorySlots, type Slots } from './slots.ts'
+import { MemorySlots, noCache, type SharedCache, type Slots } from './shared.ts'
 
 /** Length of the window in which requests are counted per API key and per client address. */
 export const minuteMilliseconds = 60_000

@@ -1,7 +1,7 @@
 import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
+import { keyStatus } from '../../../src/access/keys/schema.ts'
 import { shownLength } from '../../../src/access/keys/secret.ts'
-import { keyStatus } from '../../../src/access/keys/status.ts'
 import { type MintedKey, parseExpiry } from '../../../src/access/keys/store.ts'
 import { turnOffOfKeys } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'

@@ -5,8 +5,8 @@ import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findHost } from '../hosts/store.ts'
 import { type ApiKey, keyModel } from './model.ts'
+import { keyStatus } from './schema.ts'
 import { createApiKey, hashApiKey, shownLength } from './secret.ts'
-import { keyStatus } from './status.ts'
 
 export interface NewKey {
   host: string | number

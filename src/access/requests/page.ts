@@ -1,5 +1,5 @@
+import { invalidField, type Problem } from '../../core/errors.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { readCursor, writeCursor } from './cursor.ts'
 import type { RequestQuestion } from './question.ts'
 import { findRequests, type LoggedRequest } from './store.ts'
 
@@ -28,4 +28,34 @@ export async function readRequestPage(
     rows,
     pagination: { per_page: perPage, next_cursor: last ? writeCursor(question.key_id, last.id) : null },
   }
+}
+
+/** Encodes the entry after which a page continues as an opaque cursor that only its key can use. */
+export function writeCursor(keyId: number, entryId: string): string {
+  return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
+}
+
+const notOfThisKey = '"cursor" must be the "next_cursor" of a page of this key'
+
+function partsOf(cursor: string): { key: number; id: string } | null {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const [, key, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
+  return id === undefined ? null : { key: Number(key), id }
+}
+
+/** Returns the problem if a cursor is malformed for every key, to be reported with all others (decisions §1). */
+export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
+  if (cursor === undefined || partsOf(cursor)) return []
+  return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]
+}
+
+/**
+ * Returns the id of the entry after which a page continues.
+ *
+ * @throws DomainError `validation` if the text is not a cursor of this key
+ */
+export function readCursor(keyId: number, cursor: string): string {
+  const parts = partsOf(cursor)
+  if (parts?.key !== keyId) throw invalidField('cursor', notOfThisKey)
+  return parts.id
 }

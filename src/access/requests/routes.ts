@@ -6,9 +6,8 @@ import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
-import { cursorProblems } from './cursor.ts'
 import type { KindCounts } from './kinds.ts'
-import { readRequestPage } from './page.ts'
+import { cursorProblems, readRequestPage } from './page.ts'
 import {
   CursorPagination,
   countFilters,

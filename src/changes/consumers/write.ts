@@ -1,5 +1,4 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
-import { firstFree } from '../../core/first-free.ts'
 import type { ToCheck } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
@@ -74,4 +73,10 @@ async function freeSlot(db: Db, owner: Owner): Promise<number> {
   if (slot === undefined)
     throw invalidField('name', `A key has at most ${consumersPerKey} consumers of a feed; delete one`, 'max')
   return slot
+}
+
+/** Returns the lowest number from 0 to `count - 1` that is not taken, or undefined if all are taken. */
+export function firstFree(taken: Iterable<number>, count: number): number | undefined {
+  const all = new Set(taken)
+  return Array.from({ length: count }, (_, index) => index).find((index) => !all.has(index))
 }

@@ -1,7 +1,7 @@
 import { type Actor, recordAction, serviceActor } from '../../access/audit/store.ts'
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
-import { keyStatus } from '../../access/keys/status.ts'
+import { keyStatus } from '../../access/keys/schema.ts'
 import { findExpiredKeyIds, findKeysByIds } from '../../access/keys/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'

@@ -6,7 +6,7 @@ import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
 import { streamJson } from '../../http/send.ts'
-import { findAvailabilityPage } from './page.ts'
+import { findAvailabilityPage, streamAvailability } from './read.ts'
 import { findSentRows } from './rows.ts'
 import {
   Availabilities,
@@ -15,7 +15,6 @@ import {
   AvailabilityWrite,
   defaultPerPage,
 } from './schema.ts'
-import { streamAvailability } from './stream.ts'
 import { prepareAvailability } from './write.ts'
 
 /** Defines the routes that read and write the availability of room types (contract, Endpoints; decisions §8). */

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
-import { agentsElement } from '../guide/page.ts'
+import { agentsElement, renderMarkdown, renderPage } from '../guide/page.ts'
 import { listOperations, pathOf } from './operations.ts'
 import type { Json } from './schemas.ts'
 
@@ -89,4 +90,10 @@ function placeholder(document: Json): string {
 <p>Read without it: the <a href="/guide">guide</a>, the <a href="/openapi.json">OpenAPI document</a>, the <a href="/docs/changelog">changelog</a>.</p>
 <noscript><p>Drawing needs JavaScript. These are the operations:</p><ul>${operations.join('')}</ul></noscript>
 </main>`
+}
+
+/** Returns `CHANGELOG.md` as an HTML page. The file begins with the kinds of change that need no notice. */
+export function changelogPage(): string {
+  const markdown = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
+  return renderPage({ title: 'Changelog', main: renderMarkdown(markdown) })
 }

@@ -43,8 +43,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   const { openApiDocument } = await import('./openapi.ts')
   const { listOperations, pathOf, singleOperation } = await import('./operations.ts')
   const { withSamples } = await import('./samples.ts')
-  const { renderReference } = await import('./page.ts')
-  const { changelogPage } = await import('./changelog.ts')
+  const { changelogPage, renderReference } = await import('./page.ts')
   const script = new Uint8Array(await readFile(scriptPath()))
   // The script's name changes with its content, so caches may keep it forever.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)
@@ -84,8 +83,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
 /** Loads the Postman and Bruno collections and the client, omitting those that were not built and cannot be built. */
 async function makeDownloads(config: Config, app: AnyElysia): Promise<Files> {
   const { openApiDocument } = await import('./openapi.ts')
-  const { loadCollections } = await import('./collections.ts')
-  const { clientPackageName, loadClientPackage } = await import('./client-package.ts')
+  const { clientPackageName, loadClientPackage, loadCollections } = await import('./downloads.ts')
   const [collections, client] = await Promise.all([
     loadCollections(() => openApiDocument(app, config), config.publicUrl).catch(() => ({})),
     loadClientPackage().catch(() => null),

@@ -9,7 +9,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { carryOut } from '../../platform/mongo/transactions.ts'
 import { prepareBooking } from '../../stays/bookings/create.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
-import { readNights } from '../../stays/nights/read-nights.ts'
+import { readNights } from '../../stays/nights/nights.ts'
 import { prepareUser } from '../../stays/users/create.ts'
 import { UserCreate } from '../../stays/users/schema.ts'
 

@@ -1,8 +1,9 @@
 import { inSpan } from '../../core/trace.ts'
-import { MemorySlots, type Slot, type Slots } from '../slots.ts'
-import { withTimeout } from '../time-limits.ts'
+import { MemorySlots, type SharedCache, type Slot, type Slots } from '../shared.ts'
+import { withTimeout, withTimeoutOrNull } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
 
+/** Maximum time that a request waits for Redis, after which the process or the database decides. */
 const timeoutMilliseconds = 50
 /** Interval at which freeing a slot is retried after a failure, until the slot expires anyway. */
 const retryMilliseconds = 1000
@@ -46,5 +47,25 @@ export class RedisSlots implements Slots {
       if (performance.now() < until)
         setTimeout(() => this.release(key, slot, until), retryMilliseconds).unref()
     })
+  }
+}
+
+/**
+ * Shares values through Redis.
+ *
+ * @param isUp returns whether Redis responded when last tried and no probe of it is in progress
+ */
+export function redisCache(redis: () => RedisClient, isUp: () => boolean): SharedCache {
+  return {
+    async get(name) {
+      if (!isUp()) return null
+      const found = inSpan('redis get', () => redis().get(`cache:${name}`))
+      return withTimeoutOrNull(found, timeoutMilliseconds)
+    },
+    set(name, value, milliseconds) {
+      if (!isUp()) return
+      const stored = inSpan('redis set', () => redis().set(`cache:${name}`, value, 'PX', milliseconds))
+      stored.catch(() => {})
+    },
   }
 }
