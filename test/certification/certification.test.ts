@@ -216,7 +216,7 @@ describe.concurrent('a course', () => {
       const { cases } = await service.look(actor.keyId, id)
       return cases.slice(2).map(({ name, status, because }) => [name, status, because])
     }
-    await expect.poll(graded, { interval: 300, timeout: 30_000 }).toEqual([
+    await expect.poll(graded, { interval: 300 }).toEqual([
       ['webhooks.forged', 'skipped', 'Cannot be judged while genuine hints are refused, too'],
       ['webhooks.old', 'skipped', 'Cannot be judged while genuine hints are refused, too'],
       ['webhooks.doubled', 'failed', expect.stringContaining('answered 401 and 401')],

@@ -48,6 +48,8 @@ export async function openBrowser(origin: string) {
       const context = await browser.newContext({
         ...{ viewport, colorScheme: scheme, bypassCSP: false, javaScriptEnabled },
       })
+      // Playwright gives up after 30 s, which a busy machine may need.
+      context.setDefaultTimeout(4 * 60_000)
       const page = await context.newPage()
       if (movesClock) await page.clock.install()
       const complaints: string[] = []
@@ -85,9 +87,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       await saveShot(page, `${name.replaceAll('/', '-')}-${width}-${colorScheme}`)
       // A resized page is laid out anew within a moment.
       const scrollWidth = () => page.evaluate('document.documentElement.scrollWidth')
-      await expect
-        .poll(scrollWidth, { message: `${name} ${width}`, timeout: 10_000 })
-        .toBeLessThanOrEqual(width)
+      await expect.poll(scrollWidth, { message: `${name} ${width}` }).toBeLessThanOrEqual(width)
       expect(await seriousFindings(page), `${name} ${width} ${colorScheme}`).toEqual([])
     }
 }
