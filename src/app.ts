@@ -39,7 +39,7 @@ import { messageRoutes } from './stays/messages/routes.ts'
 import { nightRoutes } from './stays/nights/routes.ts'
 import { userRoutes } from './stays/users/routes.ts'
 
-/** Least position at which Elysia finds the path of an `https:` address. */
+/** Index from which Elysia searches an `https:` URL for the start of its path. */
 const shortestTlsPath = 11
 
 /** Creates the whole service as a function from `Request` to `Response`; the caller decides where it listens. */
@@ -54,8 +54,9 @@ export function createApp(
   const app = new Elysia({
     systemRouter: false,
     normalize: false,
-    // Elysia looks for a URL's path from the 8th character on, or from the 12th with `standardHostname`. Over HTTP, a
-    // host name may be as short as `api`. Over HTTPS, the 8th character is still part of `//`.
+    // Elysia searches for the start of a URL's path from the 8th character on, or from the 12th with
+    // `standardHostname`. Over HTTP, a host name may be as short as `api`. Over HTTPS, the 8th character is still part
+    // of `//`.
     handler: { standardHostname: config.tls !== null },
   })
     .onRequest(({ request, set }) => {
@@ -66,7 +67,7 @@ export function createApp(
     })
     .onError((context) => toErrorResponse(context, log))
     .use(requestLog(live))
-    // Elysia would take such an address's path from the wrong place.
+    // If the host name is too short, Elysia would look for the path in the wrong place.
     .onRequest(({ request }) => {
       if (config.tls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
         throw new DomainError('not_found', 'This host name is not served')

@@ -13,8 +13,8 @@ import { notifySupervisor } from './process/worker-metrics.ts'
 const maxRequestBytes = 1024 ** 3
 
 /**
- * Seconds that an idle connection stays open. Proxies must drop idle connections first, because a proxy that sends a
- * request on a connection that is just closing loses the request (decisions §1).
+ * Seconds that an idle connection stays open. Proxies must drop idle connections first, because a request that a proxy
+ * sends on a connection that is just closing is lost (decisions §1).
  */
 const idleSeconds = 120
 
@@ -79,7 +79,8 @@ function fail(error: unknown): never {
 
 try {
   const config = readConfig(process.env)
-  // With TLS of its own, even a single worker has a successor when the certificate is renewed.
+  // If the service terminates TLS itself, even a single worker is supervised, because a certificate renewal replaces
+  // it.
   const isSupervisor =
     (config.workers > 1 || config.tls !== null) && process.env[workerVariable] === undefined
   if (isSupervisor) process.exit(await supervise(config, openLog(config.logLevel)))

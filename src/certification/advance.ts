@@ -42,13 +42,13 @@ const beginning: CourseStep = {
   }),
 }
 
-/** Returns a certification's steps in order. The first one always asks for the product to be started. */
+/** Returns a certification's steps in order. The first step always asks the partner to start the product. */
 export function courseOf(chosen: readonly Profile[]): CourseStep[] {
   const steps = chosen.flatMap((profile) => stepsOf[profile])
   return steps[0]?.next === start ? steps : [beginning, ...steps]
 }
 
-/** Returns a course's first step, which asks for the product to be started and plays nothing. */
+/** Returns a course's first step, which asks the partner to start the product and plays nothing. */
 export function firstStep(now: Date): Pick<Certification, 'step' | 'next'> {
   const step = newStep(0, 0, now, { after: now })
   return { step: { ...step, state: 'played', played_at: now }, next: start }
@@ -61,7 +61,10 @@ function newStep(index: number, after: number, now: Date, memo: Memo): Step {
   }
 }
 
-/** Time after which an unfilled sandbox means that the filling process has died and the certification cannot begin. */
+/**
+ * Time after which a sandbox that is still unfilled shows that the filling process has died and the certification
+ * cannot begin.
+ */
 const fillMilliseconds = 120_000
 
 /**
@@ -102,7 +105,7 @@ export async function advance(
 /** Collects a certification's current state for its step. */
 async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certification' | 'step'>): Promise<Run> {
   const { app, bounds, hostId, certification, step } = given
-  // The time is read first, so that no earlier request is missing.
+  // The time is read before the records, so that no request answered before that time is missing.
   const now = app.clockWatch.databaseNow()
   const [records, played] = await Promise.all([
     findRecords(app.db, certification._id, step.after),
@@ -132,10 +135,10 @@ async function playStep(run: Run): Promise<void> {
   const hints = course.hintFault ? [everyHint(course.hintFault)] : []
   const set = (until: Date | null) =>
     replaceRules(db, hostId, [...faults.map((fault) => timedRule(fault, until)), ...hints], certification._id)
-  // A process that takes over a released step must not restart faults that have already been met.
+  // A process that takes over a released step must not restart faults that have already been injected.
   if (step.state === 'begun') {
-    // The product must not read any played change before all of them are visible, so the first fault lasts until the
-    // step has been played. Then all faults are reset.
+    // The product must not read any of the step's changes before all of them are visible, so the first fault lasts
+    // until the step has been played. Then all faults are reset.
     const until = course.play ? new Date(run.now.getTime() + bounds.expiry) : null
     await set(until)
     await releaseHeld(db, hostId)

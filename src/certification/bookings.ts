@@ -80,7 +80,7 @@ export const bookingSteps: CourseStep[] = [
       const first = firstRefused(sent)
       const hasLooked = run.records.some(({ operation }) => unitRoutes.includes(operation))
       const hasWaited = Number(run.now) - Number(run.playedAt) > run.bounds.followed
-      // A product that has read that no units are left sends nothing.
+      // A product that has already read that no units are left does not try to book them.
       if (!first && !(hasLooked && hasWaited)) return { progress: sent.length }
       const refused = gradeRepeated(
         run,

@@ -69,12 +69,15 @@ export const bounds = {
   quiet: minute,
   /** Longest wait for the clock to catch up with the versions of a burst. */
   catchUp: 4 * minute,
-  /** Limits for the feed's 429, which lasts 2.5 times the product's pace. The 429 for pushes lasts the minimum. */
+  /**
+   * Limits for the duration of the feed's 429, which is 2.5 times the product's pace. The 429 for pushes lasts the
+   * minimum.
+   */
   limitedAtLeast: 10 * second,
   limitedAtMost: minute,
-  /** Duration of the 500, and of the 502. */
+  /** Duration of each of the two faults, 500 and 502. */
   failing: 10 * second,
-  /** Duration of the lost responses, and of the cut responses. */
+  /** Duration of each of the two faults, lost responses and cut responses. */
   losing: 2 * second,
   /** A hint must be answered within `quick`, and followed by a read within `followed`. */
   quick: 5 * second,
@@ -85,9 +88,9 @@ export const bounds = {
   expiry: 120 * minute,
   /** Maximum time to hold a request, short enough that holding it is not mistaken for silence. */
   hold: 10 * second,
-  /** Time for the responses to released requests to reach the product before a step plays. */
+  /** Time allowed for the responses to released requests to reach the product before a step is played. */
   settle: 500,
-  /** Equal requests within this time count as retries by the product's runtime. */
+  /** Equal requests within this time count as automatic retries by the product's runtime. */
   runtime: 100,
 }
 export type Bounds = typeof bounds

@@ -19,7 +19,10 @@ import { findDelivered, findDeliveries, noteProblems } from './store.ts'
 
 /** The route of the feed. */
 export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
-/** Minimum number of bookings that the first sync must read. A product that filters out more proves nothing. */
+/**
+ * Minimum number of bookings that the first sync must read. A product whose filters leave fewer bookings proves
+ * nothing.
+ */
 const leastShown = 100
 
 /**
@@ -31,7 +34,7 @@ export async function syncedSoFar(run: Waiting) {
   const shown = await findDelivered(run.app.db, run.certification._id, all)
   const listings = [...new Set(shown.map(({ listing_id }) => listing_id))]
   const wanted = all.filter(({ listing_id }) => listings.includes(listing_id))
-  // Before the first page is read, nobody knows which listings the product asks for.
+  // Before the first page is read, it is unknown which listings the product asks for.
   const missing = (shown.length === 0 ? all : wanted).filter((booking) => !shown.includes(booking))
   return { wanted: Math.max(wanted.length, leastShown), arrived: shown.length, listings, missing }
 }
@@ -61,7 +64,7 @@ export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
 
 /**
  * Fails a case because bookings did not arrive. If `feed.changes` has failed, any other case is skipped instead,
- * because such a product misses changes even without a fault or a stop.
+ * because the product then misses changes even without a fault or a stop.
  *
  * @param of builds the reason from the first missing ids and the number of missing changes
  */

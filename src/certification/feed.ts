@@ -269,8 +269,8 @@ function reads(run: Run): RequestRecord[] {
 }
 
 /**
- * Returns the longest pause so far between the response to one read and the arrival of the next. The product's own pace
- * shows only in steps in which nobody stops it and no fault makes it wait.
+ * Returns the longest pause so far between the response to one read and the arrival of the next. The product shows its
+ * own pace only in steps in which it is not stopped and no fault makes it wait.
  */
 function paceSoFar(run: Run): Facts {
   let pace = run.certification.facts.pace ?? 0
@@ -282,7 +282,7 @@ function paceSoFar(run: Run): Facts {
   return { pace }
 }
 
-/** True if the product has not read the feed for twice its pace, within limits, and so counts as stopped. */
+/** True if the product has not read the feed for twice its pace, within limits, so that it counts as stopped. */
 function isSilent(run: Run): boolean {
   const { bounds, certification, now, playedAt } = run
   const silence = Math.max(bounds.silence, 2 * (certification.facts.pace ?? 0))
@@ -299,7 +299,7 @@ async function beginnings({ app, bounds, certification }: Run): Promise<RequestR
   )
 }
 
-/** Grades the first read after a stop. Returns null if it continues from a position. */
+/** Grades the first read after a stop. Returns null if that read continues from a position. */
 async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | null> {
   if (!isFromBeginning(first, run.certification.started_at)) return null
   // A product that always reads everything fails `feed.continues` instead.

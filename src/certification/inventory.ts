@@ -110,7 +110,7 @@ export const inventorySteps: CourseStep[] = [
     },
     async look(run) {
       const first = firstRefused(pushes(run))
-      // A product that knows the limit itself sends nothing.
+      // A product that knows the limit sends nothing.
       if (!first && Number(run.now) - Number(run.playedAt) <= run.bounds.followed) return {}
       const nights = { ...asked(run), available: 2 }
       const next = pushThis(nights, 'Push these units instead')
@@ -157,7 +157,7 @@ function asked(run: Run): NightsToPush {
   return nights
 }
 
-/** Adds a change to those asked for so far, for the comparison at the end of the course. */
+/** Adds a change to the list of requested changes, which are compared at the end of the course. */
 function noteAsked(run: Run, nights: NightsToPush): Facts {
   return { asked: [...(run.certification.facts.asked ?? []), nights] }
 }
@@ -176,8 +176,8 @@ function sum(records: RequestRecord[], of: 'items' | 'nights'): number {
 }
 
 /**
- * True if the last successful push was answered more than `bounds.silence` ago, so no further one is expected. Pushed
- * nights become visible a moment before their request is recorded, so an earlier count could miss requests.
+ * True if the last successful push was answered more than `bounds.silence` ago, so no further push is expected. Pushed
+ * nights become visible shortly before their request is recorded, so counting earlier could miss requests.
  */
 function hasPushedAll(run: Run): boolean {
   const last = pushes(run).findLast(isGood)
@@ -206,7 +206,7 @@ function rangesOf(nights: UnitNight[]): number {
     .length
 }
 
-/** Draws nights for a product to change, and a number of units that none of them has yet. */
+/** Draws nights for a product to change, and a number of units that none of those nights has yet. */
 async function drawNights(run: Run, name: string): Promise<NightsToPush> {
   const { seed } = run.certification
   const { room_types, start_date } = await yearOf(run)

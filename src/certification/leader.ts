@@ -9,8 +9,8 @@ import { askFor, findAllRunning, sweepRecords } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
- * A look that spends longer than this reading requests is followed by a pause of ten times the excess, so that looks
- * take little of the time.
+ * A look that spends longer than this reading requests is followed by a pause of ten times the excess, so that reading
+ * takes up only a small part of the time.
  */
 const freeMilliseconds = 100
 const restFactor = 10
@@ -18,19 +18,19 @@ const restFactor = 10
 const looksLeftOut = 10
 /** Number of looks skipped while no certification is running. */
 const looksLeftOutIdle = 4
-/** Maximum number of certifications advanced concurrently. More of them would keep requests waiting. */
+/** Maximum number of certifications advanced concurrently. More certifications would keep requests waiting. */
 const atOnce = 8
 
 /**
  * Plays and grades the running certifications in rounds. A lease limits the work to one process at a time, because two
- * processes would play the same step twice. If that process dies, another one takes over ten seconds later.
+ * processes would play the same step twice. If that process dies, another process takes over ten seconds later.
  */
 export class CertificationLeader {
   private readonly lease = { name: 'certifications', owner: crypto.randomUUID() }
   private readonly timer: ReturnType<typeof setInterval>
   private looking: Promise<void> | undefined
   private round: Promise<void> | undefined
-  /** End of each certification's pause, by id and on the clock of `performance.now()`. */
+  /** End of each certification's pause, as a `performance.now()` time, by certification id. */
   private readonly pausedUntil = new Map<number, number>()
   private idleLooks = 0
   private isStopped = false

@@ -28,14 +28,14 @@ export interface StayToBook extends Place {
   checkout_at: string
 }
 
-/** Nights to push, from the first to the last one, with their new number of units. */
+/** Nights to push, from `start_date` to `end_date` inclusive, with their new number of units. */
 export interface NightsToPush extends Place {
   start_date: string
   end_date: string
   available: number
 }
 
-/** A whole year to push, from its first to its last night, for all these room types. */
+/** A whole year to push, from its first to its last night, for all listed room types. */
 export interface YearToPush {
   room_types: Place[]
   start_date: string
@@ -61,7 +61,7 @@ export interface Case {
   request_ids: string[]
 }
 
-/** Values that a step stores before it plays anything, for whichever process continues it. */
+/** Values that are stored before a step plays anything, for the process that continues the step. */
 export interface Memo {
   /** The host's last version before the step played anything. */
   after: Date
@@ -92,14 +92,14 @@ const stepFields = {
   id: text,
   index: number,
   /**
-   * A step is stored before it is played, so a process that takes over may play it again, which does no harm. Held
-   * requests are answered only once, before the step is played for the first time.
+   * A step is stored before it is played, so a process that takes over may play the step again, which is harmless. Held
+   * requests are answered only once, before the step is first played.
    */
   state: word<'begun' | 'released' | 'played'>(),
   began_at: moment,
   /**
-   * Number of requests that earlier steps have seen. Later requests belong to this step. It is a count because no
-   * two clocks agree.
+   * Number of requests that earlier steps have seen. Later requests belong to this step. A count is used because the
+   * clocks of different processes disagree.
    */
   after: number,
   played_at: momentOrNull,
@@ -112,7 +112,10 @@ const stepFields = {
 const fields = {
   _id: number,
   key_id: number,
-  /** Id of the key's host. It is not `host_id`, because documents with a `host_id` are deleted with their sandbox. */
+  /**
+   * Id of the key's host. The field is not named `host_id`, because documents with a `host_id` are deleted with their
+   * sandbox.
+   */
   of_host: number,
   /** Scope of the sandbox in which the certification runs; null until the sandbox is filled. */
   scope: numberOrNull,
@@ -123,7 +126,9 @@ const fields = {
   ended_at: momentOrNull,
   cases: list<Case>(Object),
   step: objectOrNull(stepFields),
-  /** The action that the product is asked for; null until the sandbox is filled, and after the end. */
+  /**
+   * The action that the product is asked for; null until the sandbox is filled, and once the certification has ended.
+   */
   next: mixedOrNull<Next>(),
   facts: mixed<Facts>(),
   /** Secret for hashing bodies and `Idempotency-Key`s; null once the certification has ended. */
@@ -132,7 +137,10 @@ const fields = {
   requests: number,
   /** Changes with each write, so that two processes never overwrite each other's changes. */
   revision: number,
-  /** When the records are swept once more for late requests; null while running and after that sweep. */
+  /**
+   * Time at which the records of late requests are deleted; null while the certification is running and after that
+   * sweep.
+   */
   sweep_at: momentOrNull,
   expires_at: moment,
 }
@@ -159,7 +167,7 @@ const recordFields = {
   ordinal: number,
   /** The route with its method. */
   operation: text,
-  /** When the request arrived, and when its response was about to be sent. */
+  /** Time at which the request arrived, and time at which its response was about to be sent. */
   at: moment,
   answered_at: moment,
   request_id: textOrNull,
@@ -179,7 +187,7 @@ const recordFields = {
   expires_at: moment,
 }
 
-/** A request as recorded by a certification, without any value that was sent. Deleted when the run ends. */
+/** A request as a certification records it, without any value that was sent. Deleted when the certification ends. */
 export type RequestRecord = Stored<typeof recordFields>
 
 const recordSchema = schemaOf(recordFields)
@@ -189,7 +197,9 @@ recordSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certificat
 export const requestRecordModel = modelOf<RequestRecord>('certification_requests', recordSchema)
 
 const deliveryFields = {
-  /** Certification, booking and version, so that each version of a booking is stored once per run. */
+  /**
+   * Combines certification, booking and version, so that each version of a booking is stored once per certification.
+   */
   _id: text,
   certification_id: number,
   booking_id: number,
@@ -202,7 +212,7 @@ const deliveryFields = {
 
 /**
  * A booking as delivered to the product by a response. A sandbox holds 5,000 documents and a booking has at most three
- * versions, so a run has fewer than 15,000 deliveries.
+ * versions, so a certification has fewer than 15,000 deliveries.
  */
 export type Delivery = Stored<typeof deliveryFields>
 

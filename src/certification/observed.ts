@@ -39,7 +39,7 @@ function toDelivered({
   return { id: booking_id, version: parseFeedTime(version), status, checkin_at, checkout_at }
 }
 
-/** The place of a feed page in the feed. */
+/** A page's place in the feed. */
 export interface PagePlace {
   /** True for the page with which a walk through the feed begins. */
   isFirst: boolean
@@ -67,7 +67,9 @@ interface FeedQuery {
   consumer?: string
 }
 
-/** Returns the version before the page's first booking, since two versions of a host are at least a second apart. */
+/**
+ * Returns the latest version that can precede the page's first booking. A host's versions are at least a second apart.
+ */
 function beforeFirst(seen: Observed): Date | null {
   const [first] = deliveredBookings(seen)
   return first ? new Date(first.version.getTime() - 1000) : null

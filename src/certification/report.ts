@@ -48,7 +48,10 @@ export async function reportOf(
     .sign(privateKey)
 }
 
-/** Cache time of the published keys. It delays only a new key, and no earlier report is signed with that key. */
+/**
+ * Cache time of the published keys. Caching only delays the publication of a new key, with which no earlier report is
+ * signed.
+ */
 const sharedSeconds = 5
 
 /** Route for the keys that verify reports. It needs no API key. All processes return the same keys (decisions §25). */

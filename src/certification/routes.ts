@@ -122,8 +122,8 @@ export function certificationRoutes(app: SandboxContext) {
 const namedBookings = 5
 
 /**
- * Returns what a running certification has last seen of the product and which bookings it waits for, or null if it does
- * not run yet or no longer. Nothing is stored: the answer is derived from the recorded requests and deliveries.
+ * Returns a running certification's progress, or null if the sandbox is not filled yet or the certification has ended.
+ * The progress is not stored but derived from the recorded requests and deliveries.
  */
 export async function progressOf(
   app: SandboxContext,

@@ -104,7 +104,10 @@ const ProgressView = named(
   }),
 )
 
-/** What a running certification has last seen, and the bookings that it waits for: their number and the first ids. */
+/**
+ * A running certification's progress: the product's last request, the number of missing bookings, and the first of
+ * their ids.
+ */
 export interface Progress {
   last: RequestRecord | null
   missing: number

@@ -29,12 +29,14 @@ const needed: Record<Profile, Permission[]> = {
   webhooks: ['bookings.read'],
 }
 
-/** Number of bookings made at the start. With a fresh sandbox's own bookings, they exceed any page of the feed. */
+/** Number of bookings made at the start, more than the largest page of the feed holds. */
 const bookingsAtStart = 130
 const bookedAtOnce = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
-/** Making 130 bookings is costly, so concurrent starts wait for each other instead of slowing down other requests. */
+/**
+ * Making 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
+ */
 const fillings = new KeyedMutex(30_000, busy)
 
 /**
@@ -56,7 +58,7 @@ export async function startCertification(
   try {
     return await fillings.run('fill', () => fill(app, certification))
   } catch (error) {
-    // A certification that never began must not displace a passed one from the certifications that are kept.
+    // A certification that never began must not displace a passed certification from the kept ones.
     await removeCertification(app.db, certification._id)
     throw error
   }

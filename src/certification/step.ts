@@ -10,7 +10,10 @@ export interface CourseStep {
   name: string
   /** The cases that this step decides. */
   cases: CaseName[]
-  /** Present if a person carries out the step. Time then counts only from the first request to this route. */
+  /**
+   * Route that the step's requests go to, present if a person carries out the step. The step is then not late before
+   * its first request.
+   */
   byHand?: string
   /** Time without progress after which the step is late, in milliseconds, instead of `bounds.stepTimeout`. */
   timeout?: (bounds: Bounds) => number
@@ -19,7 +22,7 @@ export interface CourseStep {
   prepare?(run: Run): Promise<Partial<Memo>>
   faults?(run: Run): { fault: FaultName; route: string; milliseconds: number }[]
   hintFault?: FaultName
-  /** Plays the step. If the process dies midway, another one plays the step again. */
+  /** Plays the step. If the process dies midway, another process plays the step again. */
   play?(run: Run): Promise<void>
   look(run: Run): Promise<Look>
   /** Returns the bookings that the product has yet to read. Absent if the step waits for something else. */
@@ -28,7 +31,7 @@ export interface CourseStep {
   late?(run: Run): string | Promise<string | Results>
 }
 
-/** The part of a {@link Run} that says which bookings are missing. */
+/** The part of a {@link Run} from which the missing bookings are found. */
 export type Waiting = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
 
 /** The certification's state as a step sees it. */
@@ -36,11 +39,13 @@ export interface Run extends Stage {
   bounds: Bounds
   certification: Certification
   step: Step
-  /** The current time by the database's clock, like all times here. */
+  /** The current time on the database's clock, which all times in a run refer to. */
   now: Date
   /** Time at which all changes played by the step had become visible. */
   playedAt: Date
-  /** Requests answered since the step began, in order of arrival, excluding the runtime's own retries. */
+  /**
+   * Requests answered since the step began, in order of arrival, excluding automatic retries by the product's runtime.
+   */
   records: RequestRecord[]
   /** The step's faults in their current state. */
   faults: FaultRule[]
@@ -159,7 +164,7 @@ export function isFromBeginning({ is_page, is_first, from }: RequestRecord, star
   return is_page && is_first && (from === null || from.getTime() < longAgo)
 }
 
-/** True if every fault of a step has been met and is over. */
+/** True if all of a step's faults have been injected and are over. */
 export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
   return faults.every(({ until }) => until !== null && until <= now)
 }
@@ -171,10 +176,10 @@ export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
 }
 
 /**
- * Grades the requests that followed a fault. Requests that were already on their way when the first one was answered
- * are tolerated.
+ * Grades the requests that followed a fault. Requests that were already on their way when the first request was
+ * answered are tolerated.
  *
- * @param allowed number of further requests tolerated in addition to those
+ * @param allowed number of further requests tolerated in addition to the requests that were on their way
  */
 export function gradeFurther(
   records: RequestRecord[],
@@ -191,7 +196,7 @@ export function firstRefused(records: RequestRecord[]): RequestRecord | undefine
   return records.find((record) => record.status === 422 && !isLost(record))
 }
 
-/** Grades whether a refused body was sent again unchanged. Returns null while that is undecided. */
+/** Grades whether a refused body was sent again unchanged. Returns null while the grade is undecided. */
 export function gradeRepeated(
   run: Pick<Run, 'now' | 'bounds'>,
   records: RequestRecord[],

@@ -117,8 +117,8 @@ export function noteProblems(
 const sweepMilliseconds = 60_000
 
 /**
- * Ends a certification even if it has changed since it was read. Nothing more is recorded or played, and only the run's
- * grades are kept.
+ * Ends a certification even if it has changed since it was read. From then on nothing is recorded or played, and the
+ * recorded requests and deliveries are deleted.
  *
  * @param because reason given for skipping undecided cases
  */
@@ -148,7 +148,9 @@ export async function endCertification(
   await keepNewest(certificationModel(db), { key_id, status: { $ne: 'running' } }, keptOfKey)
 }
 
-/** Deletes the records of ended certifications once more, for requests that were still on their way at the end. */
+/**
+ * Deletes the records of ended certifications once more, because requests may still have been in progress at the end.
+ */
 export async function sweepRecords(db: Db, now: Date): Promise<void> {
   const due = await certificationModel(db)
     .find({ sweep_at: { $lte: now } }, { _id: 1 })
@@ -159,9 +161,9 @@ export async function sweepRecords(db: Db, now: Date): Promise<void> {
   }
 }
 
-/** Maximum number of requests recorded for a run. Further requests are only counted. */
+/** Maximum number of requests recorded for a certification. Further requests are only counted. */
 const maxRecords = 5000
-/** Time after which records expire if their run was never ended properly. */
+/** Time after which records expire if their certification was never ended properly. */
 const keptMilliseconds = 5 * 3_600_000
 
 /** Records a request of a running certification. */
@@ -212,7 +214,7 @@ function realFault(status: number): string | null {
 const deliveryId = (certificationId: number, bookingId: number, version: Date) =>
   `${certificationId}/${bookingId}/${version.getTime()}`
 
-/** Stores the deliveries that the run does not have yet, and returns their number. */
+/** Stores the deliveries that the certification does not have yet, and returns their number. */
 async function storeDeliveries(
   db: Db,
   certification_id: number,
@@ -254,12 +256,12 @@ export async function findDelivered<T extends { id: number; updated_at: Date }>(
   return bookings.filter((booking) => known.has(idOf(booking)))
 }
 
-/** Returns all deliveries of a run, older versions first. */
+/** Returns all deliveries of a certification, older versions first. */
 export function findDeliveries(db: Db, certificationId: number): Promise<Delivery[]> {
   return deliveryModel(db).find({ certification_id: certificationId }).sort({ version: 1 }).lean()
 }
 
-/** Returns a run's requests without the first `after` ones, in order of arrival. */
+/** Returns a certification's recorded requests except the first `after` requests, in order of arrival. */
 export async function findRecords(db: Db, certificationId: number, after: number): Promise<RequestRecord[]> {
   const records = await requestRecordModel(db)
     .find({ certification_id: certificationId, ordinal: { $gt: after } })
@@ -269,12 +271,15 @@ export async function findRecords(db: Db, certificationId: number, after: number
   return records.sort((one, other) => one.at.getTime() - other.at.getTime())
 }
 
-/** Operations that the console and the command line call while a product runs. */
+/**
+ * Operations that the console and the command line call while a product runs, and which are therefore not attributed to
+ * the product.
+ */
 const lookedAt = ['bookings', 'messages'].map(
   (feed) => `GET /sandbox/integrations/:provider/${feed}/consumers`,
 )
 
-/** Returns the last answered request of a run's product, or null. */
+/** Returns the product's last answered request in a certification, or null. */
 export function findLastRecord(db: Db, certificationId: number): Promise<RequestRecord | null> {
   return requestRecordModel(db)
     .findOne({ certification_id: certificationId, operation: { $nin: lookedAt } })
@@ -282,7 +287,7 @@ export function findLastRecord(db: Db, certificationId: number): Promise<Request
     .lean()
 }
 
-/** Deletes all requests and deliveries of a run. */
+/** Deletes a certification's recorded requests and deliveries. */
 export async function deleteRecords(db: Db, certificationId: number): Promise<void> {
   const ofRun = { certification_id: certificationId }
   await Promise.all([requestRecordModel(db).deleteMany(ofRun), deliveryModel(db).deleteMany(ofRun)])

@@ -83,7 +83,7 @@ export const webhookSteps: CourseStep[] = [
   },
 ]
 
-/** Why a step in which no hint was sent has failed. */
+/** Reason given for a failed step in which no hint was sent. */
 const notSent = 'No hint could be sent: is the endpoint on?'
 
 /** Returns a step that injects a fault into each hint's first attempt and grades one such hint. */
@@ -109,7 +109,7 @@ function withFault(
   }
 }
 
-/** Returns why an attempt got no answer, as the deliveries of the webhook show it. */
+/** Returns why an attempt got no response, in the words of the webhook's delivery log. */
 function reasonOf({ error, error_detail }: WebhookDelivery): string {
   return error_detail ? `${error}: ${error_detail}` : String(error)
 }
@@ -125,7 +125,7 @@ async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]>
   return (await triedHints(run)).filter(({ hidden_fault }) => hidden_fault === fault)
 }
 
-/** True if the product has taken any hint since the certification began. */
+/** True if the product has accepted any hint since the certification began. */
 async function hasTakenHint({ app, hostId, certification }: Run): Promise<boolean> {
   const hints = await findBookingHints(app.db, hostId, certification.started_at)
   return hints.some(({ response_status }) => isTaken(response_status))
@@ -135,7 +135,7 @@ function isTaken(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Passes a product that has refused the extra hint with 4xx and taken the real one that followed it. */
+/** Passes a product that has refused the extra hint with 4xx and accepted the real hint that followed. */
 function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
   if (extra_status === null || extra_status < 400 || extra_status >= 500)
     return failed(

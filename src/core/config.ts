@@ -10,13 +10,15 @@ export interface Config {
   host: string
   port: number
   publicUrl: string
-  /** Paths of the certificate and of its key, with which the service serves HTTPS itself; null for HTTP. */
+  /** Paths of the certificate and its private key if the service serves HTTPS itself; null for HTTP. */
   tls: { cert: string; key: string } | null
   /** Address of a listing's preview page, with `{id}` as a placeholder for the id. */
   previewUrl: string
   mongodbUrl: string | undefined
   redisUrl: string | undefined
-  /** Defaults to the project's own folder, so that a command's working directory does not select the database. */
+  /**
+   * Defaults to `data` in the project's folder, so that the database does not depend on a command's working directory.
+   */
   dataDir: string
   secretKey: string | undefined
   /** The previous or next secrets during a rotation. */
@@ -33,15 +35,15 @@ export interface Config {
   authFailuresPerMinute: number
   idempotencyTtlSeconds: number
   defaultCurrency: string
-  /** Maximum number of requests that a process holds until something changes. */
+  /** Maximum number of requests that a process holds while they wait for a change or for the end of a fault's delay. */
   maxHeldRequests: number
   /** Allows webhooks at private addresses and without TLS, for development. */
   webhooksAllowPrivate: boolean
   tagManagerUrl: string | undefined
   metricsToken: string | undefined
-  /** The commit that this build was made from, for metrics. */
+  /** The commit from which this build was made, for metrics. */
   buildCommit: string
-  /** URI of the contact for reports of vulnerabilities. */
+  /** Contact URI for vulnerability reports. */
   securityContact: string | undefined
   tracing: TracingSettings | undefined
 }
@@ -152,8 +154,9 @@ function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings |
 }
 
 /**
- * Returns the settings for the log. Addresses are stripped of user, password and options. A secret is
- * replaced with a flag that tells whether it is set, and a list of secrets with its length. Paths may be secrets, too.
+ * Returns the settings for the log. Store, tag manager and collector addresses are reduced to their servers. A secret
+ * is replaced with a flag that tells whether it is set, and a list of secrets with its length. The TLS paths are
+ * omitted, because a path may be a secret that was set under the wrong name.
  */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { secretKey, otherSecretKeys, metricsToken, mongodbUrl, redisUrl, tagManagerUrl, ...plain } = config
@@ -173,8 +176,8 @@ export function describeConfig(config: Config): Record<string, unknown> {
 }
 
 /**
- * Returns the servers in an address, without any part that may be secret. They begin after the last `@`, because a
- * password that was not percent-encoded may contain any character.
+ * Returns the servers in an address, without any part that may be secret. The servers begin after the last `@`, because
+ * a password that was not percent-encoded may contain any character.
  */
 export function serversOf(url: string): string {
   return /^[a-z+]+:\/\/(?:.*@)?([^/?#]+)/s.exec(url)?.[1] ?? 'an unknown address'

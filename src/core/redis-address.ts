@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** Address of Redis and the credentials to log in. */
+/** Redis address and login credentials. */
 export interface RedisAddress {
   /** One server, the nodes of a cluster, or sentinels that know which server is the master. */
   kind: 'server' | 'cluster' | 'sentinel'
@@ -24,8 +24,8 @@ const optionNames = ['tlsCAFile', 'tlsCertificateKeyFile', 'sentinelPassword']
 /**
  * Parses `REDIS_URL`: `redis://user:password@host:6379/0` for one server, several hosts separated by commas for a
  * cluster, or `redis+sentinel://user:password@sentinel1,sentinel2/name` for a master behind sentinels. The scheme
- * `rediss` enables TLS, with the options `tlsCAFile` and `tlsCertificateKeyFile` known from MongoDB connection strings.
- * User name and password are percent-encoded.
+ * `rediss` enables TLS, with the options `tlsCAFile` and `tlsCertificateKeyFile`, which work as in MongoDB connection
+ * strings. User name and password are percent-encoded.
  *
  * @throws Error that describes the problem without repeating the address
  */

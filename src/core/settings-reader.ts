@@ -16,7 +16,10 @@ const fileSettings = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ]
 
-/** Inserts a password into an address, or returns null if it has no place for one. Redis needs no user name. */
+/**
+ * Inserts a password into an address. Returns null if the address already has a password, or if a MongoDB address has
+ * no user name. A Redis address needs no user name.
+ */
 function withPassword(url: string, password: string): string | null {
   const {
     scheme = '',
@@ -75,7 +78,10 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return value
     },
 
-    /** Reads a store's address and inserts the separately set password, if any, which may contain any characters. */
+    /**
+     * Reads a store's address and inserts the password if it is set separately. The password may contain any
+     * characters.
+     */
     store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
       const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
       const [url, password] = [this.url(name, protocols), exact(passwordName)]
@@ -157,10 +163,11 @@ export function settingsReader(environment: Environment, problems: string[]) {
 }
 
 /**
- * Reads the settings that are given as files, each without its last line end. A file that cannot be used is undefined.
+ * Reads the settings that are given as files, each without its trailing newline. A setting whose file cannot be used is
+ * undefined.
  *
- * @param problems receives one line per such file, which has neither its content nor its path, because a path may be a
- * secret that was set under the wrong name
+ * @param problems receives one line per unusable file. The line contains neither the file's content nor its path,
+ * because a path may be a secret that was set under the wrong name
  */
 function readFiles(environment: Environment, problems: string[]): Environment {
   const files: Environment = {}

@@ -1,21 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Trace context (decisions §28). A trace follows a request to the commands, jobs and hints that it causes. It
- * accompanies asynchronous calls by itself, so no function has to pass it on.
+ * Trace context (decisions §28). A trace follows a request to the commands, jobs and hints that it causes.
+ * `AsyncLocalStorage` carries the trace through asynchronous calls, so no function has to pass it on.
  */
 
 /** A position in a trace. The methods exist only if the trace's spans are exported. */
 export interface Trace {
   /** The position as a `traceparent` header, whose sampled flag is this service's decision. */
   readonly traceparent: string
-  /** Begins a span below this one. Returns undefined once the request, job or hint has ended. */
+  /** Begins a child span. Returns undefined once the request, job or hint has ended. */
   begin?(name: string): Trace | undefined
   note?(facts: SpanFacts): void
   end?(hasFailed: boolean): void
 }
 
-/** A span's only attributes. Spans leave the service, so they never contain values that a client sent. */
+/**
+ * The only attributes that a span may have. Spans leave the service, so they never contain values that a client sent.
+ */
 export type SpanFacts = { [Id in 'key_id' | 'host_id' | 'status']?: number | null | undefined } & {
   request?: { method: string; route: string }
 }
@@ -23,11 +25,14 @@ export type SpanFacts = { [Id in 'key_id' | 'host_id' | 'status']?: number | nul
 export interface SpanExport {
   /** Share of the requests whose spans are exported, from 0 to 1. */
   sampleRatio: number
-  /** Begins the first span of a request, job or hint, below the given position or as a new trace. */
+  /**
+   * Begins the first span of a request, job or hint, as a child of the position `above` or, if `above` is null, in a
+   * new trace.
+   */
   begin(name: string, above: string | null): Trace
 }
 
-/** Set while this process has a collector. */
+/** Set while this process exports spans to a collector. */
 let spans: SpanExport | undefined
 
 export function exportSpans(to: SpanExport | undefined): void {
@@ -37,7 +42,7 @@ export function exportSpans(to: SpanExport | undefined): void {
 /**
  * Continues the trace of a request's `traceparent` header, or begins one if the request is sampled.
  *
- * @param isTrusted returns true if the header's sampled flag counts
+ * @param isTrusted returns true if the client may decide, by the header's sampled flag, whether the request is traced
  */
 export function traceOfRequest(header: string | null, isTrusted: () => boolean): Trace | undefined {
   const sent = header === null ? null : parseTraceparent(header)
@@ -54,7 +59,10 @@ export function resumeTrace(stored: string | null | undefined, name: string): Tr
 
 const form = /^([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-[0-9a-f]([0-9a-f])(-.*)?$/
 
-/** Converts a header to version 00, using the first four fields of a later version; null if it is malformed. */
+/**
+ * Converts a header to version 00 and drops the additional fields of a later version. Returns null for a malformed
+ * header.
+ */
 export function parseTraceparent(header: string): string | null {
   const [, version = 'ff', ids, flags = '', more] = form.exec(header) ?? []
   if (version === 'ff' || (version === '00' && more !== undefined)) return null
@@ -66,7 +74,7 @@ const traces = new AsyncLocalStorage<Trace | undefined>()
 /** Returns the trace in which the caller runs. */
 export const currentTrace = () => traces.getStore()
 
-/** Returns the caller's position, to be stored with a change; null for none. */
+/** Returns the current `traceparent`, to be stored with a change; null outside a trace. */
 export const currentTraceparent = () => currentTrace()?.traceparent ?? null
 
 /** Runs `work` in the given trace; undefined for none. */
@@ -74,7 +82,7 @@ export function withTrace<T>(trace: Trace | undefined, work: () => T): T {
   return traces.run(trace, work)
 }
 
-/** Runs `work` in the given trace, whose span ends together with it. */
+/** Runs `work` in the given trace and ends the trace's span when `work` has settled. */
 export async function inTrace<T>(trace: Trace | undefined, work: () => Promise<T>): Promise<T> {
   let hasFailed = true
   try {

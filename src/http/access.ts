@@ -13,9 +13,9 @@ export interface LimitState {
   waitMilliseconds: number
 }
 
-/** What a route's own functions know of a request before its body is validated. */
+/** The parts of a request that a route's `check` and `current` receive before the body is validated. */
 export interface ToCheck {
-  /** The fields of the request's `Caller` by which a resource is found. */
+  /** The fields of the request's `Caller` that are needed to find a resource. */
   caller: { hostId: number; keyId: number; scope: number }
   params: Record<string, string | undefined>
   /** The body as it was sent. */
@@ -36,19 +36,22 @@ export interface Access {
   /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
   check?: (request: ToCheck) => Problem[]
   /**
-   * Returns the resource that the request changes, as a read returns it. A field that is sent with the value it has
-   * there is not reported as ignored, so that what was read can be sent back (decisions §27). May throw `not_found`.
+   * Returns the resource that the request changes, as a read returns it. A field that is sent with its current value is
+   * not reported as ignored, so that a client can send back a resource as it was read (decisions §27). May throw
+   * `not_found`.
    */
   current?: (request: ToCheck) => Promise<unknown>
   /** The path names an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. */
   idempotent?: true
-  /** The response has an entity tag and is a 304 if the client already has it, see `sendEnvelope()`. */
+  /** The response has an entity tag and is a 304 if the client already has that tag; see `sendEnvelope()`. */
   conditional?: true
   /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow
-  /** The request only looks at its own key. The key's log lists it only if it fails. */
+  /**
+   * The request only reads information about its own key. The key's log lists such a request only if the request fails.
+   */
   looksAtKey?: true
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation

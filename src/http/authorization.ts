@@ -20,13 +20,13 @@ export function readApiKey(headers: Headers): string {
 }
 
 /**
- * Clients behind one address share its failure count. Beyond the limit, keys that this process does not know yet are
- * still looked up, but rarely, so that no client locks out its neighbours and no flood of wrong keys reaches the
- * database.
+ * Limits the lookups of unknown keys, for all addresses beyond their failure limit together. Clients behind one address
+ * share its failure count, so their keys are still looked up, but rarely. No client thus locks out its neighbours, and
+ * no flood of wrong keys reaches the database.
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10
-/** Number of keys that this process is looking up, by the name of the failure count. */
+/** Number of keys that this process is looking up, by failure count. */
 const lookingUp = new Map<string, number>()
 
 /**

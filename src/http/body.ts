@@ -4,13 +4,15 @@ import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 
 /** Maximum nesting depth of a body. Real listings need five levels. */
 const maxDepth = 64
-/** Maximum number of values in a body, including unknown fields. A value sent in two bytes may take 200 when parsed. */
+/**
+ * Maximum number of values in a body, including unknown fields. A value of two bytes may take up 200 bytes once parsed.
+ */
 const maxValues = 100_000
 
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
- * @param keyId the key that sent the body
+ * @param keyId id of the key that sent the body
  * @param maxBytes size limit; a body whose declared length exceeds it is refused unread
  * @param kind `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
@@ -36,8 +38,8 @@ export async function readJsonObject(
 const bodyTimeoutMilliseconds = 30_000
 
 /**
- * Reads the body chunk by chunk, whatever its declared length. The server stops reading from the socket while no chunk
- * is requested, so no more than the limit is ever in memory.
+ * Reads the body chunk by chunk, regardless of its declared length. The server stops reading from the socket while no
+ * chunk is requested, so no more than the limit is ever in memory.
  */
 async function readBytes(request: Request, keyId: number, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
@@ -80,7 +82,10 @@ function whenAborted(signal: AbortSignal): Promise<never> {
 /** Bodies up to this size never wait, because even many of them take negligible memory. */
 const smallBodyBytes = 64 * 1024
 
-/** Bounds for the larger bodies that are being read or processed. About a megabyte of each waiting body has arrived. */
+/**
+ * Bounds for the larger bodies that are being read or processed. The server has already received about a megabyte of
+ * each waiting body.
+ */
 const bodies = new ByteBudget({
   ofKey: 16 * 1024 * 1024,
   ofProcess: 96 * 1024 * 1024,
@@ -88,7 +93,7 @@ const bodies = new ByteBudget({
   waiting: 64,
 })
 
-/** Functions that release the room of the bodies being read or processed. */
+/** Functions that release the bytes reserved for the bodies being read or processed, by request. */
 const rooms = new WeakMap<Request, () => void>()
 
 /**
@@ -96,8 +101,8 @@ const rooms = new WeakMap<Request, () => void>()
  * keys could make the process hold everything they send.
  *
  * @param signal ends the wait once the body's time limit expires or the client disconnects
- * @returns a function that releases the room
- * @throws DomainError `conflict` with a retry time if no room became free
+ * @returns a function that releases the reserved bytes
+ * @throws DomainError `conflict` with a retry time if too many bodies are waiting or `signal` ended the wait
  */
 export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
   const release = await bodies.await(keyId, bytes, signal)
@@ -141,7 +146,10 @@ function tooSlow(): DomainError {
 /** Unread bodies up to this size are tolerated, so that the connection can be reused. */
 const maxUnreadBytes = 64 * 1024
 
-/** Returns true for a body that is never drained. Unless a route reads it to its end, the connection is closed. */
+/**
+ * Returns true for a body that the service does not drain. The connection is closed unless a route reads the body to
+ * its end.
+ */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
     return headers.has('transfer-encoding') || headers.has('content-length')

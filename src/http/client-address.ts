@@ -2,7 +2,7 @@ import { type BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { DomainError } from '../core/errors.ts'
 
-/** Stands for a client whose `X-Forwarded-For` entry is not an address. It is in no network. */
+/** Address of a client whose `X-Forwarded-For` entry is not an IP address. No network contains it. */
 const unknownAddress = 'unknown'
 
 /** Drops a port and converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has a single address. */
@@ -13,8 +13,8 @@ function normalize(address: string): string {
 
 /**
  * Returns the client's address: the socket's or, if the socket belongs to a trusted proxy, the rightmost entry of
- * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3). An entry that is not an address becomes
- * `unknown`, because a key's networks may include the proxy's own address.
+ * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3). An entry that is not an IP address becomes
+ * `unknown` instead of the proxy's address, which a key's networks may include.
  */
 export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
   let client = normalize(socketAddress)
@@ -49,8 +49,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * Converts a network in CIDR form, or an address that stands for itself alone, to the one form in which it is stored.
- * An IPv4-mapped network becomes plain IPv4. Returns null for anything else, including a network with host bits.
+ * Converts a network in CIDR form, or a single address, to the canonical form in which networks are stored. An
+ * IPv4-mapped network becomes plain IPv4. Returns null for anything else, including a network with host bits.
  */
 export function parseNetwork(text: string): string | null {
   const [address = '', length, ...rest] = text.split('/')
@@ -69,8 +69,9 @@ export function parseNetwork(text: string): string | null {
 /**
  * Requires that a client's address is in one of a key's networks (decisions §28).
  *
- * @param networks networks as {@link parseNetwork} returns them; none means that the key is accepted from anywhere
- * @throws DomainError `forbidden`, which names the address, if it is in none of them
+ * @param networks networks as {@link parseNetwork} returns them; an empty list means that the key is accepted from
+ * anywhere
+ * @throws DomainError `forbidden`, which names the address, if no network contains the address
  */
 export function requireNetwork(address: string, networks: readonly string[] = []): void {
   if (networks.length === 0) return

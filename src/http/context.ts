@@ -34,7 +34,7 @@ export interface AppContext {
   webhooks: Webhooks
   clockWatch: ClockWatch
   secrets: SecretBox
-  /** Secret with which an `Idempotency-Key` is hashed before it is stored. */
+  /** Secret for hashing an `Idempotency-Key` before it is stored. */
   claimSecret: string
   ids: IdSource
   metrics: RequestMetrics
@@ -88,7 +88,7 @@ export interface Authorizer {
 /** Counts the requests made with each key. */
 export interface Usage {
   track(keyId: number, address: string, now: Date): void
-  /** Notes that the booking feed has shown a key every change up to `version`. */
+  /** Records that a key has read every change in the booking feed up to `version`. */
   noteRead(keyId: number, version: Date, now: Date): void
   /** Writes all counts collected so far. */
   flush(): Promise<void>
@@ -120,6 +120,6 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
-  /** Observes the seconds from a change to the response that a waiting reader of a feed got. */
+  /** Observes the seconds from a change to the response that a waiting reader of the feed received. */
   observeDelivery(seconds: number): void
 }

@@ -25,10 +25,10 @@ const responses: Record<ErrorKind, { status: number; type: string }> = {
   internal: { status: 500, type: 'internal_error' },
 }
 
-/** The error that stands for any failure of our own, whatever its cause. */
+/** The error that clients get for any internal failure, whatever its cause. */
 export const unexpected = new DomainError('internal', 'An unexpected error occurred')
 
-/** An error that carries its whole response, for an environment that answers in the route's place. */
+/** An error that carries a complete response, which an environment sends instead of the route's own. */
 export class ReadyResponse extends Error {
   override readonly name = 'ReadyResponse'
 

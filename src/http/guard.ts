@@ -25,7 +25,7 @@ interface Incoming {
   facts: RequestFacts
 }
 
-/** The context once the guard has let the request pass. */
+/** The context after the guard has accepted the request. */
 interface Guarded extends Incoming {
   caller: Caller
   sent: RequestInput
@@ -62,7 +62,7 @@ export function guard(app: AppContext) {
 const unread = {}
 
 /**
- * Takes a request through the steps of decisions §1. The calls of `visit` are the environment's own steps.
+ * Checks a request in the order of decisions §1. The calls to `visit` are the environment's own steps.
  *
  * @returns the fields that the guard adds to the handler's context
  * @throws DomainError of the first step that refuses the request
@@ -106,7 +106,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   return { caller, sent: { idempotencyKey, body }, ...(body ? { body } : {}), query: readQuery(request.url) }
 }
 
-/** Ignores that the resource of a request does not exist; the handler responds 404. */
+/** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */
 function unlessMissing(error: unknown): undefined {
   if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
 }

@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events'
 import type { Slot, Slots } from '../platform/shared.ts'
 
 /**
- * Maximum number of a key's requests, over all processes, that wait for a change (decisions §16) or are delayed by a
+ * Maximum number of a key's requests, across all processes, that wait for a change (decisions §16) or are delayed by a
  * fault (decisions §22).
  */
 const heldPerKey = { wait: 5, slow: 20 }
 /** Prefixes of the slots' names. */
 const names = { wait: 'key', slow: 'slow' }
-/** Time after which a dead process's slots are free again; longer than any request is held. */
+/** Time after which a dead process's slots become free; longer than any request is held. */
 const slotMilliseconds = 35_000
 
 /** The requests that this process holds until something changes or a fault's delay ends. */

@@ -16,7 +16,8 @@ interface Waiting {
 
 /**
  * A semaphore weighted by bytes. Without it, a few keys that send large bodies or leave large responses unread would
- * fill the process's memory. A request that is alone in its bound always fits, so no limit blocks it forever.
+ * fill the process's memory. If nothing else is held within a bound, a request fits whatever its size, so no request is
+ * blocked forever.
  */
 export class ByteBudget {
   private readonly held = new Map<number, number>()
@@ -83,8 +84,8 @@ let bytesSince = 0
 
 /**
  * Counts the bytes of each body read or response chunk written, and collects garbage from time to time. Parsed JSON
- * takes up many times its size, and the collector runs too late. Without this function, a few clients that exchange
- * only large bodies make a process grow by hundreds of megabytes.
+ * takes up many times the size of its text, and the garbage collector would run too late. Without this function, a few
+ * clients that exchange only large bodies would make a process grow by hundreds of megabytes.
  */
 export function collectGarbageOccasionally(bytes: number): void {
   if (bytes < smallBytes) return

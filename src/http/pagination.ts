@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named, responseObject, shown } from './schema/fields.ts'
 
-/** `page` and `per_page` of a query (decisions §2). `query.ts` converts their digits to numbers. */
+/** `page` and `per_page` of a query (decisions §2). `query.ts` converts both to numbers. */
 export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
   page: Type.Optional(
     Type.Integer({

@@ -30,8 +30,8 @@ interface Route {
 }
 
 /**
- * Returns the method and path of each sandbox route that can meet faults, by operation id. The ids are those of the
- * corresponding `/v1` routes and of the routes that only the sandbox has.
+ * Returns the method and path of each sandbox route into which faults can be injected, by operation id. A sandbox route
+ * has the same operation id as its `/v1` counterpart, if it has one.
  */
 export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, string> {
   return new Map(

@@ -3,14 +3,14 @@ const word = String.raw`(?:${token}|"(?:[^"\\]|\\.)*")`
 const blanks = '[ \\t]*'
 /** A name with an optional value. No two parts of the pattern match the same text, so no header makes it slow. */
 const pair = (name: string, value: string) => `${name}${blanks}(?:=${blanks}${value}${blanks})?`
-/** A preference with its parameters (RFC 7240, 2), or else anything malformed, and the comma after it. */
+/** A preference with its parameters (RFC 7240, 2), or any malformed text, including the comma after it. */
 const element = new RegExp(
   `${blanks}${pair(`(${token})`, `(${word})`)}(?:;${blanks}(?:${pair(token, word)})?)*(?:,|$)|[^,]*(?:,|$)`,
   'g',
 )
 
 /**
- * Returns true if a request prefers that ignored fields are refused: `Prefer: handling=strict` (RFC 7240, 4.4). The
+ * Returns true if a request asks the service to refuse ignored fields: `Prefer: handling=strict` (RFC 7240, 4.4). The
  * first instance of a preference counts, and malformed preferences are ignored.
  */
 export function prefersStrict(headers: Headers): boolean {

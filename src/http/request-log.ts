@@ -20,8 +20,9 @@ interface LoggedContext {
 }
 
 /**
- * Writes one log line per request with id, host, key, route, status, and duration in milliseconds excluding the time it
- * was held, but never a header or body. Also records one metric and an entry in the key's journal.
+ * Writes one log line per request: id, host, key, route, status and duration in milliseconds, excluding the time for
+ * which the request was held. The line never contains a header or body. Also records one metric and an entry in the
+ * key's journal.
  */
 export function requestLog({
   log,
@@ -80,7 +81,10 @@ export const loggedProblems = 20
 /** Maximum number of characters that the log keeps per message. */
 export const loggedCharacters = 300
 
-/** Returns the matched route. Unknown paths share one name, because they may be numerous and contain even a key. */
+/**
+ * Returns the matched route. All unknown paths share one name, because there may be very many of them and a path may
+ * contain an API key.
+ */
 function routeOf({ route }: LoggedContext): string {
   return route || 'none'
 }
@@ -110,7 +114,7 @@ function toEntry(context: LoggedContext): RequestEntry {
   }
 }
 
-/** Cuts a failure to the number of problems and characters that the log keeps. */
+/** Shortens a failure to the number of problems and characters that the log keeps. */
 export function shortenFailure({ type, message, errors }: Failure): Failure {
   const problems = errors.slice(0, loggedProblems)
   return {

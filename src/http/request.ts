@@ -40,11 +40,13 @@ export interface RequestFacts {
   key?: { id: number; hostId: number }
   /** True if the request counts against its key's main rate limit. */
   isCounted?: boolean
-  /** True if the request only looks at its own key. Such a request is listed only if it fails. */
+  /**
+   * True if the request only reads information about its own key. The key's log lists such a request only if it fails.
+   */
   isLook?: boolean
   /** The environment's steps around the request; absent on live data, and on routes that take none of the steps. */
   visit?: Visit
-  /** `performance.now()` when the response was ready. If the process is busy, the request is logged later than this. */
+  /** `performance.now()` when the response was ready. If the process is busy, it logs the request later than this. */
   answeredAt?: number
 }
 
@@ -64,7 +66,7 @@ export interface Visit {
   refuse(): Promise<void>
   /** Runs after the rate limit. May throw to answer in place of the route. */
   enter(): Promise<void>
-  /** Runs after the permission check. Returns the id that takes the place of the host id. */
+  /** Runs after the permission check. Returns the id that replaces the host id. */
   open(): Promise<number>
   /** Runs before the handler of a write. May throw. */
   beforeWrite(): Promise<void>
@@ -88,7 +90,7 @@ export interface Answered {
   query: unknown
   /** Absent if the request was refused before its input was read. */
   sent?: RequestInput
-  /** The handler's envelope, with or without a status, or a finished `Response`, such as that to an error. */
+  /** The handler's envelope, with or without a status, or a finished `Response`, such as an error response. */
   response: unknown
 }
 
@@ -108,7 +110,7 @@ export interface RequestEntry {
   replayed: boolean
   sandbox: boolean
   address: string
-  /** The sandbox fault that the request met; null if there was none or a certification hides it. */
+  /** The fault that the sandbox injected into the request; null if there was none or a certification hides it. */
   fault: string | null
 }
 

@@ -10,7 +10,7 @@ export const securityHeaders = {
   'referrer-policy': 'no-referrer',
 }
 
-/** Header of every response of a service that ends TLS itself. */
+/** Header of every response if the service terminates TLS itself. */
 export const secureTransport = { 'strict-transport-security': 'max-age=31536000' }
 
 function policyOfPage(styles: string): string {
@@ -33,5 +33,5 @@ export const strictPagePolicy = policyOfPage("'self'")
 /** The same policy for a page whose library sets inline styles. */
 export const pagePolicy = policyOfPage("'self' 'unsafe-inline'")
 
-/** `Link` header that leads agents to the service's overview (decisions §27). */
+/** `Link` header that points agents to the service's overview (decisions §27). */
 export const agentsLink = { link: '</llms.txt>; rel="llms-txt"' }

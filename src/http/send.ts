@@ -16,10 +16,11 @@ interface Answered {
 }
 
 /**
- * Sends an envelope as JSON text. A large one is sent in pieces as the client reads it, so that a key's slow clients
- * leave only a limited number of bytes unread, and only for a limited time.
+ * Sends an envelope as JSON text. A large envelope is sent in pieces as the client reads it. The bytes that a key's
+ * slow clients leave unread are limited in number and time.
  *
- * @param isConditional true for a route whose response has an entity tag: the response is a 304 if the client has it
+ * @param isConditional true for a route whose response has an entity tag and is a 304 if the client already has that
+ * tag
  * @returns undefined for a response that Elysia sends unchanged: a `Response`, or one of its own status objects
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
@@ -34,7 +35,7 @@ export function sendEnvelope(
     return new Response(null, { status: 304, headers })
   headers['content-type'] = 'application/json'
   if (text.length > smallBytes) return sendInPieces(text, caller.keyId, set)
-  // Elysia sends a text with the headers set so far, though its types only know a `Response`, which it would rebuild.
+  // Elysia sends a string with the headers set so far. Its types allow only a `Response`, which Elysia would rebuild.
   return text as unknown as Response
 }
 
@@ -46,7 +47,7 @@ interface Envelope {
 /** `Cache-Control` for a response that only the client may keep, revalidating it each time. */
 const revalidated = 'private, no-cache'
 
-/** Returns an envelope's text, and sets a weak entity tag over its data and pagination (RFC 9110, 13.1.2). */
+/** Returns an envelope's text, and sets a weak entity tag computed from its data and pagination (RFC 9110, 13.1.2). */
 function tagEnvelope({ data, meta }: Envelope, headers: Record<string, string>): string {
   const text = JSON.stringify(data)
   headers.etag = `W/${strongTag(text + JSON.stringify(meta.pagination ?? null))}`
@@ -75,8 +76,8 @@ const maxBufferedBytes = 1024 * 1024
 
 /**
  * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
- * the client reads it, so that it is never in memory as a whole. If a chunk then fails, the connection is dropped
- * mid-document.
+ * the client reads it, so that the whole response is never in memory. If producing a chunk fails after that, the
+ * connection is dropped mid-document.
  *
  * @throws any error that `chunks` throws before anything has been sent
  */
@@ -116,7 +117,7 @@ export async function streamJson(
 
 const encoder = new TextEncoder()
 
-/** Bounds for the unread bytes of a key's large responses. A response that does not fit is refused immediately. */
+/** Limit on the unread bytes of a key's large responses. A response that does not fit is refused immediately. */
 const unsent = new ByteBudget({
   ofKey: 8 * 1024 * 1024,
   ofProcess: Number.POSITIVE_INFINITY,

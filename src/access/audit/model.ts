@@ -18,7 +18,10 @@ const fields = {
 }
 const hostFields = { host_id: number, ...fields }
 
-/** An administrative action, or a booking move by a partner, with its actor, target and time. */
+/**
+ * An administrative action, a partner's booking move or webhook change, or a webhook that the service has turned off,
+ * with actor, target and time.
+ */
 export type AuditEntry = Stored<typeof fields>
 
 /** An entry about a host's data, stored by host so that it is on the same shard as that data. */

@@ -11,9 +11,11 @@ export type Actor = Pick<AuditEntry, 'user' | 'machine'> &
 
 /** An action to be recorded. */
 export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
-  /** Free text, kept in a field of its own because it may be about a person. */
+  /** Free text, stored in a separate field because it may be about a person. */
   reason?: string | null
-  /** The host whose data it concerns; null for actions on hosts and keys themselves, or on several hosts' data. */
+  /**
+   * The host whose data the action concerns; null for actions on hosts and keys themselves, or on several hosts' data.
+   */
   host_id: number | null
   /** The actor, if it is not the user of this command. */
   actor?: Actor
@@ -72,7 +74,10 @@ async function insertEntries(
 /** The account of each database connection, cached so that a command on many guests queries it only once. */
 const accounts = new WeakMap<Db, Promise<string | null>>()
 
-/** Returns the user of a command. Variables such as `USER` prove nothing, because anybody can set them. */
+/**
+ * Returns the actor of a command, which is the OS user who runs it. Variables such as `USER` prove nothing, because
+ * anybody can set them.
+ */
 async function commandActor(db: Db): Promise<Required<Actor>> {
   const account = accounts.get(db) ?? accountOf(db)
   accounts.set(db, account)
@@ -90,7 +95,7 @@ async function accountOf(db: Db): Promise<string | null> {
   return account ? `${account.user}@${account.db}` : null
 }
 
-/** An entry with its id, after which the next page of a list continues. */
+/** An entry with its id, which serves as `after` for the list's next page. */
 export type ListedAction = AuditEntry & { id: string }
 
 /** Criteria for entries of the audit log. */

@@ -7,7 +7,9 @@ const fields = {
   email: text,
   created_at: moment,
   last_login_at: momentOrNull,
-  /** When the host was suspended; null if it is not. All keys of a suspended host count as inactive. */
+  /**
+   * Time at which the host was suspended; null if it is not suspended. All keys of a suspended host count as inactive.
+   */
   suspended_at: momentOrNull,
 }
 

@@ -15,11 +15,11 @@ interface CachedKey {
   secret: KeySecret
   host: Host
   readAt: number
-  /** The key's version that was announced before its record was read; null if none was known. */
+  /** The key's latest version that had been announced when the record was read; null if none was known. */
   version: string | null
 }
 
-/** Maximum age of a trusted record. A command without Redis may change a key without announcing it. */
+/** Maximum age at which a cached record is trusted. A command without Redis may change a key without announcing it. */
 const staleAfterMilliseconds = 5000
 const maxCachedKeys = 10_000
 
@@ -69,7 +69,10 @@ export class KeyAuthorizer implements Authorizer {
     return { ...state, key, limit, window: 'default' }
   }
 
-  /** Looks a key up once for all its concurrent requests, which are no sign of guessing, however many there are. */
+  /**
+   * Looks a key up once for all its concurrent requests. Many concurrent requests with one key do not mean that a
+   * client is guessing keys.
+   */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
     const current = this.lookUps.get(hash)
     if (current) return current
@@ -101,7 +104,7 @@ export class KeyAuthorizer implements Authorizer {
   }
 }
 
-/** Returns a key's stored record and what remains of its main rate limit, without counting a request. */
+/** Returns a key's stored record and the remaining requests of its main rate limit, without counting a request. */
 export async function inspectKey(
   { liveDb, rateLimiter, config }: Pick<AppContext, 'liveDb' | 'rateLimiter' | 'config'>,
   keyId: number,

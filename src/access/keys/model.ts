@@ -36,11 +36,14 @@ const fields = {
   expires_at: momentOrNull,
   /** Requests per minute; null for the service's default. */
   rate_limit: numberOrNull,
-  /** Networks in CIDR form; empty for anywhere. Keys of the first release lack the field. */
+  /**
+   * Networks from which the key is accepted, in CIDR form; empty for anywhere. Keys of the first release lack the
+   * field.
+   */
   allowed_from: list<string>(String) as Field<string[] | undefined>,
   usage_count: { ...number, default: 0 },
   last_used_at: momentOrNull,
-  /** Latest version up to which the booking feed was shown to the key; null until the key reads the feed. */
+  /** Latest version up to which the key has read the booking feed; null until the key reads the feed. */
   bookings_read: momentOrNull,
   /** The last 20 client addresses, latest first. */
   addresses: listOf({ address: text, last_used_at: moment }),

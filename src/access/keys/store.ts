@@ -14,7 +14,7 @@ export interface NewKey {
   permissions: Permission[]
   expiresAt?: Date | null
   rateLimit?: number | null
-  /** Networks in CIDR form; none for anywhere. */
+  /** Networks from which the key is accepted, in CIDR form; absent or empty for anywhere. */
   allowedFrom?: string[]
 }
 
@@ -102,7 +102,10 @@ function isUnexpired(key: ApiKey, now: Date): boolean {
   return ['active', 'inactive'].includes(keyStatus(key, now))
 }
 
-/** Ends all running overlaps, so that only each key's latest secret works. Returns how many keys had an overlap. */
+/**
+ * Ends all running overlaps, so that only each key's latest secret works. Returns the number of keys that had an
+ * overlap.
+ */
 export async function endOverlaps(db: Db, now: Date): Promise<number> {
   const lasting = { expires_at: { $gt: now } }
   const { modifiedCount } = await keyModel(db).updateMany(
@@ -125,14 +128,14 @@ export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Pro
   return new Set(keys.filter((key) => isUnexpired(key, now)).map(({ id }) => id))
 }
 
-/** Returns when the next key that still works expires; null if none will. */
+/** Returns the time at which the next working key expires; null if no working key expires. */
 export async function findNextKeyExpiry(db: Db, now: Date): Promise<Date | null> {
   const working = { active: true, revoked_at: null, expires_at: { $gt: now } }
   const next = await keyModel(db).findOne(working, { expires_at: 1 }).sort({ expires_at: 1 }).lean()
   return next?.expires_at ?? null
 }
 
-/** A host and the latest version up to which the booking feed was shown to any of its keys. */
+/** A host and the latest version up to which any of its keys has read the booking feed. */
 export interface ReadPosition {
   host_id: number
   read: Date
@@ -156,7 +159,7 @@ export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
 }
 
 /**
- * Returns the key with this id or these first 12 characters.
+ * Returns the key with this id, or the key whose first 12 characters are these.
  *
  * @throws DomainError `not_found`; `conflict` if several keys start with these characters
  */
@@ -190,7 +193,8 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // This fails if a concurrent rotation finished first, because that rotation's secret must not be lost.
+    // This update matches nothing if a concurrent rotation finished first, because that rotation's secret must not be
+    // lost.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
@@ -240,7 +244,9 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
-  /** Latest version, in ms, up to which the booking feed was shown to the key; -1 if it was not. */
+  /**
+   * Latest version up to which the key has read the booking feed, in milliseconds since 1970; -1 if it has not read it.
+   */
   bookingsRead: number
   /** Client addresses, each with the time of its last request. */
   addresses: Map<string, Date>

@@ -25,7 +25,7 @@ export class UsageTracker {
     usage.addresses.set(address, now)
   }
 
-  /** Notes that the booking feed has shown a key every change up to `version`. */
+  /** Records that a key has read every change in the booking feed up to `version`. */
   noteRead(keyId: number, version: Date, now: Date): void {
     const usage = this.usageOf(keyId, now)
     usage.bookingsRead = Math.max(usage.bookingsRead, version.getTime())

@@ -14,7 +14,8 @@ const retry = Symbol('retry')
  * Stores the host's key at a provider. When identical requests race, one stores the key and the others find it already
  * stored.
  *
- * @param realm the sandbox in which the key must be unique; if undefined, it must be unique among all accounts
+ * @param realm id of the sandbox in which the key must be unique; if undefined, the key must be unique among all
+ * accounts
  * @throws DomainError `conflict` if another account uses the key
  */
 export async function storeProviderKey(
@@ -65,7 +66,7 @@ async function tryToStore(
     const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
     return modifiedCount === 1 ? 'updated' : retry
   } catch (error) {
-    // This host or another account has stored the key; the next look-up shows which.
+    // Either this host or another account has just stored the key; the next attempt finds out which.
     if (isDuplicate(error)) return retry
     throw error
   }
@@ -75,12 +76,14 @@ function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 
-/** Returns true if any provider key is stored under a secret other than these. */
+/** Returns true if any provider key is encrypted with a secret other than these. */
 export async function hasKeysUnderOthers(db: Db, secretIds: string[]): Promise<boolean> {
   return (await providerKeyModel(db).exists({ secret_id: { $nin: secretIds } })) !== null
 }
 
-/** Re-encrypts every stored key that is not under the current secret; returns the number of re-encrypted keys. */
+/**
+ * Re-encrypts every stored key that is not encrypted with the current secret; returns the number of re-encrypted keys.
+ */
 export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
   let count = 0
   for await (const stored of providerKeyModel(db).find().lean().cursor()) {
@@ -91,7 +94,8 @@ export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: Secre
       fingerprint: secrets.fingerprint(key),
       updated_at: clock(),
     }
-    // This replaces only the key that was read, because a key stored meanwhile is already under the current secret.
+    // This replaces only the key that was read, because a key stored meanwhile is already encrypted with the current
+    // secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
       { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },
       { $set: values },

@@ -11,7 +11,8 @@ export const countedMilliseconds = 24 * hourMilliseconds
  * Adds one journal's counts for several keys or addresses, with one write per key or address and hour. Adding the same
  * batch again changes nothing.
  *
- * @param journal the journal's name, which is part of its documents' ids, so that no other process writes to them
+ * @param journal the journal's name, which is part of its documents' ids, so that no two processes write to the same
+ * document
  */
 export async function addCounts(
   db: Db,

@@ -21,11 +21,11 @@ export const maxUnwrittenOfKey = 1200
 export type CountedKey = { id: number; hostId: number; address?: string }
 
 /**
- * Maximum number of networks whose failed authentications a process counts by themselves in one hour. A stranger with
- * many addresses must not fill the database, so the others are counted together.
+ * Maximum number of networks whose failed authentications a process counts individually in one hour. A stranger with
+ * many addresses must not fill the database, so all further networks are counted together.
  */
 export const maxNetworks = 1000
-/** Stands for all further networks of an hour. */
+/** Name under which all further networks of an hour are counted. */
 const otherNetworks = 'others'
 
 /** The recorded requests and counts of one key. */
@@ -54,7 +54,7 @@ const maxSeries = 10_000
 /** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for the write. */
 export class RequestJournal implements Journal {
   private noted = new Map<number | string, Noted>()
-  /** The networks that are counted by themselves in the current hour. */
+  /** The networks that are counted individually in the current hour. */
   private networks = { hour: 0, names: new Set<string>() }
   /** Number of entries in memory, including entries that are being written. */
   private size = 0

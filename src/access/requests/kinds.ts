@@ -1,7 +1,7 @@
 /** The status recorded for a request that a sandbox fault left without a response (decisions §22). */
 export const unansweredStatus = 0
 
-/** Kinds of response as they are counted: by status, with requests over the rate limit counted separately. */
+/** Kinds of response for counting: by status, with requests over the rate limit counted separately. */
 export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed' | 'unanswered'
 
 /** Returns the kind of a response with this status. */
@@ -31,7 +31,7 @@ export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts)
   addKinds(countsOf(counts, at), added)
 }
 
-/** Adds requests to the known ones, by kind. */
+/** Adds the counts in `added` to `known`, by kind. */
 export function addKinds(known: KindCounts, added: KindCounts): void {
   for (const [kind, number] of Object.entries(added) as [ResponseKind, number][])
     known[kind] = (known[kind] ?? 0) + number

@@ -47,7 +47,10 @@ const countsFields = {
   _id: text,
   host_id: number,
   key_id: number,
-  /** Network of a client whose failed authentications are counted, without host and key, which are 0. */
+  /**
+   * Client network whose failed authentications are counted; absent if the counts are a key's. For a network, the ids
+   * of host and key are 0.
+   */
   address: textOrNull,
   hour: moment,
   /** Counts by the minute's number, from 0 to 59. */

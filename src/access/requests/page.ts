@@ -30,7 +30,7 @@ export async function readRequestPage(
   }
 }
 
-/** Encodes the entry after which a page continues as an opaque cursor that only its key can use. */
+/** Encodes the id of the entry after which the next page continues, as an opaque cursor that only this key can use. */
 export function writeCursor(keyId: number, entryId: string): string {
   return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
 }
@@ -43,7 +43,10 @@ function partsOf(cursor: string): { key: number; id: string } | null {
   return id === undefined ? null : { key: Number(key), id }
 }
 
-/** Returns the problem if a cursor is malformed for every key, to be reported with all others (decisions §1). */
+/**
+ * Returns the problem if a cursor is malformed, whichever key sent it, to be reported together with the query's other
+ * problems (decisions §1).
+ */
 export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
   if (cursor === undefined || partsOf(cursor)) return []
   return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]

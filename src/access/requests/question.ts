@@ -4,7 +4,7 @@ import { unansweredStatus } from './kinds.ts'
 export interface RequestQuestion {
   host_id?: number
   key_id?: number
-  /** Single statuses, classes such as `4xx`, or `unanswered`. */
+  /** Statuses to match: numbers such as `422`, classes such as `4xx`, or `unanswered`. */
   statuses?: string[] | undefined
   request_id?: string | undefined
   since?: Date | undefined

@@ -73,14 +73,17 @@ export async function findRequests(
   return found.map(({ _id, failed: _, expires_at: __, ...entry }) => ({ id: _id, ...entry }))
 }
 
-/** The number of kept entries with the same address, or with the same method and path, and with the same status. */
+/** The number of kept entries that share a status and either an address or a method and path. */
 export interface EntryCount {
   of: string
   status: number
   count: number
 }
 
-/** Counts the kept entries that arrived at `since` or later. Reads those of all keys, so only commands may call it. */
+/**
+ * Counts the kept entries that arrived at `since` or later. Reads the entries of all keys, so only commands may call
+ * it.
+ */
 export async function countEntries(db: Db, by: 'address' | 'path', since: Date): Promise<EntryCount[]> {
   const of = by === 'address' ? '$address' : { $concat: ['$method', ' ', '$path'] }
   const found = await requestModel(db)

@@ -25,7 +25,7 @@ export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
   return all.sort((one, other) => (age(one) === age(other) ? 0 : age(one) - age(other)))
 }
 
-/** Returns, for each feed, the age in seconds of the oldest unacknowledged change; at least 0. */
+/** Returns the age of each feed's oldest unacknowledged change, in seconds; 0 if there is none. */
 export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFeed, number>> {
   const oldest: Partial<Record<ConsumedFeed, number>> = {}
   for await (const { behind } of unexpiredConsumers(db, now)) {
@@ -59,7 +59,7 @@ async function* unexpiredConsumers(db: Db, now: Date) {
   }
 }
 
-/** Compares the position with the feed's clock, which moves only when the feed changes. */
+/** Returns true if a consumer's position is behind the feed's clock, which advances only when the feed changes. */
 function isBehind({ feed, acknowledged }: Consumer, clock: HostClock | undefined): boolean {
   const last = clock?.[wholeFeeds[feed].counter] ?? 0
   return last * 1000 > (acknowledged?.getTime() ?? 0)

@@ -17,7 +17,7 @@ export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, fee
   return { host_id: hostId, scope, feed }
 }
 
-/** Returns an owner's consumers, sorted by name. The number of slots limits how many there are. */
+/** Returns an owner's consumers, sorted by name. An owner has at most as many consumers as slots. */
 export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }

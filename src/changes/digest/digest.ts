@@ -35,7 +35,7 @@ export function byId(one: DigestedBooking, other: DigestedBooking): number {
   return one.booking_id - other.booking_id
 }
 
-/** Number of bookings hashed in one go; other requests are served in between. */
+/** Number of bookings hashed in one go, after which other requests are served. */
 const atOnce = 2500
 
 /**

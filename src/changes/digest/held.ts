@@ -18,8 +18,8 @@ const maxHeld = 2_000_000
 const heldMilliseconds = 10 * 60_000
 
 /**
- * Caches hosts' bookings as this process last read them, so that an answer needs only newer changes. Without the cache,
- * a digest of 100,000 changing bookings would take longer than 1 s (decisions §23).
+ * Caches hosts' bookings as this process last read them, so that a digest needs to read only newer changes. Without the
+ * cache, a digest of 100,000 changing bookings would take longer than 1 s (decisions §23).
  */
 export class BookingCache {
   private readonly hosts = new LRUCache<number, HostBookings>({
@@ -65,7 +65,7 @@ export class BookingCache {
       const rows = await reading
       version = rows.at(-1)?.updated_at ?? version
       isLast = rows.length < readAtOnce
-      // The database finds the next rows while these are processed.
+      // The database finds the next rows while the current rows are processed.
       if (!isLast) reading = readAfter(version)
       for (const row of rows) changed.add(row)
     }

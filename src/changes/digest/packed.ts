@@ -18,7 +18,10 @@ export class ChangedBookings {
     ...{ id: [], listing: [], status: [], checkin: [], checkout: [], version: [] },
   }
 
-  /** @param days names of the days that occur, whose positions stand for them in the columns; new days are added */
+  /**
+   * @param days days among the host's bookings. The columns store the positions of the days in this list; new days are
+   * added to it
+   */
   constructor(readonly days: Days) {}
 
   get length(): number {
@@ -82,7 +85,7 @@ export class PackedBookings {
     return wanted
   }
 
-  /** Returns the bookings after changes. */
+  /** Returns the bookings with the changes applied. */
   with(changed: ChangedBookings): PackedBookings {
     const ids = changed.columns.id
     const idAt = (position: number) => ids[position] as number

@@ -11,7 +11,10 @@ import { DigestQuery, DigestView } from './schema.ts'
 
 /** How long a request waits for another request with its key, and then for another request for its host. */
 const patienceMilliseconds = 15_000
-/** Idle timeout of a digest request. It is raised because Bun closes connections without traffic. */
+/**
+ * Idle timeout of a digest request, longer than both waits together. Bun closes connections that have no traffic for
+ * longer.
+ */
 const quietSeconds = 60
 
 const occupied = () =>
@@ -20,7 +23,7 @@ const occupied = () =>
 /** Route with which a partner compares its bookings with the host's in one request (decisions §23). */
 export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
-  // Each key computes one digest at a time, so a partner that asks often does not crowd out the others.
+  // Only one digest per key is computed at a time, so that a partner that asks often does not crowd out the others.
   const turns = new KeyedMutex(patienceMilliseconds, occupied)
   return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
     '/bookings/digest',

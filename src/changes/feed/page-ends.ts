@@ -2,8 +2,9 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 
 /**
- * The page ends that this process last found or stored, so that a page that is read repeatedly is not looked up each
- * time. A page's start is always read from the database, because another process may have stored an earlier end.
+ * Caches the page ends that this process last found or stored, so that the end of a page that is read repeatedly is not
+ * looked up each time. A page's start is always read from the database, because another process may have stored an
+ * earlier end.
  */
 const lastStored = new WeakMap<Db, Map<string, KnownEnd>>()
 const maxRemembered = 10_000
@@ -37,7 +38,10 @@ export class PageEnds {
     return this.known.find((end) => end.page === previous)?.version
   }
 
-  /** Stores the version at which a page ended, unless it is already stored for long enough. */
+  /**
+   * Stores the version at which a page ended, unless a stored end with this version still has its minimum lifetime
+   * left.
+   */
   async keep(page: number, version: Date): Promise<void> {
     const own = this.nameOf(page)
     const isThis = (end: KnownEnd) =>

@@ -86,7 +86,7 @@ async function startOf(
 }
 
 /**
- * Returns the version of the last row that a page skips if that row is nearer to the end of the feed than to its start,
+ * Returns the version of the last row that a page skips if that row is nearer to the end of the feed than to the start,
  * so that a jump to the last page is fast. Otherwise returns null. Rows that move away meanwhile make the version
  * earlier, so rows may repeat but none is skipped.
  */
@@ -107,7 +107,10 @@ function pagesName(question: unknown[]): string {
   return `walk:${new Bun.CryptoHasher('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
 }
 
-/** Returns the last page's number. A page with rows but none after it is the last; an empty page uses the total. */
+/**
+ * Returns the last page's number. A page with rows and no next page is the last page; for an empty page, the last page
+ * follows from the total.
+ */
 function lastPageOf({ current_page, last_page }: Pagination, rows: number, hasMore: boolean): number {
   if (hasMore) return Math.max(current_page + 1, last_page)
   return rows > 0 ? current_page : last_page

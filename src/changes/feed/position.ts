@@ -6,7 +6,7 @@ import type { ConsumedFeed } from '../consumers/schema.ts'
 import { findConsumer, ownerOf } from '../consumers/store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
-/** Query parameters that say where a feed query continues. */
+/** Query parameters that determine where a feed query continues. */
 export interface PositionQuery {
   updated_after?: string
   consumer?: string

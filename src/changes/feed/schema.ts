@@ -31,7 +31,7 @@ const position = {
   ),
 }
 
-/** Query parameter for waiting until there is something to show (decisions §16). */
+/** Query parameter for holding the request until the page has an item (decisions §16). */
 const waiting = {
   wait: Type.Optional(
     Type.Integer({
@@ -89,7 +89,7 @@ export const FeedItem = named(
 )
 export type FeedItem = Static<typeof FeedItem>
 
-/** `data` of the booking feed; the key is fixed by the contract. */
+/** `data` of the booking feed; the contract specifies the capitalized key `Bookings`. */
 export const FeedPage = responseObject(
   {
     Bookings: shown.list('New and changed bookings, sorted by version', FeedItem),

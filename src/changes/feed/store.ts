@@ -4,7 +4,7 @@ import { type PageEnd, pageEndModel } from './model.ts'
 
 /** Minimum lifetime of a page end; a reader may pause this long between two pages (decisions §9). */
 const keptMilliseconds = 24 * 3_600_000
-/** Stored lifetime of a page end. It is longer so that a page that is read repeatedly is not written each time. */
+/** Stored lifetime of a page end. The additional hour avoids a write each time a page is read again. */
 const storedMilliseconds = keptMilliseconds + 3_600_000
 
 /** The part of a page end that a reader needs. */
@@ -19,7 +19,7 @@ export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date
     .toArray()
 }
 
-/** Returns true if an end is already stored for at least its minimum lifetime from now. */
+/** Returns true if a stored page end still has at least its minimum lifetime left. */
 export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
   return expires_at.getTime() - now.getTime() >= keptMilliseconds
 }

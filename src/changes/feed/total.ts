@@ -28,7 +28,9 @@ function cacheOf(db: Db): Cache {
 type Host = { host_id: number }
 type Source<Filter extends Host> = Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count'>
 
-/** Returns the host's clock as this process last read it. Nothing has changed unless the clock has moved since. */
+/**
+ * Returns the host's clock as this process last read it. As long as the clock has not moved since, nothing has changed.
+ */
 export function lastReadClock(db: Db, { name }: Source<never>, hostId: number): number | undefined {
   return cacheOf(db).clocks.get(`${name}/${hostId}`)
 }

@@ -6,7 +6,8 @@ import { wholeFeeds } from '../consumers/whole-feeds.ts'
 
 /**
  * Returns the age in seconds of the oldest booking change that the feed has shown to no key of its host; 0 if there is
- * none (decisions §28). A host counts once one of its keys has read the feed, and while one of them still may.
+ * none (decisions §28). A host counts if at least one of its keys has read the feed, as long as one of its keys may
+ * still read it and the host is not suspended.
  */
 export async function oldestUnreadSeconds(db: Db, now: Date): Promise<number> {
   const positions = await findReadPositions(db, now)

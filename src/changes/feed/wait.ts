@@ -21,14 +21,15 @@ export interface HoldableRequest {
 
 export const defaultPerPage = 50
 
-/** Idle timeout, longer than the longest wait so that the connection is still open when the answer is sent. */
+/** Idle timeout, longer than the longest wait, so that the connection is still open when the response is sent. */
 const quietSeconds = 60
 
 /**
  * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the wait is over
  * (decisions §16). While it waits, a held request queries the database only when the host's clock moves.
  *
- * @param ask rebuilds the question before each read, because a consumer may have been moved back or deleted meanwhile
+ * @param ask builds the question. It is called again before each further read for a consumer, which may have been moved
+ * back or deleted meanwhile
  * @throws DomainError `auth` if the key has become unusable meanwhile; `forbidden` if its networks have changed
  */
 export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
@@ -73,9 +74,9 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
 }
 
 /**
- * Notes how far the live booking feed was shown to a key. After the last row of a page no earlier change can appear, and
- * an empty page shows that nothing has changed since `updated_after`. A page with a filter, or an empty one without a
- * time, shows nothing of the kind.
+ * Records how far a key has read the live booking feed. After the last row of a page, no earlier change can appear, and
+ * an empty page shows that nothing has changed since `updated_after`. A filtered page, or an empty page without
+ * `updated_after`, proves neither.
  */
 function noteRead<Row, Filter extends { host_id: number }>(
   { usage, clock }: AppContext,
@@ -95,7 +96,7 @@ function noteRead<Row, Filter extends { host_id: number }>(
   if (seen) usage.noteRead(keyId, seen, now)
 }
 
-/** Measures how long the first change took to end a wait. */
+/** Measures the time from the first change on the page to the response that the change triggered. */
 function noteDelivery<Row, Filter extends { host_id: number }>(
   { metrics, clock }: AppContext,
   source: FeedSource<Row, Filter>,
@@ -104,7 +105,7 @@ function noteDelivery<Row, Filter extends { host_id: number }>(
 ): void {
   if (isSandbox || !first) return
   const seconds = (clock().getTime() - source.versionOf(first).getTime()) / 1000
-  // An older change did not end the wait by happening; the reader's consumer was moved back.
+  // An older change did not end the wait. The row was returned because the reader's consumer was moved back.
   if (seconds <= quietSeconds) metrics.observeDelivery(seconds)
 }
 
@@ -120,7 +121,7 @@ async function readUntil<Row>(
     if (found.rows.length > 0) return found
     const event = await next()
     if (event === 'late') return read()
-    // A cleared sandbox has nothing more to show.
+    // The sandbox was cleared, its held requests were released, or the client or this process ended the wait.
     if (event !== 'moved') return found
   }
 }

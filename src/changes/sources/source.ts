@@ -42,10 +42,10 @@ export interface VersionRange {
 /** A query to a feed without its paging parameters. */
 export interface FeedQuestion<Filter> {
   filter: Filter
-  /** As sent; only later versions match. */
+  /** The version as sent; only later versions match. */
   updated_after?: string | undefined
   cursor?: string | undefined
-  /** Distinguishes this question from the key's other questions; its page ends are stored under it. */
+  /** Distinguishes this question from the key's other questions. The names of stored page ends are derived from it. */
   identity: unknown[]
 }
 

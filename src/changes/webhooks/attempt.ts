@@ -41,10 +41,10 @@ export function attemptWriter(db: Db): AttemptWriter {
 }
 
 /**
- * Attempts a delivery once and stores its outcome: delivered (returns true), to be retried, or given up. Turns off an
- * endpoint that responds 410 or that has failed for five days (decisions §21).
+ * Attempts a delivery once and stores the outcome: delivered, to be retried, or given up. Returns true if the hint was
+ * delivered. Turns off an endpoint that responds 410 or that has failed for five days (decisions §21).
  *
- * @param mayBeFailing returns true if a failure may be on record that a success must clear
+ * @param mayBeFailing returns true if a failure may have been recorded that a success must clear
  */
 export async function attempt(
   app: AttemptContext,
@@ -94,7 +94,7 @@ export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) 
   return { response_status: status, milliseconds, error: failure, error_detail: detail }
 }
 
-/** Pauses after each failed attempt, in seconds (decisions §21). */
+/** Pause after each failed attempt, in seconds (decisions §21). */
 const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
 const maxRetryAfterSeconds = 3600
 /** Time after which a failing endpoint is turned off. */
@@ -127,8 +127,8 @@ interface Signing {
 }
 
 /**
- * Returns the signed post of a delivery, in the caller's trace. Receivers compare the time of the post with their own
- * clock.
+ * Returns the signed post of a delivery, in the caller's trace. It is signed with the real time rather than the sandbox
+ * clock's, because receivers compare the time of the post with their own clock.
  */
 export function signed(
   { clock, config, secrets: box }: PostContext,
@@ -147,7 +147,7 @@ export function signed(
   return { url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate }
 }
 
-/** Returns the secrets that sign at a moment: two after a rotation, until the previous secret ends. */
+/** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret's end. */
 function validSecrets(box: SecretBox, webhook: Webhook, now: Date): string[] {
   return webhook.secrets
     .filter(({ ends_at }) => ends_at === null || ends_at > now)
@@ -180,7 +180,9 @@ async function postWithFault(
   return { result, extraStatus: extra?.status ?? null }
 }
 
-/** Returns the signing of the extra post that a fault adds before the real post; null if it adds none. */
+/**
+ * Returns the signing overrides for the extra post that a fault adds before the real post; null if the fault adds none.
+ */
 function earlierSigning(fault: HintFault['fault'], now: Date): Signing | null {
   if (fault === 'hint_forged') return { secrets: [makeWebhookSecret()] }
   if (fault === 'hint_old') return { at: new Date(now.getTime() - oldMilliseconds) }

@@ -23,7 +23,7 @@ const ratePauseMilliseconds = 250
 /** Pause while another process's attempts are in progress, or while too many hints wait. */
 const longPauseMilliseconds = 2000
 
-/** This process's attempts at one endpoint. */
+/** This process's attempts to deliver hints to one endpoint. */
 export interface Tries {
   inFlight: InFlight
   /** Start times of the attempts within the last second, oldest first. */
@@ -32,15 +32,15 @@ export interface Tries {
   hasFailed: boolean
   /** True if hints may be waiting for an attempt to end. */
   isHeldBack: boolean
-  /** True if a hint is waiting for the attempt at another hint of its booking to end. */
+  /** True if a hint is waiting because an attempt for its booking is in progress. */
   isInLine: boolean
 }
 
-/** An endpoint for which something may have to be sent. */
+/** An endpoint for which hints may have to be sent, or which may have to be turned off. */
 export interface Work {
   webhook: Webhook
   tries: Tries
-  /** Number of stored hints that wait, including those that are being attempted. */
+  /** Number of stored hints with status `waiting`, including hints that are being attempted. */
   waiting: number
   /** True if a stored hint is due. */
   isDue: boolean
@@ -58,7 +58,7 @@ export interface Chosen extends Work {
   due: WaitingDelivery[]
   /** New hints to store: as begun or, if their booking has an attempt in progress, as waiting. */
   made: WebhookDelivery[]
-  /** The positions up to which hints will have been made; null if they stay. */
+  /** The positions up to which hints will have been made; null if the positions do not change. */
   seen: Positions | null
   /** Time until the next look; infinite if none is needed, or if the end of an attempt triggers it. */
   pauseMilliseconds: number
@@ -66,7 +66,8 @@ export interface Chosen extends Work {
 
 /**
  * Chooses the attempts that an endpoint may begin: up to ten in progress, at most one per booking, and twenty a second.
- * Stored hints come first. Hints of the feeds are made only if they can begin, so that a backlog waits in the feeds.
+ * Stored hints come first. New hints are made from the feeds only while further attempts may begin, so that a backlog
+ * waits in the feeds.
  */
 export async function chooseTries(
   app: OriginContext & { db: Db },
@@ -113,7 +114,7 @@ export async function chooseTries(
   }
 }
 
-/** Takes hints in the order of the feeds, until one could begin for which there is no room. */
+/** Takes hints in the order of the feeds, up to the first hint that could begin but for which there is no room. */
 function takeHints(
   hints: NewHint[],
   busy: Set<number | null>,
@@ -138,7 +139,7 @@ function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   )
 }
 
-/** Keeps the times, on the clock of `performance.now()`, that lie within the last second. */
+/** Keeps the `performance.now()` times that lie within the last second. */
 export function withinSecond(times: number[]): number[] {
   const secondAgo = performance.now() - 1000
   return times.filter((at) => at > secondAgo)

@@ -27,7 +27,7 @@ const inProgress = (now: Date) => ({
   next_attempt_at: new Date(now.getTime() + lostMilliseconds),
 })
 
-/** Returns a delivery whose first attempt begins now, or that waits for it. */
+/** Returns a new delivery, whose first attempt either begins now or is due. */
 export function newDelivery(
   webhook: WebhookId,
   payload: WebhookDelivery['payload'],
@@ -58,8 +58,8 @@ export function newDelivery(
 }
 
 /**
- * Stores new hints. A booking's change that waits replaces an earlier change's hint that was not attempted yet. Message
- * hints are never merged.
+ * Stores new hints. A waiting hint about a booking's change replaces the booking's earlier waiting hint if that hint
+ * was not attempted yet. Message hints are never merged.
  */
 export async function addHints(db: Db, session: Session, hints: WebhookDelivery[]): Promise<void> {
   const writes = hints.map((hint) => {
@@ -134,7 +134,10 @@ export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promi
   return new Map(found.map(({ _id, booking_id }) => [String(_id), booking_id]))
 }
 
-/** Returns an endpoint's due deliveries, longest due first, except those of a booking that has one in flight. */
+/**
+ * Returns an endpoint's due deliveries, longest due first, except deliveries for a booking that already has one in
+ * flight.
+ */
 export function findDue(
   db: Db,
   webhook: WebhookId,

@@ -6,7 +6,7 @@ import { type Hint, type HintData, hintOf, type WebhookEvent } from './hint.ts'
 import type { Webhook } from './model.ts'
 import type { Positions } from './store.ts'
 
-/** A hint of a feed's row, with the row's version and its change's `traceparent`. */
+/** A hint made from a feed's row, with the row's version and the `traceparent` of the change. */
 export interface NewHint {
   version: Date
   hint: Hint
@@ -30,7 +30,7 @@ const hintFeeds = [
   }),
 ]
 
-/** @param dataOf returns what a hint says of a row, besides the row's version */
+/** @param dataOf returns a hint's data for a row, except the row's version */
 function hintFeed<Row extends { trace: string | null }>(
   event: WebhookEvent,
   position: keyof Positions,
@@ -50,7 +50,7 @@ function hintFeed<Row extends { trace: string | null }>(
   }
 }
 
-/** Returns true if a feed has moved past the position up to which the endpoint's hints were made. */
+/** Returns true if a feed's clock is past the endpoint's position, so that there may be rows without hints. */
 export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolean {
   return feedsOf(webhook).some(
     ({ position, counter }) => (clock?.[counter] ?? 0) * 1000 > webhook[position].getTime(),
@@ -66,7 +66,10 @@ export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
   return seen
 }
 
-/** Returns the positions of an endpoint for which the feeds had no row up to a clock that was read before them. */
+/**
+ * Returns an endpoint's new positions if its feeds had no new rows: the given clock, which was read before the feeds,
+ * unless a position is later.
+ */
 export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
   const { bookings_seen, messages_seen } = webhook
   const seen = { bookings_seen, messages_seen }
@@ -75,7 +78,7 @@ export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Pos
   return seen
 }
 
-/** Reads the next hints of an endpoint, sorted by version, and whether there may be more. */
+/** Reads an endpoint's next hints, sorted by version. `mayBeMore` is true if further hints may follow. */
 export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
 
 /** Returns the reader of a host's feeds. Endpoints with the same position share one read of up to `limit` rows. */

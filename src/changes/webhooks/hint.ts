@@ -33,7 +33,7 @@ export interface Hint {
 /**
  * Builds a hint.
  *
- * @param data its version has the contract's format, `Y-m-d H:i:s` in UTC
+ * @param data the hint's data, whose version has the contract's format, `Y-m-d H:i:s` in UTC
  */
 export function hintOf(type: WebhookEvent, { booking_id, listing_id, version, message_id }: HintData): Hint {
   const data = { booking_id, listing_id, version, ...(message_id === undefined ? {} : { message_id }) }

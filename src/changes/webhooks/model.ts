@@ -38,7 +38,9 @@ const fields = {
   /** Id of the key that created the endpoint or took it over. */
   created_by: number,
   created_at: moment,
-  /** Latest secret first, encrypted, at most two. After a rotation, the previous one also signs until its `ends_at`. */
+  /**
+   * Latest secret first, encrypted, at most two. After a rotation, the previous secret also signs until its `ends_at`.
+   */
   secrets: listOf(secretFields),
   /** The versions up to which hints were made for bookings and for messages. */
   bookings_seen: moment,
@@ -85,7 +87,7 @@ const deliveryFields = {
   extra_status: numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
   next_attempt_at: momentOrNull,
-  /** The `traceparent` of the change whose version the hint has; null if it belongs to no trace. */
+  /** The `traceparent` of the change whose version the hint has; null if the change belongs to no trace. */
   trace: textOrNull,
   created_at: moment,
   expires_at: moment,
@@ -96,7 +98,7 @@ export type WebhookDelivery = Stored<typeof deliveryFields> & { _id: Types.Objec
 
 const delivery = schemaOf<typeof deliveryFields, WebhookDelivery>(deliveryFields)
 delivery.index({ host_id: 1, webhook_id: 1, _id: -1 }, { name: 'delivery_log' })
-// A finished hint leaves these indexes, so they stay small and its last update touches fewer of them.
+// Finished hints are not in these indexes, so the indexes stay small.
 const waiting = { partialFilterExpression: { status: 'waiting' } }
 const due = { status: 1, host_id: 1, webhook_id: 1, next_attempt_at: 1, _id: 1 } as const
 delivery.index(due, { ...waiting, name: 'delivery_due' })

@@ -20,7 +20,7 @@ export interface Turns {
   waitMilliseconds: number
 }
 
-/** Takes turns for an endpoint's due attempts; live attempts are not limited here. */
+/** Reserves turns for an endpoint's due attempts. Live attempts are not limited here. */
 export async function takeTurns(
   { rateLimiter, environment }: OriginContext,
   url: string,
@@ -50,7 +50,7 @@ export async function awaitTurn(app: OriginContext, url: string): Promise<boolea
 }
 
 /**
- * Waits for the turn of an attempt that a request asked for.
+ * Waits for the turn of an attempt that an API request has triggered.
  *
  * @throws DomainError `conflict` with a retry time if the turn does not come within five seconds
  */

@@ -3,7 +3,7 @@ import * as https from 'node:https'
 import { isIP, isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
-/** Why there was no response. */
+/** Reason why a post got no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
 /** Known ways in which a connection fails. */
 export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
@@ -31,18 +31,18 @@ export interface Posting {
   /** Also allows private addresses and plain `http`, for development. */
   allowsPrivate: boolean
   lookup?: Lookup
-  /** Certificates of additional certificate authorities to trust. */
+  /** Additional CA certificates to trust. */
   ca?: string
 }
 
 /** Time limit for the whole attempt, from the name lookup to the response. */
 const timeoutMilliseconds = 15_000
-/** Time limit for connecting to an address while there are others left to try. */
+/** Time limit for connecting to an address while other addresses are left to try. */
 const connectMilliseconds = 5000
 /** Maximum number of bytes to receive, including interim responses such as 103, which could go on forever. */
 const maxBytes = 64 * 1024
 const maxAddresses = 4
-/** Time for which an idle connection is kept; less than the 5 s after which usual servers close one. */
+/** Time for which an idle connection is kept; less than the 5 s after which typical servers close idle connections. */
 const keptMilliseconds = 4000
 /** Time limit for the body, which is read only so that the connection can be kept. */
 const bodyMilliseconds = 100
@@ -67,8 +67,8 @@ const systemLookup: Lookup = async (hostname) =>
 
 /**
  * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so a
- * name cannot change between check and use. A kept connection is used only if it goes to that address, under the same
- * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response are read.
+ * name cannot change between check and use. A kept connection is reused only for the same address and name. Redirects
+ * are not followed and proxies are not used. At most 64 KiB of the response are read.
  */
 export async function postHint(posting: Posting): Promise<PostResult> {
   const start = performance.now()
@@ -124,13 +124,16 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Postin
 
 type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
 
-/** Connections are kept for a moment, by address, port and name, because opening one costs more than the post. */
+/**
+ * Connections are kept for a few seconds, by address, port and name, because opening a connection costs more than the
+ * post.
+ */
 const keeping = { keepAlive: true, maxFreeSockets: 10, timeout: keptMilliseconds }
 const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) }
 
 /**
- * Posts to one address, over a kept connection if there is one. A kept connection that the server resets before it
- * responds, which may have been idle for too long, is replaced by a new one, once.
+ * Posts to one address, over a kept connection if there is one. If the server resets a kept connection before it
+ * responds, perhaps because the connection was idle for too long, the post is repeated once over a new connection.
  *
  * @param to `connectWithin` is the time limit for the connection in milliseconds
  * @throws ConnectionError, including when connecting takes longer than `connectWithin`
@@ -159,7 +162,7 @@ function send(
     else reject(new ConnectionError(detail, !isConnected))
   }
   const timer = setTimeout(() => isConnected || request.destroy(new Error('No connection')), to.connectWithin)
-  // Costs less than the request's own `signal`.
+  // A listener costs less than the request's own `signal` option.
   const abort = () => request.destroy()
   over.addEventListener('abort', abort)
   const count = ({ length }: Buffer) => {
@@ -193,7 +196,7 @@ function send(
     }
     const closing = setTimeout(() => socket.destroy(), bodyMilliseconds)
     message.on('end', finish).on('error', finish).on('close', finish).resume()
-    // The body is of no interest, but a connection can be kept only after the end of the body.
+    // The body is ignored, but the connection can be kept only after the body has been read to its end.
     const isBounded = 'content-length' in headers || 'transfer-encoding' in headers || statusCode === 204
     if (statusCode === 101 || !isBounded) socket.destroy()
   }
@@ -230,10 +233,10 @@ export function parseRetryAfter(value: string | null | undefined): number | null
 
 /** The only IPv6 range allocated for global unicast. */
 const internet6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** A range within 2000::/3 that is also reserved for documentation. */
+/** A range within 2000::/3 that is reserved for documentation. */
 const documentation6 = ipaddr.IPv6.parseCIDR('3fff::/20')
 
-/** Returns true for an address that a server on the internet can have (decisions §21). */
+/** Returns true for an address that a public server can have (decisions §21). */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone belongs to this machine's own network.
   if (isIP(address) === 0 || address.includes('%')) return false

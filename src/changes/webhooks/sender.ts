@@ -13,32 +13,35 @@ import { turnOff, usableKeys } from './switch.ts'
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
 
-/** Minimum interval between rounds, so that changes made close together are hinted together. */
+/** Minimum interval between rounds, so that changes made close together are announced together. */
 const paceMilliseconds = 200
 /** Maximum number of hosts that one round reads. */
 const hostsPerRound = 1000
 /** Maximum number of hosts that are served concurrently. */
 const maxHosts = 100
-/** Maximum number of endpoints with attempts in progress; other endpoints wait until some of them have ended. */
+/** Maximum number of endpoints with attempts in progress; other endpoints wait until some attempts have ended. */
 const maxEndpoints = 1000
 /** Maximum number of endpoints of a host, whose attempts begin together. */
 const endpointsPerHost = 5
-/** Maximum number of rows that one look reads from each feed; twice as many as attempts may begin. */
+/** Maximum number of rows that one look reads from each feed; twice the number of attempts that may be in progress. */
 const rowsPerLook = 20
-/** Attempts that took longer than this to store are left to be repeated, so that none is made twice. */
+/**
+ * If storing the attempts took longer than this, they are repeated later instead of begun, so that no attempt is
+ * presumed lost while it is in progress.
+ */
 const slowMilliseconds = 4000
 /** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
 const trimEveryAttempts = 50
 
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after the other, but
- * no round waits for a host from an earlier round, because a dead process's transaction may block that host for
- * seconds, and none waits for a receiver.
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after the other. No
+ * round waits for a receiver, nor for a host from an earlier round, which a dead process's transaction may block for
+ * seconds.
  */
 export class HintSender {
   private readonly moved = new Set<number>()
   private mayHaveMissed = false
-  /** The time at which each host must be looked at again, by the host's clock. */
+  /** The time at which each host must be looked at again, on the host's clock, by host id. */
   private readonly planned = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
   /** This process's attempts, by host and id of the endpoint. */
@@ -66,14 +69,17 @@ export class HintSender {
     })
   }
 
-  /** Returns true if a host has hints that wait for their time. */
+  /** Returns true if a look at any host is planned for a later time. */
   isWaiting(): boolean {
     return this.planned.size > 0
   }
 
-  /** Looks at the hosts that are due, and at those left over while a late lease renewal made `mayWork` false. */
+  /**
+   * Looks at the hosts that are due, and at the hosts that were left over while a late lease renewal made `mayWork`
+   * false.
+   */
   resume(): void {
-    // A round and the hosts being served have references to these records.
+    // A running round and the hosts being served hold references to these records, so none are deleted meanwhile.
     if (!this.running && this.serving.size === 0)
       for (const [name, { inFlight, begunAt }] of this.tries)
         if (inFlight.size === 0 && withinSecond(begunAt).length === 0) this.tries.delete(name)
@@ -111,7 +117,7 @@ export class HintSender {
     }
   }
 
-  /** Returns the endpoints of hosts that have moved and for which something may have to be sent, by host. */
+  /** Returns the work for the hosts that have moved, by host id. */
   private async findWork(): Promise<Map<number, Work[]>> {
     const { db, clock } = this.app
     if (this.mayHaveMissed) {
@@ -119,7 +125,7 @@ export class HintSender {
       for (const hostId of await findHostsWithWebhooks(db)) this.moved.add(hostId)
     }
     const moved = [...this.moved].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
-    // Removed before anything is read, so that a host that moves meanwhile is noticed again.
+    // The hosts are removed before anything is read, so that a host that moves meanwhile is noticed again.
     for (const hostId of moved) this.moved.delete(hostId)
     const webhooks = moved.length > 0 ? await findWebhooksOn(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
@@ -147,7 +153,10 @@ export class HintSender {
     return Map.groupBy(works, ({ webhook }) => webhook.host_id)
   }
 
-  /** Begins the attempts of a host's endpoints for which there is room, and stores the hints made from its feeds. */
+  /**
+   * Turns off a host's endpoints that must be off, begins as many attempts as there is room for, and stores the hints
+   * made from the host's feeds.
+   */
   private async serve(hostId: number, works: Work[]): Promise<void> {
     const { app } = this
     const [{ db }, now, startedAt] = [app, app.clock(hostId), performance.now()]
@@ -177,7 +186,10 @@ export class HintSender {
     }
   }
 
-  /** Begins the attempts among the deliveries. Their ends trigger another look if they failed or held others back. */
+  /**
+   * Begins the attempts among the deliveries. When an attempt ends, the host is looked at again if the attempt failed
+   * or other hints may have waited for it.
+   */
   private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)
       throw new Error('Attempts were stored too slowly and are repeated later')
@@ -224,7 +236,7 @@ export class HintSender {
     return tries
   }
 
-  /** Looks at a host at the given time by the host's clock, unless that is planned for earlier. */
+  /** Plans a look at a host at the given time on the host's clock, unless an earlier look is already planned. */
   private plan(hostId: number, at: Date): void {
     const planned = this.planned.get(hostId)
     if (!planned || at < planned) this.planned.set(hostId, at)

@@ -11,7 +11,7 @@ export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
 
 /**
  * Changes a host's endpoints in a transaction that also moves the host's clock. Such changes are therefore made one
- * after another, even across processes, and the clock's change event tells the process that sends hints about them.
+ * after another, even across processes, and the clock's change event notifies the hint sender.
  *
  * @throws DomainError `conflict` if the host's clock is gone because its sandbox was cleared
  */
@@ -162,7 +162,9 @@ export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook>
   return webhook
 }
 
-/** Re-encrypts webhook secrets that are not encrypted under the current secret. Returns how many changed. */
+/**
+ * Re-encrypts webhook secrets that are not encrypted with the current secret. Returns the number of changed endpoints.
+ */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
   for await (const { host_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
@@ -176,7 +178,10 @@ export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<n
   return count
 }
 
-/** Returns how many endpoints are off, and the age in seconds of the oldest waiting hint, 0 if none is waiting. */
+/**
+ * Returns the number of endpoints that are off, and the age of the oldest waiting hint in seconds, 0 if none is
+ * waiting.
+ */
 export async function webhookState(db: Db, now: Date): Promise<{ off: number; oldestSeconds: number }> {
   const [off, oldest] = await Promise.all([
     webhookModel(db).countDocuments({ enabled: false }),

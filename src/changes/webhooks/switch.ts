@@ -112,7 +112,7 @@ export function isUsable(key: ApiKey, now: Date): boolean {
   return keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
 }
 
-/** Returns those of the given keys that are usable and whose hosts are not suspended (decisions §21). */
+/** Returns the ids of the given keys that are usable and whose hosts are not suspended (decisions §21). */
 export async function usableKeys(
   { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
   ids: number[],
@@ -126,7 +126,10 @@ export async function usableKeys(
   return new Set(keys.filter(({ host_id }) => !suspended.includes(host_id)).map(({ id }) => id))
 }
 
-/** Returns true if the endpoint's key is usable and its host not suspended; else nothing is sent (decisions §21). */
+/**
+ * Returns true if the endpoint's key is usable and its host is not suspended; otherwise nothing is sent (decisions
+ * §21).
+ */
 export async function hasUsableKey(
   app: Pick<AppContext, 'liveDb' | 'clock'>,
   { created_by }: Pick<Webhook, 'created_by'>,
@@ -135,10 +138,10 @@ export async function hasUsableKey(
 }
 
 /**
- * Turns off the endpoints of keys that have expired since the given time (decisions §21). Called every second, so an
- * endpoint is off within 5 s of its key's end, even if there is nothing to send to it. A command that ends a key turns
- * off the key's endpoints itself. The sandbox is left out because only the key itself sees its endpoints there, and
- * nothing is sent to them after the key has ended.
+ * Turns off the endpoints of keys that have expired since the given time (decisions §21). The worker calls this every
+ * five seconds, so an endpoint is turned off soon after its key's end, even if there is nothing to send to it. A
+ * command that ends a key turns off the key's endpoints itself. The sandbox is left out because only the key itself
+ * sees its endpoints there, and nothing is sent to them after the key has ended.
  */
 export async function turnOffExpired(app: Context, since: Date): Promise<void> {
   if (app.environment.name === 'live')

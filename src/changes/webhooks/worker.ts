@@ -7,13 +7,19 @@ import { turnOffExpired } from './switch.ts'
 
 /** Interval at which the lease is renewed and due hints are sent. */
 const lookEveryMilliseconds = 1000
-/** Duration of the lease, as a number of looks. If the holder dies, another process takes over after this. */
+/**
+ * Duration of the lease, as a multiple of the interval between looks. If the holder dies, another process takes over
+ * after this time.
+ */
 const leaseLooks = 2.5
-/** Minimum time between two looks for expired keys. Endpoints of an expired key get no hints in the meantime. */
+/** Minimum time between two checks for expired keys. Endpoints of an expired key get no hints in the meantime. */
 const keyCheckMilliseconds = 5000
-/** Overlap of successive looks for expired keys, because the clocks of processes differ by at most a minute. */
+/**
+ * Overlap of successive checks for expired keys. Each process's clock may differ from the database's by up to a minute,
+ * so two processes' clocks may differ by two.
+ */
 const keyOverlapMilliseconds = 120_000
-/** Maximum wait for attempts in progress when the process stops; receivers may take longer. */
+/** Maximum wait for attempts in progress when the process stops, even if receivers take longer. */
 const stopMilliseconds = 5000
 
 /**
@@ -26,7 +32,7 @@ export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
   private heldUntil = new Date(0)
   private readonly sender: HintSender
-  /** This process has turned off the endpoints of all keys that expired before this time. */
+  /** Expiry time up to which this process has turned off the endpoints of expired keys. */
   private keysCheckedAt = new Date(0)
   private keysCheckBegunAt = Number.NEGATIVE_INFINITY
   private checking: Promise<void> | undefined
@@ -84,7 +90,7 @@ export class WebhookWorker {
     if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
     this.heldUntil = until
     if (this.isStopped) return
-    // With a wrong clock this process would sign wrong times and mistime attempts, so another process takes over.
+    // With a wrong clock, this process would sign wrong times and mistime attempts, so another process takes over.
     if (!clockWatch.isSound()) return void this.handOver()
     if (!wasHolder) {
       this.unfollow()
@@ -92,12 +98,15 @@ export class WebhookWorker {
       this.sender.notice('any')
     }
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
-    // A sandbox's clock only matters for hints that wait for their time.
+    // A sandbox's clock matters only if a look is planned for a later time.
     if (this.sender.isWaiting()) await this.app.refreshClocks?.()
     this.sender.resume()
   }
 
-  /** Turns off expired keys' endpoints. Not awaited, because a host's busy clock must not delay the lease's renewal. */
+  /**
+   * Turns off expired keys' endpoints. The caller does not wait, because a host's busy clock must not delay the lease's
+   * renewal.
+   */
   private checkKeys(): void {
     this.keysCheckBegunAt = performance.now()
     const next = new Date(this.app.clock().getTime() - keyOverlapMilliseconds)

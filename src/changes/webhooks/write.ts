@@ -37,7 +37,7 @@ type Context = Pick<
 const webhooksPerHost = 5
 /** Time for which the previous secret keeps signing after a rotation. */
 const overlapMilliseconds = 86_400_000
-/** Time after which a test is presumed lost with its process; longer than any attempt. */
+/** Time after which a test is presumed lost because its process has died; longer than any attempt. */
 const maxTestMilliseconds = 20_000
 
 /**
@@ -71,8 +71,8 @@ export async function createWebhook(
 
 /**
  * Changes an endpoint. Turning it on makes hints begin with the next change and returns the gap left while it was off,
- * even if the request is repeated. Waiting hints are not sent to a new origin because they were not meant for it, so a
- * new origin also returns a gap. A key that turns on an endpoint whose key has ended takes the endpoint over.
+ * even if the request is repeated. Waiting hints are not sent to a new origin, because they were meant for the previous
+ * one, so a new origin also returns a gap. A key that turns on an endpoint whose key has ended takes the endpoint over.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
@@ -114,7 +114,7 @@ export async function patchWebhook(
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
 }
 
-/** Gives an endpoint a new secret. The previous secret also signs for a day; at most two secrets sign. */
+/** Gives an endpoint a new secret. The previous secret also signs for a day; at most two secrets sign at a time. */
 export async function rotateSecret(
   app: Context,
   caller: Caller,

@@ -55,7 +55,8 @@ export async function runIdempotently<T, Envelope extends object>(
   // The hashes are keyed because a body may contain a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
   const preparing = Promise.resolve(prepare())
-  // A replay does not need the prepared work, which may well fail because the first request has already done it.
+  // A replay does not need the prepared work. Preparing it may even fail, because the first request has already done
+  // the work.
   preparing.catch(() => {})
   const earlier = await findStoredResponse(app.db, claim, app.clock(claim.host_id))
   if (earlier) return replay(context, earlier, fingerprints) as Envelope

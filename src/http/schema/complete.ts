@@ -59,6 +59,6 @@ function scalarType({ type, format }: TSchema): TSchema {
 function objectOf(schema: TSchema, about: object): TObject {
   const properties = propertiesOf(schema).map(([key, property]) => [key, responseType(property)] as const)
   const made = Object.assign(responseObject(Object.fromEntries(properties)), about)
-  // Request and response types differ, and so do their names.
+  // Request and response types differ, so they must not share a name.
   return schema.title ? named(schema.title.replace(/Write$/, ''), made) : made
 }

@@ -36,9 +36,9 @@ export const oneOf = <T extends string>(words: readonly T[], description: string
     ),
   )
 
-/** How a request's body is read. */
+/** Options for reading a request's body. */
 export interface BodyReading {
-  /** Further problems of the request, to be reported together with those of its body (decisions §1). */
+  /** Further problems with the request, to be reported together with the body's own (decisions §1). */
   problems: Problem[]
   /** True if each ignored field is a problem (decisions §27). */
   isStrict: boolean
@@ -48,7 +48,7 @@ export interface BodyReading {
 
 const readings = new WeakMap<object, BodyReading>()
 
-/** Registers how a body is read, before its schema validates it. */
+/** Registers the options for reading a body. Must be called before the schema validates the body. */
 export function readAs(body: object, reading: BodyReading): void {
   readings.set(body, reading)
 }
@@ -66,9 +66,9 @@ export function ignoredFieldsOf(body: unknown): string[] {
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**
- * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. Elysia lets the
- * schema validate itself (Standard Schema), so the errors are ours: each path once, at most 100 paths, and no part of
- * the value. A handler gets the body as {@link normalizeSent} converts it, and the query as it was sent.
+ * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. The schema
+ * validates itself (Standard Schema), so we decide what its errors contain: each path once, at most 100 paths, and no
+ * part of the value. A handler gets the body as {@link normalizeSent} converts it, and the query as it was sent.
  */
 export function requestObject<T extends TProperties>(
   properties: T,
@@ -128,7 +128,9 @@ export const described = <T extends TSchema>(description: string, schema: T): T 
 export const named = <T extends TSchema>(title: string, schema: T): T =>
   Object.defineProperty(schema, 'title', { value: title, enumerable: true })
 
-/** An id in a body: a positive integer below 2^53, or its digits as a string, which `normalize` makes a number. */
+/**
+ * An id in a body: a positive integer below 2^53, or its digits as a string, which `normalize` converts to a number.
+ */
 export const idInBody = (description?: string) =>
   Type.Unsafe<number>(
     Type.Union(

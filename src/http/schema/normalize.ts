@@ -4,8 +4,9 @@ import { shownFieldPath } from '../paths.ts'
 
 /**
  * Converts a sent value: blank optional strings become null, digit-string ids become numbers, and ignored fields are
- * left out. A value that its schema refuses has ignored fields too, but its `value` means nothing. `ignored` has the paths
- * of unknown and read-only fields in the order of the body, depth first, as they may be shown (decisions §27).
+ * left out. If the schema refuses the sent value, `ignored` is still valid but the returned `value` is meaningless.
+ * `ignored` has the paths of unknown and read-only fields in the order of the body, depth first, in the form in which
+ * responses may show them (decisions §27).
  *
  * @param most maximum number of paths in `ignored`
  * @param current the resource as a read returns it; a field that is sent with its current value is not ignored
@@ -39,7 +40,9 @@ type Converter = (sent: unknown, at: string, ignore: (path: string) => void, cur
 
 const converters = new WeakMap<TSchema, Converter>()
 
-/** Returns a schema's converter. It is made once, because a bulk write converts thousands of values. */
+/**
+ * Returns a schema's converter. Each converter is made only once, because a bulk write converts thousands of values.
+ */
 function converterOf(schema: TSchema): Converter {
   const known = converters.get(schema)
   if (known) return known
@@ -85,8 +88,8 @@ function makeObjectConverter(type: TSchema): Converter {
 }
 
 /**
- * Returns a function that finds a sent list element's counterpart in the current list: by our id or the partner's own,
- * or by position in a list whose elements have no ids.
+ * Returns a function that finds a sent list element's counterpart in the current list: by our id or the partner's own
+ * id, or by position in a list whose elements have no ids.
  */
 function counterparts(current: unknown): (sent: unknown, index: number) => unknown {
   if (!Array.isArray(current)) return () => undefined
@@ -104,7 +107,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 const isNull = (schema: TSchema) => schema.type === 'null'
 const isNullable = (schema: TSchema) => (schema.anyOf as TSchema[] | undefined)?.some(isNull) ?? false
 
-/** Returns a nullable field's own type. The client needs that type's requirements, not those of the union. */
+/** Returns a nullable field's type without null. Error messages state that type's requirements, not the union's. */
 export const nonNull = (schema: TSchema): TSchema =>
   isNullable(schema) ? ((schema.anyOf as TSchema[]).find((variant) => !isNull(variant)) ?? schema) : schema
 

@@ -13,7 +13,7 @@ export const maxProblems = 100
  * schema. A list that is too long gets one entry, and its elements are not inspected. No message repeats the value,
  * which may be a password.
  *
- * @param refine checks fields in combination
+ * @param refine checks combinations of fields
  */
 export function findProblems(
   schema: TSchema,
@@ -129,7 +129,7 @@ function expectationOf(schema: TSchema, value: unknown): string {
   return /^[aeiou]/.test(schema.type ?? '') ? `an ${schema.type}` : `a ${schema.type ?? 'valid value'}`
 }
 
-/** Returns the words that a schema or its elements allow. */
+/** Returns the constant values that a schema or its elements allow. */
 function constantsOf(schema: TSchema): unknown[] {
   if (schema.const !== undefined) return [schema.const]
   const parts = [...((schema.anyOf ?? []) as TSchema[]), ...(schema.items ? [schema.items as TSchema] : [])]

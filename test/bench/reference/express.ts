@@ -7,10 +7,11 @@ import { destination, pino } from 'pino'
 import { pinoHttp } from 'pino-http'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
 import { bookingCreate } from './schema.ts'
-import { openReferenceStore } from './store.ts'
+import { openKeyedBookings, openReferenceStore } from './store.ts'
 
 /** Express in its usual setup: key from the database, limit in Redis, bodies validated, requests logged. */
 const store = await openReferenceStore(process.env)
+const createBooking = await openKeyedBookings(process.env)
 const redis = new Redis(process.env.REDIS_URL ?? '')
 const bodies = TypeCompiler.Compile(bookingCreate)
 const app = express()
@@ -37,8 +38,8 @@ app.get('/me', async (_, response) => {
 app.get('/feed', async ({ query }, response) => {
   response.json(await store.feedPage(new URLSearchParams(query as Record<string, string>)))
 })
-app.post('/bookings', async ({ body }, response) => {
-  if (bodies.Check(body)) response.json(await store.createBooking(body))
+app.post('/bookings', async ({ body, headers }, response) => {
+  if (bodies.Check(body)) response.json(await createBooking(String(headers['idempotency-key']), body))
   else response.status(422).json({ error: 'validation' })
 })
 const server = app.listen(0, '127.0.0.1', () => {

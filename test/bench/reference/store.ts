@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { MongoClient } from 'mongodb'
+import mongoose from 'mongoose'
 
 /**
  * The database work of every server in the comparison, which is the minimum for the same bytes and the same durability
@@ -129,6 +130,44 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
 }
 
 export type ReferenceStore = Awaited<ReturnType<typeof openReferenceStore>>
+
+/**
+ * A keyed booking as the frameworks store it, through mongoose: look up the claim, then insert booking, message and
+ * response in one transaction. No listing, price or guest is looked up and no unit is counted.
+ */
+export async function openKeyedBookings({ MONGODB_URL = '', HOST_ID }: NodeJS.ProcessEnv) {
+  const host_id = Number(HOST_ID)
+  const db = await mongoose
+    .createConnection(MONGODB_URL, { writeConcern: { w: 'majority', journal: true }, autoIndex: false })
+    .asPromise()
+  const own = db.useDb(`reference_${randomUUID().slice(0, 8)}`)
+  const anything = (fields: mongoose.SchemaDefinition) => new mongoose.Schema(fields, { strict: false })
+  const bookings = own.model('bookings', anything({ id: Number }).index({ host_id: 1, id: 1 }))
+  const messages = own.model('messages', anything({ booking_id: Number }).index({ booking_id: 1 }))
+  const answers = own.model(
+    'answers',
+    anything({ claim: String, body: String }).index({ claim: 1 }, { unique: true }),
+  )
+  for (const model of [bookings, messages, answers]) {
+    await model.createCollection()
+    await model.createIndexes()
+  }
+  let lastId = 0
+  return async (claim: string, { message, ...sent }: Record<string, unknown>) => {
+    const earlier = await answers.findOne({ claim }).lean()
+    if (earlier) return JSON.parse(String(earlier.body))
+    const now = new Date()
+    lastId += 1
+    const booking = { ...sent, ...priced, id: lastId, host_id, special_requests: message, created_at: now }
+    const response = envelope({ ...booking, booking_id: lastId, updated_at: now })
+    await db.transaction(async (session) => {
+      await bookings.create([{ ...booking, updated_at: now }], { session })
+      await messages.create([{ booking_id: lastId, text: message, sent_at: now }], { session })
+      await answers.create([{ claim, body: JSON.stringify(response) }], { session })
+    })
+    return response
+  }
+}
 
 const statusWords = ['', 'pending', 'confirmed', 'cancelled']
 const shownOfChange = {
