@@ -11,11 +11,6 @@ import { DigestQuery, DigestView } from './schema.ts'
 
 /** How long a request waits for another request with its key, and then for another request for its host. */
 const patienceMilliseconds = 15_000
-/**
- * Idle timeout of a digest request, longer than both waits together. Bun closes connections that have no traffic for
- * longer.
- */
-const quietSeconds = 60
 
 const occupied = () =>
   new DomainError('conflict', 'Another digest is being read with this key; try again', [], 1)
@@ -28,8 +23,7 @@ export function digestRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
     '/bookings/digest',
     async (context) => {
-      const { caller, query, server, request } = context
-      server?.timeout(request, quietSeconds)
+      const { caller, query } = context
       if (query.listing_id !== undefined) await findListing(app.db, caller.hostId, Number(query.listing_id))
       const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.hostId, query))
       return ok(context, { digest })

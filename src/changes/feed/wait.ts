@@ -12,8 +12,6 @@ import { type FeedPage, readFeedPage } from './page.ts'
 /** The part of a request that is needed to hold it. */
 export interface HoldableRequest {
   request: Request
-  /** Sets a request's idle timeout in seconds. Bun closes connections that have no traffic for longer. */
-  server: { timeout(request: Request, seconds: number): void } | null
   query: { page?: number; per_page?: number; wait?: number; consumer?: string }
   caller: Caller
   set: { headers: Record<string, string | number | undefined> }
@@ -21,8 +19,8 @@ export interface HoldableRequest {
 
 export const defaultPerPage = 50
 
-/** Idle timeout, longer than the longest wait, so that the connection is still open when the response is sent. */
-const quietSeconds = 60
+/** Age in seconds beyond which a change cannot have ended a wait. */
+const longestDelivery = 60
 
 /**
  * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the wait is over
@@ -53,10 +51,9 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
   const slot = await app.heldRequests.take(context.request, context.caller.keyId)
   if (!slot) return first
-  const { request, server, set } = context
+  const { request, set } = context
   // From here on, a client that hangs up frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
-  server?.timeout(request, quietSeconds)
   const watch = app.changes.watch(question.filter.host_id, source.counter)
   try {
     if (context.caller.isSandbox && !(await hasClock(app.db, question.filter.host_id))) return first
@@ -106,7 +103,7 @@ function noteDelivery<Row, Filter extends { host_id: number }>(
   if (isSandbox || !first) return
   const seconds = (clock().getTime() - source.versionOf(first).getTime()) / 1000
   // An older change did not end the wait. The row was returned because the reader's consumer was moved back.
-  if (seconds <= quietSeconds) metrics.observeDelivery(seconds)
+  if (seconds <= longestDelivery) metrics.observeDelivery(seconds)
 }
 
 /** Event that ends a wait: a movement of the host's clock, the deadline, or an abort by the client or process. */

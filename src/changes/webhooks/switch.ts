@@ -139,7 +139,7 @@ export async function hasUsableKey(
 
 /**
  * Turns off the endpoints of keys that have expired since the given time (decisions §21). The worker calls this every
- * five seconds, so an endpoint is turned off soon after its key's end, even if there is nothing to send to it. A
+ * three seconds, so an endpoint is turned off soon after its key's end, even if there is nothing to send to it. A
  * command that ends a key turns off the key's endpoints itself. The sandbox is left out because only the key itself
  * sees its endpoints there, and nothing is sent to them after the key has ended.
  */

@@ -12,8 +12,11 @@ const lookEveryMilliseconds = 1000
  * after this time.
  */
 const leaseLooks = 2.5
-/** Minimum time between two checks for expired keys. Endpoints of an expired key get no hints in the meantime. */
-const keyCheckMilliseconds = 5000
+/**
+ * Minimum time between two checks for expired keys. It is short enough for an endpoint to be off within 5 s of its
+ * key's end. Endpoints of an expired key get no hints in the meantime.
+ */
+const keyCheckMilliseconds = 3000
 /**
  * Overlap of successive checks for expired keys. Each process's clock may differ from the database's by up to a minute,
  * so two processes' clocks may differ by two.
