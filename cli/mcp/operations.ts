@@ -24,9 +24,9 @@ export async function fetchCatalogue(base: string): Promise<Catalogue> {
 }
 
 /**
- * Sorts an operation's input into its path, its query and its body.
+ * Splits an operation's input into path, query and body.
  *
- * @throws UsageError if a parameter of the path is missing, or a name is unknown
+ * @throws UsageError if a path parameter is missing or a name is unknown
  */
 export function place({ id, path, described }: Operation, input: Record<string, unknown>) {
   const { provider = supportedProvider, ...given } = input

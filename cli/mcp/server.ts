@@ -51,12 +51,12 @@ function failureOf(error: unknown) {
   return { error: { message } }
 }
 
-/** Paths of text that guests, or other people, have written. */
+/** Matches the paths of text that guests or other people may have written. */
 const written =
   /(messages?(\.\d+)?\.text|name|email|phone|city|country|gender|special_requests|_reason|notes)$/
 
 /**
- * Returns a tool's result, with people's text marked as data, and without an API key. The request id is null if no
+ * Returns a tool's result with people's text marked as data and with API keys masked. The request id is null if no
  * request was made.
  */
 function resultOf({ request_id = null, ...outcome }: Record<string, unknown>) {

@@ -9,7 +9,7 @@ import { type Catalogue, place } from './operations.ts'
 
 /** The settings and lookups that every tool shares. */
 export interface Session {
-  /** The key is read only for a call that needs it. */
+  /** The command-line options. The key that they name is read only for a call that needs it. */
   options: ClientOptions
   mayReadLive: boolean
   /** Address of the service. */
@@ -20,7 +20,7 @@ export interface Session {
 type Input = Record<string, unknown>
 type Run<I> = (input: I, session: Session, signal: AbortSignal) => Promise<Input>
 
-/** A tool as MCP describes it, and what it does. */
+/** Creates a tool from its MCP description, its input fields and the function that runs it. */
 function tool<F extends TProperties>(description: string, fields: F, run: Run<Static<TObject<F>>>) {
   const inputSchema = t.Object(fields, { additionalProperties: false })
   const call: Run<unknown> = async (input, session, signal) => {
@@ -31,7 +31,7 @@ function tool<F extends TProperties>(description: string, fields: F, run: Run<St
   return { description, inputSchema, call }
 }
 
-/** Makes a tool for one operation of the sandbox, whose input is the tool's. */
+/** Creates a tool that passes its input unchanged to one sandbox operation. */
 const shortcut = (description: string, id: string, fields: TProperties) =>
   tool(description, fields, (input: Input, session, signal) => send(session, true, id, input, { signal }))
 
@@ -41,7 +41,7 @@ async function find({ catalogue }: Session, wanted: string): Promise<Operation> 
   return found
 }
 
-/** Calls an operation, and returns the answer with its request id first. */
+/** Calls an operation and returns its request id and status, followed by the response envelope. */
 async function send(session: Session, sandbox: boolean, id: string, input: Input = {}, more: RequestOptions) {
   const operation = await find(session, id)
   const { path, ...placed } = place(operation, input)

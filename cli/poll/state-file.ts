@@ -141,7 +141,7 @@ function holderOf(database: Database): number | string {
   }
 }
 
-/** The file is rewritten after this many lines to keep it small. */
+/** Number of appended lines after which the file is rewritten to keep it small. */
 const maxLines = 10_000
 
 /**

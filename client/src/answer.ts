@@ -16,8 +16,9 @@ export interface Answer<T = Json> {
 export interface Failure {
   error: PartnerError | ConnectionError
   /**
-   * `always` if the service cannot have acted on the request; `if harmless` if only a harmless retry is allowed; `if
-   * patient` if a proxy refused the request, so that only a harmless retry without a limit is allowed.
+   * `always` if the service cannot have acted on the request. `if harmless` if the request may be repeated only if a
+   * repeat is harmless. `if patient` if a proxy refused the request, which may then be repeated only if a repeat is
+   * harmless and the number of retries is unlimited.
    */
   again: 'always' | 'if harmless' | 'if patient' | 'never'
 }

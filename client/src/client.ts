@@ -22,9 +22,9 @@ import { type ClientOptions, type RequestOptions, Transport } from './transport.
  * Creates a client for one key and one environment.
  *
  * Failed requests are retried if a retry is harmless; see the table in the package's README. Methods reject with a
- * `PartnerError`, or with a `ConnectionError` if the service did not respond.
+ * `PartnerError` if the service refuses a request, and with a `ConnectionError` if no complete answer arrives.
  *
- * @throws TypeError if the key or the address is missing
+ * @throws TypeError if the key or the address is missing or malformed
  */
 export function createClient(options: ClientOptions & { sandbox: true }): SandboxClient
 export function createClient(options: ClientOptions): Client
@@ -35,7 +35,9 @@ export function createClient(options: ClientOptions): Client {
 }
 
 type SandboxMethods = ReturnType<typeof sandboxOf>
-export type Client = ReturnType<typeof methodsOf> & { /** With `sandbox: true`. */ sandbox?: SandboxMethods }
+export type Client = ReturnType<typeof methodsOf> & {
+  /** Only with `sandbox: true`. */ sandbox?: SandboxMethods
+}
 export type SandboxClient = Client & { sandbox: SandboxMethods }
 
 function methodsOf(transport: Transport) {
@@ -217,9 +219,9 @@ function methodsOf(transport: Transport) {
   }
 }
 
-/** The result of a listing write. */
 /** The fields that `include` adds to each item of the booking feed. */
 type Included<Include> = Include extends 'detail' ? { Booking: Schemas['BookingDetail'] } : unknown
+/** The result of a listing write. */
 type Written = Data<'createListing'> & { action: string }
 
 /** Returns the methods for a feed's consumers, whose positions the service keeps. */

@@ -62,9 +62,10 @@ function requireForward(items: { version: string }[], after = ''): void {
 }
 
 /**
- * Iterates over a feed's changes, once each, and handles paging, limits and faults until `signal` is aborted. A
- * consumer's progress is acknowledged when the loop requests the next page. If the loop is left early, progress is
- * acknowledged up to the change before the current one.
+ * Iterates over a feed's changes, once each, and handles paging, limits and faults. Without `wait`, the iteration ends
+ * after the latest change. With `wait`, it continues until `signal` is aborted. A consumer's progress is acknowledged
+ * when the loop requests the next page. If the loop is left early, progress is acknowledged up to the change before the
+ * current one.
  */
 export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   constructor(

@@ -5,7 +5,7 @@ const maxRetryAfterSeconds = 300
 /** Longest pause of a request that is retried without limit, such as a feed's, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
-/** The window of the service's own limit. A proxy may send `RateLimit` headers with a window of its own. */
+/** Window of the service's own limit, and so the longest pause. A proxy may report a longer window of its own. */
 const windowSeconds = 60
 
 /** Returns the seconds to wait before the next try; undefined if the request must not be retried. */

@@ -78,8 +78,9 @@ export class Transport {
   }
 
   /**
-   * @throws PartnerError if the service refuses the request; ConnectionError if no try got an answer; the reason of
-   *   `signal` if it is aborted; ArgumentError for a path that is not below the root, and for values that cannot be sent
+   * @throws the last try's error, a PartnerError if the service refused the request or a ConnectionError if no complete
+   *   answer arrived; the reason of `signal` if it is aborted; ArgumentError for a path that is not below the root, and
+   *   for values that cannot be sent
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
@@ -104,7 +105,7 @@ export class Transport {
         ...{ milliseconds: Date.now() - start, retryInSeconds: pause, error: failure?.error },
       })
       if (!('error' in found)) return found
-      // An earlier try succeeded, although its answer was lost.
+      // An earlier try deleted the resource, although its answer was lost.
       if (isDone)
         return { data: undefined, meta: {}, envelope: {}, response: new Response(null, { status: 204 }) }
       if (pause === undefined) throw found.error
@@ -142,7 +143,7 @@ export class Transport {
     const { pathname } = new URL(this.root)
     const isBelow = url.pathname === pathname || url.pathname.startsWith(`${pathname}/`)
     const [segments = ''] = path.split(/[?#]/)
-    // `URL` drops trailing blanks, and tabs and line breaks anywhere.
+    // Also refuses tabs, line breaks and trailing whitespace, which `URL` would silently drop.
     if (!isBelow || /[\\/](\.|%2e){1,2}([\\/]|$)|[\t\r\n]|\s$/i.test(segments))
       throw new ArgumentError(`"${path}" is not a path below ${pathname}`)
     for (const [name, value] of Object.entries(query))

@@ -5,7 +5,7 @@ import { agentsLink, strictPagePolicy } from '../http/security-headers.ts'
 /** Files of the pages, by path. */
 export type Files = Record<string, CachedContent>
 
-/** What a handler that serves files needs from its request. */
+/** The parts of a request that a file handler uses. */
 interface PageRequest {
   path: string
   request: Request

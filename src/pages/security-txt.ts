@@ -4,8 +4,8 @@ import type { AppContext } from '../http/context.ts'
 const validMilliseconds = 365 * 86_400_000
 
 /**
- * Route for `/.well-known/security.txt` (RFC 9116), which names the contact for reports of vulnerabilities. It needs no
- * API key, and it does not exist unless `SECURITY_CONTACT` is set (decisions §28).
+ * Route for `/.well-known/security.txt` (RFC 9116), which names the contact for vulnerability reports. It needs no API
+ * key, and it exists only if `SECURITY_CONTACT` is set (decisions §28).
  */
 export function securityTextRoutes({ config, clock }: Pick<AppContext, 'config' | 'clock'>) {
   const { publicUrl, securityContact } = config
@@ -18,7 +18,7 @@ export function securityTextRoutes({ config, clock }: Pick<AppContext, 'config' 
       `Contact: ${securityContact}`,
       `Expires: ${expires}`,
       'Preferred-Languages: en',
-      // The standard allows no other address than one with TLS.
+      // The standard requires an https address.
       ...(publicUrl.startsWith('https:') ? [`Canonical: ${publicUrl}/.well-known/security.txt`] : []),
     ]
     return `${fields.join('\n')}\n`

@@ -20,7 +20,7 @@ export class KeyedMutex {
   /** @throws DomainError created by `refusal` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
-      // The lock calls `work` when the previous task ends, which may belong to another trace.
+      // The lock calls `work` in the previous task's context, and that task may belong to another trace.
       return await this.lock.acquire(name, AsyncLocalStorage.bind(work))
     } catch (error) {
       if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message))

@@ -3,7 +3,7 @@ import { MemorySlots, noCache, type SharedCache, type Slots } from './shared.ts'
 /** Length of the window in which requests are counted per API key and per client address. */
 export const minuteMilliseconds = 60_000
 
-/** What remains of a rate limit. */
+/** The remaining capacity of a rate limit. */
 export interface RateState {
   /** Hits left in the window. */
   remaining: number
@@ -29,7 +29,7 @@ export interface RateLimiter {
    * @param record name of the record whose version is returned (see {@link invalidate}); by default `name`
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
-  /** Returns what remains of a window without counting a hit. */
+  /** Returns a window's remaining capacity without counting a hit. */
   look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
   /** Raises the version of the record behind `name`, which tells every process that it has changed. */
   invalidate(name: string): Promise<void>

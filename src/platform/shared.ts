@@ -29,8 +29,8 @@ export class MemorySlots implements Slots {
 }
 
 /**
- * Short-lived values that all processes share. Any value may be forgotten, so the database must be able to provide each
- * of them too.
+ * Short-lived values that all processes share. Any value may be forgotten, so each value must also be available from
+ * the database.
  */
 export interface SharedCache {
   /** Returns a value; null if it is unknown, or while the shared store is missing, slow or down. */

@@ -4,7 +4,7 @@ import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/i
 import type { Db } from '../platform/mongo/connection.ts'
 import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store.ts'
 
-/** The distance by which a restored database is moved ahead. */
+/** How far a restored database's versions and ids are moved ahead. */
 export interface Distance {
   /** Seconds that versions move ahead of the clock; must exceed the changes any host can have made since the backup. */
   seconds: number

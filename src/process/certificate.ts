@@ -19,7 +19,7 @@ export function readKeyPair(files: { cert: string; key: string }): KeyPair {
   const pair = { cert: readPem('TLS_CERT_FILE', files.cert), key: readPem('TLS_KEY_FILE', files.key) }
   try {
     if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) throw new Error()
-    // Checks the chain, too.
+    // Also checks the chain.
     createSecureContext(pair)
   } catch {
     throw new ConfigError(['TLS_CERT_FILE and TLS_KEY_FILE must be a certificate and its key, as PEM'])

@@ -71,7 +71,7 @@ const maxTransactionSeconds = 3
 
 /**
  * Inspects the transaction limit of every member. Any member may become primary, so each must end abandoned
- * transactions soon. A router does not list its members, so it yields no finding.
+ * transactions soon. A cluster's router does not list any members, so there is no finding for a cluster.
  */
 async function inspectTransactions(db: Db, url: string): Promise<Finding[]> {
   const { hosts = [] } = (await admin(db, { isMaster: 1 })) as Hello
@@ -139,7 +139,7 @@ async function inspectClock(db: Db): Promise<Finding> {
   return { check: 'clock', state, detail }
 }
 
-/** Lists the keys that have `users.read`, with which guests' personal data can be read (decisions §27). */
+/** Lists the keys with `users.read`, the permission to read guests' personal data (decisions §27). */
 async function inspectGuestReaders(db: Db): Promise<Finding> {
   const keys = await findKeysWith(db, 'users.read', new Date())
   const detail = keys.map(({ id, host_id, name }) => `${id} "${name}" of host ${host_id}`).join(', ')

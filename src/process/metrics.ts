@@ -60,7 +60,7 @@ export class Metrics implements RequestMetrics {
     })
   }
 
-  /** Adds the time at which the certificate that this process serves expires (decisions §28). */
+  /** Adds a gauge for the expiry time of this process's certificate (decisions §28). */
   showCertificateExpiry(at: Date): void {
     new Gauge({
       name: 'tls_certificate_expiry_timestamp_seconds',
@@ -114,7 +114,6 @@ export class Metrics implements RequestMetrics {
     this.deliveries.observe(Math.max(0, seconds))
   }
 
-  /** Observes a command to the database. */
   observeCommand(command: string, seconds: number): void {
     this.commands.observe({ command }, seconds)
   }

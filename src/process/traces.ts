@@ -9,12 +9,12 @@ import { withTimeoutOrNull } from '../platform/time-limits.ts'
 
 /** Time after which an ended span is exported. */
 const scheduledDelayMillis = 2000
-/** Time limit for an export with its retries, and for the last one when the process stops (decisions §28). */
+/** Time limit for an export with its retries, and for the final export when the process stops (decisions §28). */
 const timeoutMillis = 5000
 /** Maximum number of spans that wait for the collector; further spans are dropped. */
 const maxQueueSize = 2048
 
-/** Kinds of spans by the first word of their name; all others are work in this process. */
+/** Span kinds by the first word of the span name; all other spans are work in this process. */
 const kinds = { request: SpanKind.SERVER, redis: SpanKind.CLIENT, mongodb: SpanKind.CLIENT }
 const kindOf = new Map(Object.entries(kinds))
 
@@ -43,7 +43,7 @@ export function exportTraces({ url, headers, attributes, sampleRatio }: TracingS
   const provider = new TracerProvider({ resource, spanProcessors: [batches] })
   const tracer = provider.getTracer('partner-interface')
 
-  /** @param whole state shared by all spans of a request, job or hint; work that outlives it, such as a timer, adds none */
+  /** @param whole state shared by all spans of a request, job or hint; later work, such as a timer, adds no spans */
   function begin(name: string, above: string | null, whole?: { hasEnded: boolean }): Trace {
     const [, traceId = '', spanId = ''] = above?.split('-') ?? []
     const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: !whole }

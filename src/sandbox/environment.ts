@@ -48,7 +48,7 @@ export async function openSandboxEnvironment(
   webhooks.start()
   const store = { db, clock, clockWatch: live.clockWatch, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
-    // With a wrong clock, a sandbox that has just been created would seem to have expired.
+    // With a wrong clock, a sandbox that has just been created could seem to have expired.
     if (!live.clockWatch.isSound()) return
     sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
   }, sweepEveryMilliseconds)

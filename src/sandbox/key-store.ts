@@ -41,7 +41,7 @@ export async function keepVersions(
   )
 }
 
-/** Deletes state that no later sandbox needs, because its versions are in the past and its fillings no longer count. */
+/** Deletes state that no later sandbox needs, because its versions are in the past and its fills no longer count. */
 export async function sweepKeys(db: Db, now: Date): Promise<void> {
   const passed = { $lte: now.getTime() / 1000 }
   const recent = { $elemMatch: { $gt: new Date(now.getTime() - fillsMilliseconds) } }

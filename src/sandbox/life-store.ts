@@ -45,7 +45,7 @@ export async function openFilled(db: Db, scope: number, now: Date): Promise<void
   await sandboxModel(db).updateOne({ _id: scope, state: 'filling' }, { $set: opened })
 }
 
-/** Upper bounds for the documents and bytes that a write has added to a sandbox. */
+/** Upper bound for the documents that a write has added to a sandbox, and the approximate size of its body in bytes. */
 export interface Growth {
   documents: number
   bytes: number
@@ -63,7 +63,7 @@ export async function noteWrite(
   )
 }
 
-/** Minimum time between two writes that keep a sandbox open. Without it, every look would cause a write. */
+/** Minimum time between two writes that keep a sandbox open. Without it, every call of `keepOpen` would write. */
 const renewMilliseconds = 60_000
 
 /** Keeps a sandbox open for another hour, accurate to a minute, even though nothing is written to it. */
@@ -73,12 +73,12 @@ export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, sco
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
 }
 
-/** True while requests can find the sandbox. */
+/** Returns whether requests can find the sandbox. */
 export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Adds to a sandbox's document count the maximum number of documents that it may have gained. */
+/** Adds the maximum number of documents that a sandbox may gain to its document count. */
 export async function noteGrowth(db: Db, scope: number, documents: number): Promise<void> {
   await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
 }

@@ -21,7 +21,7 @@ const fields = {
   due_at: moment,
   /** Upper bound for the number of documents in the sandbox. */
   documents: number,
-  /** Total size of the request bodies written to the sandbox, in bytes. */
+  /** Approximate total size of the request bodies written to the sandbox, in bytes. */
   bytes: number,
   /** Seconds by which the sandbox's clock is ahead. */
   ahead_seconds: { ...number, default: 0 },
@@ -55,7 +55,7 @@ export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 const keyFields = {
   /** Id of the key. */
   _id: number,
-  /** Times of the last 60 fillings. */
+  /** Times at which the key's sandbox was filled, at most the last 60. */
   fills: list<Date>(Date),
   /** The last version that any of the key's sandboxes issued, in seconds since 1970. */
   last_version: { ...number, default: 0 },

@@ -16,7 +16,7 @@ type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 /** A write in flight may still commit this long after the sandbox ends, so an ended sandbox is swept once more. */
 const maxRequestMilliseconds = 30_000
 
-/** The first id that the sandbox assigns, above all ids of the contract and the fixtures. */
+/** The sandbox assigns ids greater than this one, which is above all ids of the contract and the fixtures. */
 const firstFreeId = 10_000
 
 /** Returns the database of all sandboxes, which is separate from the live one. */
@@ -24,7 +24,7 @@ export function sandboxDatabase(live: Db): Db {
   return live.useDb(`${live.name}_sandbox`, { useCache: true })
 }
 
-/** Prepares the sandbox database when the service starts. */
+/** Raises the sandbox's sequences above the ids of the contract and the fixtures when the service starts. */
 export async function prepareSandbox(db: Db): Promise<void> {
   await raiseSequences(db, sequenceNames, firstFreeId)
 }

@@ -68,7 +68,7 @@ export function visitsOf(sandboxes: Sandboxes): (arrival: Arrival) => Visit {
 /** Maximum number of documents added per item. A booking comes with a message, a conversation and a stored response. */
 const documentsPerItem = 5
 
-/** One request's way through its key's sandbox. */
+/** The sandbox's steps around one request. */
 class SandboxVisit implements Visit {
   private sandbox: OpenSandbox | null = null
   private at = new Date()
@@ -133,7 +133,7 @@ class SandboxVisit implements Visit {
     return this.isObserved ? this.sandboxes.observer.maxHoldSeconds : undefined
   }
 
-  /** Headers and log hide the faults of a certification (decisions §25). */
+  /** The fault to show in headers and in the log, which hide a certification's faults (decisions §25). */
   get shownFault(): string | undefined {
     return this.isObserved ? undefined : this.fault
   }

@@ -108,7 +108,7 @@ export class HostChanges implements Changes {
     for (const tell of this.followers) tell(hostId)
   }
 
-  /** Reads the clocks of all watched hosts. A clock that was not known counts as moved. */
+  /** Reads the clocks of all watched hosts. A clock that was unknown until now counts as moved. */
   private async look(): Promise<void> {
     const hosts = [...new Set([...this.watchers.keys()].map((name) => Number.parseInt(name, 10)))]
     const found = new Map((await findClocks(this.db, hosts)).map((clock) => [clock._id, clock]))
@@ -139,8 +139,8 @@ function nameOf(hostId: number, counter: Counter): string {
 }
 
 /**
- * An event for a watcher: the counter has moved, the host is gone (such as a cleared sandbox), or the host's held
- * requests must be answered immediately.
+ * An event for a watcher: the counter has moved, the host is gone (for example, its sandbox was cleared), or the host's
+ * held requests must be answered immediately.
  */
 export type Movement = 'moved' | 'gone' | 'released'
 

@@ -16,7 +16,7 @@ export interface Tick {
   hasErasures: boolean
 }
 
-/** Returns the name of the queue for all writers that advance a host's clock: bookings, availability and messages. */
+/** Returns the name of the queue for all writers that advance a host's clock, such as bookings and availability. */
 export function hostQueue(hostId: number): string {
   return `host/${hostId}`
 }
@@ -63,8 +63,8 @@ async function tickTogether(
 }
 
 /**
- * Assigns a message its version by the same rule, but from a separate counter, so that messages never push booking
- * versions ahead.
+ * Assigns a message its version by the rule of {@link advanceHostClock}, but from a separate counter, so that messages
+ * never push booking versions ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
   return nextMessageVersions(db, session, hostId, now, 1)
@@ -87,7 +87,7 @@ export async function nextSequence(db: Db, session: Session, hostId: number): Pr
   return (await increment(db, session, hostId, { sequence: 1 })).sequence
 }
 
-/** Advances the host's clock for the beginning of a guest's erasure. */
+/** Advances the host's clock when a guest's erasure begins. */
 export async function countErasure(db: Db, session: Session, hostId: number): Promise<void> {
   await increment(db, session, hostId, { sequence: 1, erasures: 1 })
 }
@@ -153,7 +153,7 @@ export async function moveClocksAhead(
 }
 
 interface Advance {
-  /** The number of versions to assign by each counter, at least 1. */
+  /** Number of versions that each counter assigns, at least 1. */
   counters: Partial<Record<Counter, number>>
   /** Amount by which the sequence is raised. */
   sequence: number
@@ -161,9 +161,9 @@ interface Advance {
 }
 
 /**
- * Moves counters on by their number of versions, of which the first is the present, or one second ahead if the counter
- * has already reached it. Each case is a separate update whose filter checks the case, because an update itself cannot
- * branch. The likeliest case is tried first.
+ * Raises each counter to the last of the versions that it assigns. The first version is the current second or, if the
+ * counter has already reached the current second, the second after the counter. Each case is a separate update whose
+ * filter checks the case, because an update itself cannot branch. The likeliest case is tried first.
  */
 async function advance(
   db: Db,
@@ -199,12 +199,12 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
   return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
 }
 
-/** Counters last seen ahead of the present, as happens in a burst. They decide which update is tried first. */
+/** Counters that were ahead of the clock when last seen, as after a burst. They decide which update is tried first. */
 const seenAhead = new Set<string>()
 /** Number of hints at which all of them are dropped, because a missing hint only costs an extra attempt. */
 const maxHints = 10_000
 
-/** Returns every subset of the counters that may be ahead of the present, likeliest first. */
+/** Returns all possible sets of counters that have reached the current second, likeliest first. */
 function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
   const choices = counters.reduce<Counter[][]>(
     (made, counter) => made.flatMap((choice) => [choice, [...choice, counter]]),
@@ -227,7 +227,7 @@ function hintOf(hostId: number, counter: Counter): string {
   return `${hostId}/${counter}`
 }
 
-/** Returns a counter's latest version, or the one that was assigned `before` versions earlier. */
+/** Returns a counter's latest version, or the version assigned `before` versions earlier. */
 function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Date {
   return new Date(((clock[counter] ?? 0) - before) * 1000)
 }
@@ -241,8 +241,8 @@ const loaders = new WeakMap<Db, DataLoader<number, HostClock | null>>()
 
 /**
  * Reads a host's clock. Requests that ask within the same turn of the event loop share one read, because each page of
- * the feed needs the clock. No request joins a read that has already been sent, which could miss a change that the
- * request must see.
+ * the feed needs the clock. No request joins a read that has already been sent, because that read could miss a change
+ * that the request must see.
  */
 function findClock(db: Db, hostId: number): Promise<HostClock | null> {
   const loader =

@@ -42,7 +42,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** @throws Error if the folder has no database; otherwise the command would create and use an empty one */
+/** @throws Error if the folder has no database, because the command would create and use an empty one */
 function requireData(dataDir: string): void {
   if (!existsSync(join(dataDir, 'mongodb')))
     throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
@@ -100,9 +100,9 @@ export interface Act extends Administration {
 }
 
 /**
- * Runs a command's action and writes its audit entry. This ensures that no action lacks its entry, and no entry lacks
- * its action, except that an `upfront` action may fail after its entry was written. Changes to hosts and keys use
- * `wrap`, and an entry names a host only with `caller`. `work` may run more than once, so it must print nothing.
+ * Runs a command's action and writes its audit entry. Every action has an entry and every entry has an action, except
+ * that an `upfront` action may fail after its entry was written. Changes to hosts and keys use `wrap`. Only entries
+ * written with `caller` name a host. `work` may run more than once, so it must print nothing.
  */
 export async function administer<T>(
   action: string,
@@ -161,7 +161,7 @@ export const yesArgument = {
  * Asks the user to confirm an action that cannot be undone. Asks only on a terminal, because a script has already
  * decided.
  *
- * @throws Error unless the user confirms; nothing has been done at that point
+ * @throws Error if the user declines or cancels; nothing has been changed at that point
  */
 export async function confirm(args: { yes?: boolean | undefined }, effect: string): Promise<void> {
   if (args.yes || !process.stdin.isTTY) return

@@ -130,10 +130,10 @@ interface MadeSafe extends SkippedPast {
 }
 
 /**
- * Makes a restored database safe to serve. Moves versions and ids ahead in both databases, because those of the sandbox
- * matter just as much to the partners who test with them. A restore also brings back deleted webhooks and replaced
- * secrets. All webhooks are therefore turned off until their partners turn them on, and secrets that a rotation was
- * replacing become invalid.
+ * Makes a restored database safe to serve. Moves versions and ids ahead on live data and in the sandbox, because
+ * partners who test in the sandbox rely on its versions and ids as well. A restore also brings back deleted webhooks
+ * and replaced secrets. All webhooks are therefore turned off until their partners turn them on, and secrets that a
+ * rotation was replacing become invalid.
  */
 async function makeSafe(
   { db, clock }: Act,
@@ -163,7 +163,7 @@ function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnde
   }
 }
 
-/** Reminds the operator of changes since the backup that the database cannot know. */
+/** Reminds the operator of changes made since the backup, which the restored database does not contain. */
 function adviseOperator(): void {
   note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
   note('Keys that were rotated since are valid with their secrets of before: rotate again what was rotated')

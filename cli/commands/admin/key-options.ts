@@ -32,7 +32,7 @@ export function readKeyName(text: string): string {
   )
 }
 
-/** @throws UsageError for a word that is not a permission */
+/** @throws UsageError for an unknown permission, or if there are no permissions */
 export function readPermissions(text: string) {
   const { known, unknown } = normalizePermissions(text.split(','))
   if (unknown.length > 0)
@@ -77,7 +77,7 @@ export function readRateLimit(text: string): number {
 const maxNetworks = 20
 
 /**
- * Reads a comma-separated list of networks. `anywhere` stands for none, which lifts the restriction.
+ * Reads a comma-separated list of networks. `anywhere` stands for an empty list, which lifts the restriction.
  *
  * @throws UsageError for too many networks, or for one that {@link parseNetwork} does not accept
  */
@@ -164,8 +164,8 @@ export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): v
 }
 
 /**
- * Notifies the running processes that keys have changed. Without Redis, or while it is down, they find out by
- * themselves within five seconds.
+ * Notifies the running processes that keys have changed. Without Redis, or while it is down, the processes notice the
+ * change on their own within five seconds.
  */
 export async function announceKeys(keys: ApiKey[]): Promise<void> {
   const config = readConfig(process.env, ['MONGODB_URL'])

@@ -14,10 +14,10 @@ import { printEntries } from './administer.ts'
 const dimensions = ['key', 'host', 'address', 'route'] as const
 type Dimension = (typeof dimensions)[number]
 
-/** Time for which requests are counted exactly (decisions §18). */
+/** Maximum value of `--since` in seconds, which is how long exact request counts are kept (decisions §18). */
 const maxSeconds = 86_400
 
-/** Counts of requests, and of failed authentications, under a name. */
+/** The request counts and failed authentications of one key, host, address or route. */
 type Named = { name: string | number; counts: KindCounts; failures?: number }
 
 /** Reads the counts of a dimension; the same name may occur several times. */

@@ -25,7 +25,7 @@ export const key = command({
   },
 })
 
-/** Describes a key for a person. */
+/** Describes a key as human-readable text. */
 function describeKey({ host, permissions, allowed_from, rate_limit, usage, ...key }: Schemas['Key']): string {
   const { limit, remaining, window_seconds } = rate_limit
   return record({

@@ -18,7 +18,7 @@ const idArgument = {
   id: option('Id of the certification; the newest without it'),
 } as const
 
-// `--profile` names the profiles to certify here.
+// Here, `--profile` names the profiles to certify and not a stored login.
 const { profile: _, ...argsWithoutProfile } = sandboxArgs
 
 const start = command({
@@ -157,7 +157,7 @@ async function judged({ certifications }: Sandbox, id: number): Promise<Certific
 }
 
 /**
- * Notes each case as it is decided, and each next step, until the certification has ended; returns null if stopped
+ * Prints a note for each decided case and each next step until the certification has ended. Returns null if stopped
  * earlier. The client waits out limits, failures and lost connections, because a build server must not mistake them for
  * a failed product.
  */

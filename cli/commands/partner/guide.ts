@@ -22,7 +22,7 @@ export const guide = command({
   },
 })
 
-/** Returns a chapter as styled text for a terminal, otherwise as it is. */
+/** Returns a chapter styled for the terminal, or its plain Markdown if standard output is not a terminal. */
 function forTerminal({ markdown }: Chapter): string {
   if (!process.stdout.isTTY) return markdown.trimEnd()
   return Bun.markdown.ansi(markdown, { columns: Math.min(process.stdout.columns, 100) }).trimEnd()

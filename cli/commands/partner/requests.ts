@@ -65,7 +65,7 @@ function momentOf(since: string): string {
   return new Date(Date.now() - parseDuration(since) * 1000).toISOString()
 }
 
-/** Maximum time between a response and the moment its request is written to the log. */
+/** Maximum time between a response and the moment its request is written to the log, in milliseconds. */
 const writtenMilliseconds = 2000
 
 /** Looks again for a request id that was not found, because the request may not have been written to the log yet. */
@@ -115,7 +115,7 @@ const tail = command({
   },
 })
 
-/** Loaded only when it is needed, because it opens the database. */
+/** Loads the command on demand, because its module imports the database code. */
 const top = async () => (await import('../admin/top.ts')).top
 
 export const requests = defineCommand({ subCommands: { list, tail, top } })

@@ -8,7 +8,7 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 /** Maximum number of ranges of one room type, enough for daily ranges over 27 years. */
 const roomForRows = 10_000
 
-/** The bound checked on a write. It exceeds `roomForRows` so that 1,000 items are never refused while there is room. */
+/** The bound checked on a write. It exceeds `roomForRows` so that a full write is never refused while there is room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
 /** Maximum number of a room type's rows that wait for compaction. A write that would exceed it compacts first. */

@@ -40,12 +40,12 @@ export async function enqueueCompaction(
 const maxRowsAtOnce = 4000
 
 /**
- * Reduces room types to the rows in force, so that readers see no difference. Rows written meanwhile come later in the
- * order of writing and overlay the compacted rows as they would the original ones, so no write waits for a compaction.
- * If two compactions run concurrently, the second starts over.
+ * Reduces room types to the rows in force, which makes no difference to readers. Rows written during a compaction come
+ * later in the order of writing and overlay the compacted rows as they would the original ones, so the compaction
+ * blocks no write. If two compactions run concurrently, the second starts over.
  */
 export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: number[]): Promise<void> {
-  // A duplicate means that another process has just completed the first compaction of one of these room types.
+  // A duplicate key means that another process has just completed the first compaction of one of these room types.
   for (const ids of portionsOf(await findCounts(db, null, hostId, roomTypeIds)))
     await retryDuplicate(() =>
       inTransaction(db, `availability/${hostId}`, (session) => compact(db, session, hostId, ids)),

@@ -36,8 +36,8 @@ export async function* readRows(
 }
 
 /**
- * Returns the rows in force whose ids a write names, for comparison with what was read before (decisions §27). Items
- * that are not as a read returned them are left out.
+ * Returns the rows in force whose ids a write names, so that they can be compared with the rows that the caller read
+ * earlier (decisions §27). Items that do not have the form of a read row are ignored.
  *
  * @param items items as they were sent, which need not be valid
  */

@@ -10,15 +10,16 @@ export interface Recognizable {
   original_url?: string | null
 }
 
-/** Returns the two fields of a body that may not be valid. */
+/** Reads the two fields from a body that has not been validated. */
 export function recognizableIn({ original_id, original_url }: Record<string, unknown>): Recognizable {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return { original_id: text(original_id), original_url: text(original_url) }
 }
 
 /**
- * Compares a sent listing with one of the same host. `original_id` decides if both have one. The address decides
- * only if at most one side has an id. No fuzzier rule exists, because a wrong merge is worse than a duplicate.
+ * Compares a sent listing with an existing listing of the same host. `original_id` decides if both have one. The
+ * address decides only if at most one side has an id. No fuzzier rule exists, because a wrong merge is worse than a
+ * duplicate.
  */
 export function matchListing(sent: Recognizable, existing: Recognizable): Match | null {
   if (sent.original_id && existing.original_id) {

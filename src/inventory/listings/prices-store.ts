@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type ListingContent, listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 
-/** A room type's prices to be written. Absent fields stay as they are. */
+/** Prices to write to a room type. Absent fields keep their stored values. */
 export interface PriceChange {
   listing_id: number
   room_type_id: number
@@ -14,7 +14,7 @@ type Priced = Pick<StoredListing, 'prices'> & {
   content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
-/** Returns the listing with its room types' prices in their place. */
+/** Returns the listing with its prices moved into its room types. */
 export function withPrices<L extends Priced>(listing: L): L {
   const room_types = listing.content.room_types.map((roomType) => {
     const prices = listing.prices?.[roomType.id]
@@ -30,7 +30,7 @@ export function pricesOf({ room_types }: ListingContent): Record<string, PriceCh
   )
 }
 
-/** Returns the stored fields of the prices that differ from the previous ones. */
+/** Returns the database fields to set for the room types whose prices have changed. */
 export function changedPrices(before: ListingContent, after: ListingContent): Record<string, unknown> {
   const known = pricesOf(before)
   const changed = Object.entries(pricesOf(after)).filter(

@@ -8,7 +8,7 @@ import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const
 export type ListingStatus = (typeof listingStatuses)[number]
 
-/** Returns the fields of a request's schema as a response has them. */
+/** Converts a request schema's fields to response fields. */
 function fieldsOf(schema: TSchema): TProperties {
   return (responseSchema(schema) as unknown as TObject).properties
 }
@@ -171,7 +171,7 @@ export function foreignListings(paths: { path: string; message: string }[]): Dom
   return new DomainError('forbidden', 'Unauthorized access to listings', problems)
 }
 
-/** Returns the problem with a bulk write's item whose room type is not one of its listing. */
+/** Returns the problem with a bulk item whose room type does not belong to its listing. */
 export function unknownRoomType(index: number): Problem {
   const path = `data.${index}.room_type_id`
   return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }

@@ -18,7 +18,7 @@ import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
 
-/** Returns the lock, also used as the queue, for all writes to a host's listings. */
+/** Returns the lock for writes to a host's listings that must run one at a time. Its name is also the queue's name. */
 export function listingLock(hostId: number): HostLock {
   return { hostId, name: `listings/${hostId}` }
 }
@@ -61,7 +61,7 @@ export async function findBookableListing(
 }
 
 /**
- * Returns the host's listing with this id, whose prices {@link withPrices} moves into its room types.
+ * Returns the host's listing with this id. Call {@link withPrices} to move its prices into its room types.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */

@@ -20,8 +20,8 @@ export interface ListingWrite {
 }
 
 /**
- * Maximum size of a listing as JSON, in bytes (decisions §5). The whole JSON stays in memory while a client reads it
- * slowly.
+ * Maximum size of a listing as JSON, in bytes (decisions §5). A client that reads slowly keeps the whole JSON in
+ * memory.
  */
 const maxBytes = 1024 * 1024
 

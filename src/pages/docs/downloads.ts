@@ -13,9 +13,9 @@ export const collectionNames = [
 export const baseUrlPlaceholder = 'http://partner-interface.invalid'
 
 /**
- * Returns the document with each operation once, below a variable for the environment's address. As imported, the
- * operations run against the sandbox, where every example works. With another value of the variable, they run on live
- * data.
+ * Returns the document with each operation only once. The operations' addresses begin with a variable for the
+ * environment's address. The variable's initial value is the sandbox, where every example works. Another value makes
+ * the operations run on live data.
  */
 function forOneEnvironment(document: Json): Json {
   const entries = Object.entries(document.paths).filter(([path]) => path.startsWith(roots.sandbox))

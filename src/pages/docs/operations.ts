@@ -1,15 +1,15 @@
 import { roots, splitRoot } from '../../http/paths.ts'
 import { type Json, mapValues } from './schemas.ts'
 
-/** An operation, once for both environments. Its id is that of its live twin, if it has one. */
+/** An operation of one or both environments. If it exists on live data, it has its live id. */
 export interface Operation {
   id: string
   method: string
-  /** Below `/v1` or `/sandbox`. */
+  /** Path below `/v1` or `/sandbox`. */
   path: string
   isLive: boolean
   summary: string
-  /** As in the OpenAPI document. */
+  /** The operation object from the OpenAPI document. */
   described: Json
 }
 
@@ -26,7 +26,7 @@ export function listOperations({ paths }: Json): Operation[] {
   })
 }
 
-/** Returns the path of a live operation in `/v1`, and of one that only the sandbox has in `/sandbox`. */
+/** Returns an operation's full path, which is below `/sandbox` if only the sandbox has the operation. */
 export function pathOf({ isLive, path }: Operation): string {
   return `${isLive ? roots.live : roots.sandbox}${path}`
 }
@@ -35,8 +35,8 @@ const introduction =
   'Every path below `/v1` also exists below `/sandbox`, on mock data. The header `X-API-Key` has the key. Errors: `/guide/errors.md`. Common headers and error bodies: `/openapi.json`.'
 
 /**
- * Returns an OpenAPI document of one operation, which has only the components that the operation refers to. It omits
- * the parts that most operations share: headers of responses, bodies of errors, and the header `Prefer`.
+ * Returns an OpenAPI document of one operation, with only the components that the operation refers to. It omits the
+ * parts that most operations share: response headers, error bodies, and the header `Prefer`.
  */
 export function singleOperation(document: Json, operation: Operation): Json {
   const {

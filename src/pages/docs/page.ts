@@ -9,7 +9,7 @@ const path = '/docs'
 
 /**
  * Accessibility fixes: Scalar's second and third text colours lack contrast, and some click targets are too small. The
- * placeholder goes as soon as Scalar has drawn.
+ * placeholder is hidden as soon as Scalar has rendered the page.
  */
 const styles = `
 .light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #5f5f5f; --scalar-sidebar-color-2: #4a4a4a; --scalar-color-green: #1a7f37; --scalar-color-orange: #b04500; --scalar-color-blue: #0550ae; --scalar-color-yellow: #855300; --scalar-color-red: #b42318; }
@@ -26,7 +26,7 @@ body:has(.scalar-app) .drawing { display: none; }
  *
  * @param script address of Scalar's script
  * @param address address of the OpenAPI document
- * @param own addresses of our own scripts; the first one may leave the page, so nothing is loaded before it has run
+ * @param own addresses of our own scripts; the first one may redirect, so it runs before the page loads
  */
 export async function renderReference(
   document: Json,
@@ -56,7 +56,7 @@ export async function renderReference(
         telemetry: false,
         persistAuth: false,
         documentDownloadType: 'json',
-        // Only our own samples are shown, which run as they stand.
+        // Shows only our own samples, which can be run without changes.
         hiddenClients: true,
         orderSchemaPropertiesBy: 'preserve',
         orderRequiredPropertiesFirst: false,
@@ -79,7 +79,7 @@ export async function renderReference(
   )
 }
 
-/** What is seen until Scalar has drawn the page, and without a script. */
+/** Renders the content shown until Scalar has rendered the page, or if scripts are disabled. */
 function placeholder(document: Json): string {
   const operations = listOperations(document).map(
     (one) => `<li><code>${one.method} ${pathOf(one)}</code> ${Bun.escapeHTML(one.summary)}</li>`,

@@ -11,8 +11,8 @@ import { mapValues } from './schemas.ts'
 
 /**
  * Routes of the documentation page `/docs`, the changelog, the downloads, the OpenAPI document `/openapi.json`, its
- * single operations `/openapi/<operationId>.json`, and the workflows through it. None of them requires a key. Everything
- * is built on the first request.
+ * single operations `/openapi/<operationId>.json`, and the workflows across operations. None of them requires a key.
+ * Everything is built on the first request.
  */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
   let documentation: Promise<Files> | undefined

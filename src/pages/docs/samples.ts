@@ -15,7 +15,7 @@ export function withSamples(document: Json): Json {
   return { ...document, paths }
 }
 
-/** One request to the sandbox, as every sample sends it. */
+/** The sandbox request that all of an operation's samples send. */
 interface Call {
   method: string
   /** Path and query in the sandbox. */
@@ -98,7 +98,7 @@ ${isFeed ? `for await (const change of ${called}) console.log(change)` : printed
 `
 }
 
-/** Returns what the client's method takes in place of a body that has only one field. */
+/** Converts a body to the argument of the client's method, which for some bodies is the value of their only field. */
 function unwrap(body: Json): Json {
   const [[name, value] = [], ...others] = Object.entries<Json>(body ?? {})
   if (name === 'message') return value.text
@@ -139,7 +139,7 @@ function pythonOf(value: unknown): string {
     .replaceAll('\n', '\n    ')
 }
 
-/** The client's method for each operation, by the operation's id on live data. */
+/** The client methods by operation id, without the prefix that the sandbox adds to the id of a live operation. */
 const clientMethods: Record<string, string> = {
   getHostProfile: 'host.get',
   getKey: 'key.get',

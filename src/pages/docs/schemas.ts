@@ -73,7 +73,7 @@ function withDocumentedForms(schema: Json): Json {
   }
 }
 
-/** Returns a format as other tools know it. A reader gets a pattern only if neither a length nor a format says it. */
+/** Returns a format in standard keywords, with a pattern only if no length or standard format fits. */
 function documentedFormat({ format, whenBlank, minLength }: Json): Json {
   if (format === 'text') return whenBlank ? { minLength: minLength ?? 1 } : {}
   const { documented } = formats[format as FormatName] as Format

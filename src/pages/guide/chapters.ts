@@ -8,12 +8,12 @@ export const exampleAddress = 'https://partners.example.com'
 
 /** A chapter of the guide (decisions §27). */
 export interface Chapter {
-  /** The file's name without its number: `safe-retries` of `07-safe-retries.md`. */
+  /** The file's name without its number, such as `safe-retries` for `07-safe-retries.md`. */
   name: string
   title: string
   /** The first paragraph: one sentence that says what the chapter is for. */
   summary: string
-  /** The file as it is. Its links to other chapters are names of files. */
+  /** The file's unchanged content, in which links to other chapters are file names. */
   markdown: string
 }
 
@@ -35,7 +35,7 @@ function readChapter(file: string): Chapter {
  * Returns a chapter's Markdown as the service serves it: with the service's address, and with links to other chapters
  * as addresses.
  *
- * @param suffix ends the address of another chapter: `.md`, or nothing for its page
+ * @param suffix suffix of links to other chapters: `.md` for their Markdown, or empty for their pages
  */
 export function servedMarkdown({ markdown }: Chapter, publicUrl: string, suffix: '.md' | ''): string {
   return markdown
@@ -47,7 +47,7 @@ export function servedMarkdown({ markdown }: Chapter, publicUrl: string, suffix:
     .replace(/^\|.*\|$/gm, (row) => row.replace(/ {2,}/g, ' ').replace(/-{3,}/g, '---'))
 }
 
-/** A heading of the second level with the text below it, or a chapter's beginning. */
+/** A second-level heading with the text below it, or the text before the first such heading. */
 export interface Section {
   chapter: string
   title: string
@@ -76,7 +76,7 @@ function plainText(markdown: string): string {
     .trim()
 }
 
-/** Returns the anchor of a heading, as GitHub makes it: `auth_error` stays, `What to do` becomes `what-to-do`. */
+/** Returns a heading's anchor by GitHub's rule: `auth_error` stays unchanged, `What to do` becomes `what-to-do`. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()

@@ -11,10 +11,10 @@ interface Page {
   aside?: string
 }
 
-/** The element that leads agents to the service's overview. */
+/** The link element that points agents to the service's overview. */
 export const agentsElement = '<link rel="llms-txt" type="text/plain" href="/llms.txt">'
 
-/** Renders a page around its content. It loads nothing from elsewhere, and nothing in it is inline. */
+/** Renders a page around its content. It loads nothing from other hosts and contains no inline scripts or styles. */
 export function renderPage({ title, main, summary = '', head = '', aside = '' }: Page): string {
   return `<!doctype html>
 <html lang="en">
@@ -106,7 +106,7 @@ export function renderHome(markdown: string): string {
   return renderPage({ title: 'Home', main: renderMarkdown(markdown) })
 }
 
-/** Renders Markdown of our own. Samples that do the same in several languages stand together as `div.tabs`. */
+/** Renders our own Markdown. Consecutive programs in different languages are grouped in a `div.tabs`. */
 export function renderMarkdown(markdown: string): string {
   const html = Bun.markdown
     .html(markdown)

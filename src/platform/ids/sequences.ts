@@ -7,7 +7,7 @@ export const sequenceModel = modelOf('sequences', schemaOf({ _id: text, value: n
 
 /**
  * Takes `amount` consecutive ids and returns the first. Do not call it in a request's transaction, because all writers
- * would then queue on the sequence. Unused ids remain gaps.
+ * would then queue on the sequence. Unused ids leave gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
   const { value } = await retryDuplicate(() =>

@@ -35,7 +35,7 @@ export async function createCollections(db: Db, models: Preparable[]): Promise<v
 
 /**
  * Creates missing indexes. Existing indexes are not touched, because even a request to create one again would lock the
- * database against running transactions. An index with a changed definition therefore also stays unchanged.
+ * database against running transactions. An index whose definition has changed therefore keeps its old definition.
  */
 export async function createIndexes(models: Preparable[]): Promise<void> {
   const incomplete = (await compareIndexes(models)).filter(({ missing }) => missing.length > 0)

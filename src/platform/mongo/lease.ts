@@ -19,7 +19,7 @@ export const leaseModel = modelOf<StoredLease>('leases', schema)
 
 /**
  * A claim on work that only one process may do at a time. Without it, two processes would send the same hint, play the
- * same step or fill the same sandbox. If the holder dies, the lease expires and another process goes on.
+ * same step or fill the same sandbox. If the holder dies, the lease expires and another process takes over.
  */
 export interface Lease {
   /** Names the work. */
@@ -52,7 +52,7 @@ export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void
 const lookEveryMilliseconds = 50
 
 /**
- * Runs `work` under a lease, after waiting for its present holder.
+ * Runs `work` under a lease, after waiting for the current holder to release it.
  *
  * @param limits `now` returns the current time by the database's clock; `lasts` is the longest time that `work` may
  * take, and `waits` the longest time to wait for the lease, both in milliseconds

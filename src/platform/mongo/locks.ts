@@ -27,7 +27,7 @@ export interface HostLock {
 const ensured = new WeakMap<Db, Set<string>>()
 const maxRemembered = 100_000
 
-/** Creates a lock unless it exists. Call it before the transaction, in which two first takers would conflict. */
+/** Creates a lock unless it exists. It must precede the transaction, inside which two first takers would conflict. */
 export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)

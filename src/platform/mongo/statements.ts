@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Db, Session } from './connection.ts'
 
 /**
- * Common statements for changes that share a transaction (see `transactions.ts`). Without them, eight bookings that
- * share one commit would still send eight times as many commands as one booking, and a busy host's partners would wait
- * for all of them.
+ * Lets changes that share a transaction (see `transactions.ts`) send their statements together. Otherwise, eight
+ * bookings that share one commit would still send eight times as many commands as one booking, and a busy host's
+ * partners would wait for all of them.
  */
 
 /** A statement on behalf of several changes. Returns a result for each item, in order, or nothing if it has no results. */

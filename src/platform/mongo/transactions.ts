@@ -62,7 +62,7 @@ export function carryOut<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
   return inSpan('transaction', () => inSharedTransaction(db, unit))
 }
 
-/** Maximum number of changes in a shared transaction, which keeps it as short as a long change's own transaction. */
+/** Maximum number of changes in a shared transaction, which then takes no longer than a single long change. */
 const maxShared = 8
 /** Groups of changes that wait for the same turn, by queue. A change joins its queue's group until the turn comes. */
 const waiting = new Map<string, Member[]>()
@@ -169,7 +169,7 @@ async function runTransaction<T>(
   try {
     return await withTimeout(tries, end - Date.now())
   } finally {
-    // Not awaited. It aborts an open transaction, and a driver that is still retrying finds its session ended.
+    // This is not awaited. It aborts an open transaction, and a driver that is still retrying finds its session ended.
     session.endSession().catch(() => {})
   }
 }

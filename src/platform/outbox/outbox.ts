@@ -121,7 +121,7 @@ const candidates = 10
 
 /**
  * Claims the topic's job that has been due for longest and hides it from other workers until `leaseEnd`. Returns null
- * if no job is due. The job is looked up first and then claimed by its host, so that one shard decides.
+ * if no job is due. The claim names the host of the job that was found, so that a single shard decides.
  */
 export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {
   for (;;) {

@@ -34,7 +34,7 @@ export function causeOf(error: unknown): string | null {
     message?: string
     lastNodeError?: unknown
   }
-  // No node of the cluster responds.
+  // The client sets `lastNodeError` if no node of the cluster responds.
   if (lastNodeError) return causeOf(lastNodeError)
   if (code && certificate.test(code)) return untrusted
   const word = code ?? (/^ERR AUTH/.test(message ?? '') ? 'ERR_AUTH' : message?.split(' ')[0])

@@ -49,7 +49,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.redis = this.client(this.address)
     const redis = () => this.redis
     this.slots = new RedisSlots(redis, () => this.up)
-    // A late response starts a probe. Until it ends, a request that waited for its hit must not wait a second time.
+    // A late response starts a probe. Until the probe ends, a request that waited for its hit must not wait again.
     this.cache = redisCache(redis, () => this.up && this.probing === undefined)
     // While Redis is up, a failed or late hit reveals an outage, and so does a connection error.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
@@ -127,8 +127,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async ready(): Promise<boolean> {
-    // While Redis is up, frequent callers do not cause frequent probes. While it is down, each caller probes, so that
-    // its return is reported immediately.
+    // While Redis is up, frequent callers do not cause frequent probes. While Redis is down, each caller probes, so
+    // that the end of the outage is reported immediately.
     if (!this.up || performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
     return this.up
   }

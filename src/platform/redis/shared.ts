@@ -3,7 +3,7 @@ import { MemorySlots, type SharedCache, type Slot, type Slots } from '../shared.
 import { withTimeout, withTimeoutOrNull } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
 
-/** Maximum time that a request waits for Redis, after which the process or the database decides. */
+/** Maximum time that a request waits for Redis before this process or the database decides instead. */
 const timeoutMilliseconds = 50
 /** Interval at which freeing a slot is retried after a failure, until the slot expires anyway. */
 const retryMilliseconds = 1000

@@ -21,7 +21,7 @@ export const secretCheckModel = modelOf<SecretCheck>(
 const checkedText = 'The secret is the right one'
 
 /**
- * Requires the secret that the database is used with. The first process to ask decides which secret the database uses.
+ * Requires that `secrets` includes the database's secret. The first process to ask decides which secret that is.
  *
  * @param isUsed returns whether the database already holds values encrypted under other secrets than these
  * @throws Error that names the settings

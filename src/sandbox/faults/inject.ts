@@ -66,7 +66,7 @@ export async function spoilResponse(
 ): Promise<Response> {
   const { status, headers } = response
   if (fault === 'lost_response') {
-    // A large response would otherwise keep its room in memory until its time limit.
+    // Otherwise, a large response would occupy memory until its time limit.
     await response.body?.cancel()
     return lost(headers)
   }
@@ -79,7 +79,7 @@ export async function spoilResponse(
  * Resets the connection before a byte is sent. The status must be one with a body, because the body's failure causes the
  * reset. The stream errors without a reason, so that nothing is printed.
  *
- * @param headers those that would have been sent, from which the request log knows a replay
+ * @param headers headers that would have been sent; the request log recognizes a replay by them
  */
 function lost(headers = new Headers()): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })

@@ -20,7 +20,7 @@ export interface Fault {
   delay_milliseconds: number
 }
 
-/** A rule that injects a fault into a number of requests or first attempts of hints, or into requests for a time. */
+/** A rule that injects a fault into a number of requests or first hint attempts, or into requests for a period. */
 export interface FaultRule extends Fault {
   /** Operation id of the only route that the rule matches; null for every route. */
   operation: string | null

@@ -9,11 +9,11 @@ import { missing, requireListing, type Stage } from './stage.ts'
 type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
 
 /**
- * Returns the named booking if it fits, or the newest booking that fits.
+ * Returns the named booking if it is suitable or, if none is named, the newest suitable booking.
  *
- * @param words statuses that fit
+ * @param words suitable statuses
  * @throws DomainError `validation` at `booking_id` or `listing_id` for an id from outside the sandbox; `conflict` if no
- * booking fits
+ * booking is suitable
  */
 export async function findFitting(
   { app, hostId }: Stage,
@@ -38,7 +38,7 @@ export async function findFitting(
   throw missing(booking_id ? `the booking is not ${statuses}` : `no booking is ${statuses}`)
 }
 
-/** Returns the named booking, or the newest one if none is named, provided that its conversation is open. */
+/** Returns the named booking or, if none is named, the newest booking, among those with an open conversation. */
 export async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
   const closed = await findClosedConversations(stage.app.db, stage.hostId)
   return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)

@@ -31,7 +31,7 @@ export interface Stay {
   checkout_at: string
 }
 
-/** Number of nights of each stay that a scenario makes. */
+/** Number of nights of each stay that a scenario creates. */
 const stayNights = 30
 const daysAhead = 30
 const listingsPerPage = 100
@@ -137,7 +137,7 @@ export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, mess
   return prepareBooking(context, hostId, { user_id, ...place, ...stay, message: message?.text ?? null })
 }
 
-/** Makes a guest's booking. */
+/** Creates a guest's booking. */
 export async function book(stage: Stage, of: GuestStay): Promise<StoredBooking> {
   return carryOut(stage.app.db, await prepareStay(stage, of))
 }

@@ -126,7 +126,7 @@ function draftOf(
 }
 
 /**
- * Refuses a stay if any of its nights has no unit left. Of several stays, the earlier ones count for the later ones.
+ * Refuses stays if any of their nights has no unit left. Each stay in the list also counts against the stays after it.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */

@@ -1,4 +1,3 @@
-import { addDays } from '../../core/clock.ts'
 import { months } from '../../inventory/listings/fields.ts'
 
 /** Basis of a stay's price: a room type's monthly prices in major units and its discounts in percent. */
@@ -54,12 +53,15 @@ export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fee
 const commonDays = 28 * 29 * 15 * 31
 
 function nightsCents(checkinAt: string, nights: number, tariff: Tariff): number {
+  const [year = 0, firstMonth = 1, firstDay = 1] = checkinAt.split('-').map(Number)
   let total = 0n
-  for (let night = 0; night < nights; night += 1) {
-    const [year = 0, month = 1] = addDays(checkinAt, night).split('-').map(Number)
-    const monthCents = toCents(tariff[`price_${months[month - 1]}`] ?? tariff.base_price)
+  let left = nights
+  for (let month = firstMonth; left > 0; month += 1) {
     const days = new Date(Date.UTC(year, month, 0)).getUTCDate()
-    total += BigInt(monthCents) * BigInt(commonDays / days)
+    const charged = Math.min(left, days - (month === firstMonth ? firstDay - 1 : 0))
+    const monthCents = toCents(tariff[`price_${months[(month - 1) % 12]}`] ?? tariff.base_price)
+    total += BigInt(monthCents) * BigInt((charged * commonDays) / days)
+    left -= charged
   }
   return Number((total * 2n + BigInt(commonDays)) / BigInt(commonDays * 2))
 }

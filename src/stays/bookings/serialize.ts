@@ -75,7 +75,7 @@ export function serializeBooking(booking: StoredBooking): Booking {
   }
 }
 
-/** A booking in full (contract, Booking detail). */
+/** Serializes a booking in full (contract, Booking detail). */
 export function serializeBookingDetail(
   booking: StoredBooking,
   of: StoredUser | null,

@@ -50,7 +50,7 @@ export const UserCreate = named(
 )
 export type UserCreate = Static<typeof UserCreate>
 
-/** Query of `GET /v1/users`, except the page. `readQuery` refuses every other form of `email`. */
+/** Query parameters of `GET /v1/users`, except those for the page. `readQuery` makes `email[…]` fail validation. */
 export const userFilters = {
   email: Type.Optional(
     text(255, {

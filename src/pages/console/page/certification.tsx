@@ -117,7 +117,7 @@ function Newest({ id, status, profiles, next, progress, cases }: CertificationVi
 
 const feed = 'GET /sandbox/integrations/:provider/bookings'
 
-/** Describes what was last seen and what is waited for, such as "Reading continued 3 seconds ago; waiting for …". */
+/** Describes the last request and the missing bookings, such as "Reading continued 3 seconds ago; waiting for …". */
 function describeProgress(progress: NonNullable<CertificationView['progress']>): string {
   const { last_request_at: at, last_operation, missing_count: count, missing_booking_ids: ids } = progress
   const last = last_operation === feed ? 'Reading continued' : `${last_operation} was seen`

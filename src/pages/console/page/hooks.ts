@@ -27,8 +27,8 @@ const refreshMilliseconds = 60_000
 /**
  * Loads data immediately and then every minute while the page is visible.
  *
- * @param load sends the requests. It must be the same function on every render, so pass its subject as the component's
- * `key`.
+ * @param load sends the requests. It must be the same function on every render. A component that loads something else,
+ * such as another environment's data, therefore needs a new `key`.
  * @param initial data that is already known
  */
 export function useLoaded<T>(

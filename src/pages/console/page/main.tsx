@@ -16,7 +16,7 @@ import { SandboxPanel } from './sandbox-panel.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
 import { Webhooks } from './webhooks.tsx'
 
-/** Session storage entry for the key. Session storage ends with the tab, and so does the stored key. */
+/** Session storage entry for the key. The browser deletes it when the tab is closed. */
 const keptKey = 'partner-console-key'
 
 function App() {

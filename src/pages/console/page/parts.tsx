@@ -65,7 +65,7 @@ function explain(status: number | null, message: string): string {
 
 const longMilliseconds = 2000
 
-/** Loading message. It explains the delay if loading takes long. */
+/** Loading message, which explains the delay if loading takes more than two seconds. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
@@ -93,7 +93,7 @@ export function Nothing({ children }: { children: ComponentChildren }) {
   return <p class="nothing">{children}</p>
 }
 
-/** Radio buttons in one frame. */
+/** A group of radio buttons, shown as a single control. */
 export function Switch<T extends string>({ name, legend, choices, chosen, choose }: SwitchProps<T>) {
   return (
     <fieldset class="switch">
@@ -116,7 +116,7 @@ interface SwitchProps<T extends string> {
   choose: (choice: T) => void
 }
 
-/** Text of the service, in which backticks mark code. */
+/** Text from the service; parts in backticks are shown as code. */
 export function Marked({ text }: { text: string }) {
   return (
     <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>

@@ -8,7 +8,7 @@ function showWhole({ currentTarget }: Event): void {
   if (details.open) details.scrollIntoView({ block: 'nearest' })
 }
 
-/** Shows a request that expands to its errors in words. */
+/** Shows a request that expands to a description of its errors. */
 export function RequestDetails({ row, isOpen = false }: { row: RequestView; isOpen?: boolean }) {
   const { error } = row
   const isAnswered = row.status !== 0

@@ -7,14 +7,14 @@ import { Nothing, Panel, Shown, Switch } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 import { Search } from './search.tsx'
 
-/** Which requests are listed, with the values of the log's `status` filter. */
+/** The choices of requests to list, each with its values for the log's `status` filter. */
 const choices = {
   failed: { name: 'Failed', status: ['4xx', '5xx', 'unanswered'] },
   succeeded: { name: 'Succeeded', status: ['2xx', '3xx'] },
 }
 type Choice = keyof typeof choices
 
-/** The newest requests, and the cursor of older ones if there are any. */
+/** The requests loaded so far, newest first, and the cursor for older requests if there are any. */
 interface Listed {
   rows: RequestView[]
   next: string | null

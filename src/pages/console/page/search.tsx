@@ -5,7 +5,7 @@ import { sleep } from './gate.ts'
 import { Loading, Nothing } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
-/** A request may become visible up to two seconds after its response. */
+/** Maximum time between a response and the moment its request is visible in the log, in milliseconds. */
 const writtenMilliseconds = 2000
 
 /** Finds a request by its id. */

@@ -1,4 +1,4 @@
-// Adds to a page what needs a script: tabs, copy buttons, the place in the outline, and the search.
+// Adds the parts of a page that need a script: tabs, copy buttons, the outline's current heading, and the search.
 
 function make(tag, properties, ...children) {
   const element = Object.assign(document.createElement(tag), properties)
@@ -35,7 +35,7 @@ for (const figure of document.querySelectorAll('figure')) {
   const code = figure.querySelector('code')
   const button = make('button', { type: 'button', ariaLive: 'polite' }, 'Copy')
   button.onclick = async () => {
-    // A page without TLS has no clipboard.
+    // A page without TLS cannot use the clipboard, so the code is selected instead.
     if (!navigator.clipboard) return getSelection().selectAllChildren(code)
     await navigator.clipboard.writeText(code.textContent)
     button.textContent = 'Copied'
@@ -43,7 +43,7 @@ for (const figure of document.querySelectorAll('figure')) {
   figure.append(button)
 }
 
-/** Marks the heading that was scrolled past last. */
+/** Marks the last heading that was scrolled past in the outline. */
 function markPlace() {
   const headings = [...document.querySelectorAll('main h2')]
   const current = headings.findLast((one) => one.getBoundingClientRect().top < 120) ?? headings[0]
@@ -58,7 +58,7 @@ const input = search.querySelector('input')
 const list = search.querySelector('ul')
 let sections
 
-/** Returns the sections that have all words, those with the words in their headings first. */
+/** Returns up to eight sections that contain all words. Sections with the words in their headings come first. */
 function find(words) {
   const scored = sections.map((section) => {
     const title = `${section.title} ${section.chapter}`.toLowerCase()
