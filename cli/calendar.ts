@@ -18,7 +18,7 @@ const month = new Intl.DateTimeFormat('en', { month: 'short', year: 'numeric', t
 
 const full = '×'
 const open = '·'
-const legend = `Units left on each night: ${full} full, ${open} open, because no range covers it`
+const legend = `Units left on each night (${full} full, ${open} open: no range covers the night)`
 
 /** Draws a line for each room type and a cell for each night, in blocks that fit within `width` columns. */
 export function drawCalendar(rows: CalendarRow[], width: number): string {

@@ -111,12 +111,12 @@ export function stopOnSignal(): AbortSignal {
   return controller.signal
 }
 
-/** Returns the result of `work`, or null if `stop` was aborted first, whatever error `work` ended with. */
+/** Returns the result of `work`, or null if `stop` ended it. Any other failure of `work` is thrown even after a stop. */
 export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()
   } catch (error) {
-    if (stop.aborted) return null
+    if (stop.aborted && error === stop.reason) return null
     throw error
   }
 }

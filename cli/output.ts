@@ -94,7 +94,7 @@ export function showFindings(
 
 /** Argument of commands that never end by themselves and so cannot print a single JSON document. */
 export const streamArgs = {
-  output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each one is printed' },
+  output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each item is printed' },
 } satisfies ArgsDef
 
 /**

@@ -33,16 +33,21 @@ export function oneOf<T extends string>(words: readonly T[], text: string): T {
 
 const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
+/** Longest duration that any option takes, in days. */
+const maxDays = 400
+
 /**
  * Parses a duration such as `90`, `60s`, `15m`, `24h` or `7d` to seconds.
  *
- * @throws UsageError for anything else
+ * @throws UsageError for anything else, and beyond 400 days
  */
 export function parseDuration(text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d+)?)([smhd])?$/.exec(text.trim()) ?? []
   if (amount === undefined)
     throw new UsageError(`"${text}" is not a valid duration; for example, use 60s, 15m, 24h or 7d`)
-  return Number(amount) * (units[unit] as number)
+  const seconds = Number(amount) * (units[unit] as number)
+  if (seconds > maxDays * 86_400) throw new UsageError(`"${text}" is longer than ${maxDays}d`)
+  return seconds
 }
 
 /**

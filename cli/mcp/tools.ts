@@ -89,7 +89,7 @@ export const tools = {
       singleOperation((await session.catalogue()).document, await find(session, given.operation_id)),
   ),
   call_sandbox: tool(
-    'Call an operation in the sandbox, on mock data of the key',
+    "Call an operation in the sandbox, on the key's mock data",
     { operation_id, input, idempotency_key: text },
     ({ idempotency_key: idempotencyKey, ...given }, session, signal) =>
       send(session, true, given.operation_id, given.input, { idempotencyKey, signal }),
@@ -98,17 +98,18 @@ export const tools = {
     'Read live data with an operation that only reads',
     { operation_id, input },
     async (given, session, signal) => {
-      if (!session.mayReadLive) throw new UsageError('Live data is only read by partnerctl mcp --live-reads')
+      if (!session.mayReadLive)
+        throw new UsageError('To read live data, start the server with partnerctl mcp --live-reads')
       const { id, method, isLive } = await find(session, given.operation_id)
       if (method !== 'GET' || !isLive)
-        throw new UsageError(`${id} does not read live data, and nothing else is done there`)
+        throw new UsageError(`${id} does not read live data; only reads are allowed there`)
       return send(session, false, id, given.input, { signal })
     },
   ),
   list_requests: shortcut("List the key's own requests, and why they failed", 'listRequests', {
     ...{ status: text, request_id: text, since: text, per_page: integer, cursor: text },
   }),
-  play_scenario: shortcut('Play a scenario of listSandboxScenarios', 'playSandboxScenario', {
+  play_scenario: shortcut('Play a scenario named by listSandboxScenarios', 'playSandboxScenario', {
     ...{ name: t.String(), listing_id: integer, booking_id: integer, count: integer, checkin_at: text },
   }),
   set_faults: shortcut('Replace all fault rules of the sandbox', 'setSandboxFaults', {

@@ -38,7 +38,7 @@ export async function readBookingsFile(path: string): Promise<PartnersBooking[]>
   for await (const row of text.startsWith('{') ? rowsOfJson(text) : rowsOfCsv(text)) {
     const booking = toBooking(row)
     if (bookings.has(booking.booking_id))
-      throw new MalformedLineError(row.line, `the "booking_id" ${booking.booking_id} was there before`)
+      throw new MalformedLineError(row.line, `"booking_id" ${booking.booking_id} appears more than once`)
     bookings.set(booking.booking_id, booking)
   }
   return [...bookings.values()]
@@ -57,7 +57,8 @@ function* rowsOfJson(text: string): Generator<Row> {
     if (json.trim() === '') continue
     const line = index + 1
     const fields = parseJson(json)
-    if (typeof fields !== 'object' || fields === null) throw new MalformedLineError(line, 'is no JSON object')
+    if (typeof fields !== 'object' || fields === null)
+      throw new MalformedLineError(line, 'is not a JSON object')
     yield { line, fields: fields as Row['fields'] }
   }
 }
@@ -71,11 +72,11 @@ function parseJson(json: string): unknown {
 }
 
 async function* rowsOfCsv(text: string): AsyncGenerator<Row> {
-  if (text.trim() === '') throw new MalformedLineError(1, 'there is no header line with the names of columns')
+  if (text.trim() === '') throw new MalformedLineError(1, 'the header line with the column names is missing')
   const columns = (header: string[]) => {
     const names = header.map((name) => name.trim())
     const absent = required.find((name) => !names.includes(name))
-    if (absent) throw new MalformedLineError(1, `the header names no column "${absent}"`)
+    if (absent) throw new MalformedLineError(1, `the header has no column "${absent}"`)
     return names
   }
   try {

@@ -4,6 +4,7 @@ import { serializeRequest } from '../../src/access/requests/routes.ts'
 import { findRequests } from '../../src/access/requests/store.ts'
 import { parseMoment } from '../../src/core/clock.ts'
 import type { Administration } from '../commands/admin/administer.ts'
+import { readKeyName } from '../commands/admin/key-options.ts'
 import type { RequestSource } from './source.ts'
 
 /** The host or key whose requests an administrator wants to see; all hosts if neither is given. */
@@ -15,14 +16,16 @@ export interface RequestOwner {
 /**
  * Returns a source that reads the requests of a host, a key or all hosts from the database.
  *
- * @throws DomainError `not_found` for an unknown host or key
+ * @throws DomainError `not_found` for an unknown host or key; UsageError for a whole key
  */
 export async function adminSource(
   { db, clock }: Administration,
   { host, key }: RequestOwner,
 ): Promise<RequestSource> {
   const ofKey =
-    key === undefined ? {} : await findKey(db, key).then(({ id, host_id }) => ({ key_id: id, host_id }))
+    key === undefined
+      ? {}
+      : await findKey(db, readKeyName(key)).then(({ id, host_id }) => ({ key_id: id, host_id }))
   const ofHost = host === undefined ? {} : { host_id: (await findHost(db, host)).id }
   const owner = { ...ofKey, ...ofHost }
   return async ({ statuses, requestId, since }, limit) => {

@@ -51,7 +51,7 @@ export async function readAnswer(
   const what =
     status >= 300 && status < 400
       ? 'redirects to another address'
-      : `answered ${status}, and not as the service does`
+      : `answered ${status}, but not in the service's format`
   const message = `${response.url || 'The address'} ${what}`
   const foreign = new ConnectionError(message, status, retryAfterSeconds, { root })
   return { error: foreign, again: againAfterForeign(status, retryAfterSeconds) }

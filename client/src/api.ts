@@ -430,7 +430,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Compare your bookings with those of the host
+         * Compare your bookings with the host's
          * @description Permission: `bookings.read`.
          */
         get: operations["digestBookings"];
@@ -853,7 +853,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Upload what the product holds (sandbox)
+         * Upload the bookings that the product holds (sandbox)
          * @description Accepted only once, when `next` asks for it; sent as JSON, or as ndjson with one booking per line
          *
          *     Any key may call this endpoint. Operates on the calling key's mock data and never touches live data.
@@ -1282,7 +1282,7 @@ export interface components {
             status: "running" | "passed" | "failed" | "expired" | (string & {});
             /** @description Profiles that the product is certified for */
             profiles: ("feed" | "inventory" | "bookings" | "webhooks")[];
-            /** @description Decides what is played */
+            /** @description Seed that determines the course */
             seed: string;
             /**
              * Format: date-time
@@ -1296,7 +1296,7 @@ export interface components {
             ended_at: string | null;
             /** @description Next action; null until the sandbox is filled and once the certification has ended */
             next: components["schemas"]["CertificationNext"] | null;
-            /** @description What was last seen of the product and what is waited for, in reads of a running certification; null otherwise */
+            /** @description Last request of the product and the bookings that it has yet to read; null unless a running certification is read */
             progress: components["schemas"]["CertificationProgress"] | null;
             /** @description Cases that the product is graded by */
             cases: components["schemas"]["CertificationCase"][];
@@ -1379,7 +1379,7 @@ export interface components {
             last_operation: string | null;
             /** @description Number of bookings that the product has yet to read */
             missing_count: number;
-            /** @description Ids of the first five of them */
+            /** @description Ids of the first five missing bookings */
             missing_booking_ids: number[];
         };
         CertificationStart: {
@@ -1592,7 +1592,7 @@ export interface components {
             rate_limit: {
                 /** @description Number of requests allowed in any window */
                 limit: number;
-                /** @description Number of requests currently left */
+                /** @description Number of requests remaining in the current window */
                 remaining: number;
                 /** @description Length of the window, in seconds */
                 window_seconds: number;
@@ -1692,7 +1692,7 @@ export interface components {
                 stay_min: number | null;
                 /** @description Minimum notice before moving out, in days; null if not set */
                 notice_min_days: number | null;
-                /** @description Maximum time ahead that a guest may move in, in days; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; null if not set */
                 move_in_max_days: number | null;
                 /**
                  * Format: uri
@@ -1872,7 +1872,7 @@ export interface components {
                 stay_min?: number | null;
                 /** @description Minimum notice before moving out, in days; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum time ahead that a guest may move in, in days; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2042,7 +2042,7 @@ export interface components {
                 stay_min?: number | null;
                 /** @description Minimum notice before moving out, in days; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum time ahead that a guest may move in, in days; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2504,7 +2504,7 @@ export interface components {
             bed_type: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type: string | null;
-            /** @description Gender to which the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let (any word); null if not set */
             gender: string | null;
             /**
              * Format: uri
@@ -2627,7 +2627,7 @@ export interface components {
             bed_type?: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type?: string | null;
-            /** @description Gender to which the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let (any word); null if not set */
             gender?: string | null;
             /**
              * Format: uri
@@ -3012,7 +3012,7 @@ export interface components {
             /** @description Event that triggered the delivery */
             event: string;
             /**
-             * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification kept the hint back
+             * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
              * @enum {string}
              */
             status: "waiting" | "delivered" | "failed" | (string & {});
@@ -3235,7 +3235,7 @@ export interface operations {
                 page?: number;
                 /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
-                /** @description Only the user with this e-mail address, compared without case */
+                /** @description Only the user with this e-mail address, case-insensitive */
                 email?: string;
             };
             header?: never;
@@ -3934,7 +3934,7 @@ export interface operations {
     getNights: {
         parameters: {
             query: {
-                /** @description The listing */
+                /** @description Id of the listing */
                 listing_id: string;
                 /** @description Id of a room type of the listing; all of its room types if absent */
                 room_type_id?: string;
@@ -4083,7 +4083,7 @@ export interface operations {
                 updated_after?: string;
                 /** @description Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after` */
                 consumer?: string;
-                /** @description `next_cursor` of the previous page; the cost is the same at any depth */
+                /** @description `next_cursor` of the previous page; a cursor costs the same at any depth */
                 cursor?: string;
                 /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
                 wait?: number;
@@ -4091,7 +4091,7 @@ export interface operations {
                 checkout_after?: string;
                 /** @description Only bookings of this listing */
                 listing_id?: string;
-                /** @description `detail` gives each item the whole booking, as the detail route returns it */
+                /** @description `detail` adds the whole booking to each item, as the detail route returns it */
                 include?: "detail";
             };
             header?: {
@@ -4147,7 +4147,7 @@ export interface operations {
                 updated_after?: string;
                 /** @description Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after` */
                 consumer?: string;
-                /** @description `next_cursor` of the previous page; the cost is the same at any depth */
+                /** @description `next_cursor` of the previous page; a cursor costs the same at any depth */
                 cursor?: string;
                 /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
                 wait?: number;

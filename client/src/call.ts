@@ -24,7 +24,9 @@ export type Id = number | string
 export function segment(parameter: Id): string {
   const isText = typeof parameter === 'string' && !['', '.', '..'].includes(parameter)
   if (!isText && !Number.isFinite(parameter))
-    throw new ArgumentError('An id or a name in a path must be a number or a text, and neither "." nor ".."')
+    throw new ArgumentError(
+      'An id or a name in a path must be a number or a non-empty string other than "." and ".."',
+    )
   return encodeURIComponent(parameter)
 }
 

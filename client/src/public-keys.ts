@@ -20,7 +20,7 @@ export async function fetchPublicKeys(baseUrl: string): Promise<unknown> {
     if (status !== 200) throw new Error(`answered ${status || 'with a redirect'}`)
     return JSON.parse(await readText(response))
   } catch (cause) {
-    const message = `${address} has no public keys: ${(cause as Error).message}`
+    const message = `Cannot read public keys from ${address}: ${(cause as Error).message}`
     throw new ConnectionError(message, status, undefined, { cause })
   }
 }

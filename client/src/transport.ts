@@ -67,12 +67,12 @@ export class Transport {
 
   constructor(private readonly options: ClientOptions) {
     const { key, baseUrl, sandbox } = options
-    if (!key) throw new TypeError('createClient: "key" is missing')
-    if (!baseUrl) throw new TypeError('createClient: "baseUrl" is missing')
+    if (!key) throw new ArgumentError('createClient: "key" is missing')
+    if (!baseUrl) throw new ArgumentError('createClient: "baseUrl" is missing')
     if (!/^https?:\/\/[^?#]+$/.test(baseUrl) || !URL.canParse(baseUrl))
-      throw new TypeError('createClient: "baseUrl" must be an http or https address without a query')
+      throw new ArgumentError('createClient: "baseUrl" must be an http or https address without a query')
     // The message must not repeat the key.
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('createClient: "key" must be printable ASCII')
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new ArgumentError('createClient: "key" must be printable ASCII')
     this.key = key
     this.root = `${baseUrl.replace(/(\/(v1|sandbox))?\/*$/, '')}/${sandbox ? 'sandbox' : 'v1'}`
   }
@@ -132,7 +132,7 @@ export class Transport {
         ? `did not answer within ${(timeoutMs + wait) / 1000} s`
         : status === undefined
           ? 'cannot be reached'
-          : 'broke off'
+          : 'dropped the connection'
       return failureOf(cause, this.root, what, status)
     }
   }

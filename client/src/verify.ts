@@ -42,7 +42,7 @@ export async function verifyWebhook(
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
     read(headers, `webhook-${name}`),
   )
-  if (!id || !timestamp || !signatures) throw new WebhookError('The headers of a webhook are missing')
+  if (!id || !timestamp || !signatures) throw new WebhookError('The webhook headers are missing')
   const seconds = /^\d+$/.test(timestamp) ? Number(timestamp) : Number.NaN
   if (!(Math.abs(now.getTime() / 1000 - seconds) <= toleranceSeconds))
     throw new WebhookError('The time of the webhook is too far from now')
@@ -84,7 +84,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
 
 async function keyOf(secret: string): Promise<CryptoKey> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''))
-  if (!bytes?.length) throw new WebhookError('The secret of a webhook is "whsec_" and base64')
+  if (!bytes?.length) throw new WebhookError('A webhook secret must be "whsec_" followed by base64')
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
 }
 
@@ -100,7 +100,7 @@ function toEvent(text: string): WebhookEvent {
   try {
     event = JSON.parse(text)
   } catch {
-    throw new WebhookError('The body of the webhook is no JSON')
+    throw new WebhookError('The body of the webhook is not JSON')
   }
   const { type, timestamp, data } = event ?? {}
   if (typeof type !== 'string') throw new WebhookError('The body of the webhook has no type')

@@ -88,9 +88,9 @@ export async function advance(
       await end('failed', 'The sandbox could not be filled')
   } else if (!(await isOpen(app.db, scope))) await end('failed', 'The sandbox was cleared')
   else if (!(await findUnexpiredKeyIds(app.liveDb, [key_id], now)).has(key_id))
-    await end('failed', 'The key has ended')
+    await end('failed', 'The key was revoked or has expired')
   else if (now.getTime() - step.began_at.getTime() > bounds.expiry)
-    await end('expired', 'No step was done for two hours')
+    await end('expired', 'No step was completed for two hours')
   else {
     const start = performance.now()
     const run = await runOf({ app, bounds, hostId: scope, certification, step })
@@ -204,7 +204,7 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
   const index = done.step.index + 1
   if (index === course.length) {
     const hasPassed = cases.every(({ status }) => status === 'passed')
-    const because = 'The course ended before it could be told'
+    const because = 'The course ended before this case could be graded'
     return endCertification(app, certification, hasPassed ? 'passed' : 'failed', because)
   }
   // A product may act as soon as it starts, before it is asked, so requests sent during `beginning` also count.

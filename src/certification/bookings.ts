@@ -61,7 +61,7 @@ export const bookingSteps: CourseStep[] = [
     },
     late: (run) =>
       requestsTo(run, route).length > 0
-        ? 'After the lost response the same body was not sent again with the same `Idempotency-Key`'
+        ? 'After the lost response, the same body was not sent again with the same `Idempotency-Key`'
         : 'No booking was sent',
   },
   {
@@ -86,7 +86,7 @@ export const bookingSteps: CourseStep[] = [
         run,
         sent,
         first,
-        'A booking that was refused was repeated unchanged: it will be refused again',
+        'A refused booking was sent again unchanged; it will be refused again',
       )
       const [made] = await madeOf(run, other)
       const results: Results = refused ? { 'bookings.refused': refused } : {}
@@ -95,10 +95,10 @@ export const bookingSteps: CourseStep[] = [
           { ...results, 'bookings.unavailable': passed },
           { booking: run.certification.facts.booking ?? made.id },
         )
-      const text = `The units of the nights from ${stay.checkin_at} on are gone: book these nights instead`
+      const text = `No units are left on the nights from ${stay.checkin_at}; book these nights instead`
       return { results, next: bookThis(other, text), progress: sent.length + (made ? 1 : 0) }
     },
-    late: () => 'The other nights were not booked after the first were refused',
+    late: () => 'After the first booking was refused, the other nights were not booked',
   },
   {
     name: 'cancel',
@@ -122,7 +122,7 @@ export const bookingSteps: CourseStep[] = [
 
 function staysOf({ step }: Run) {
   const { stay, other } = step.memo
-  if (!stay || !other) throw new Error('The step has drawn no stays')
+  if (!stay || !other) throw new Error('The step has no stays')
   return { stay, other }
 }
 
@@ -165,13 +165,13 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
   if (withoutKey.length > 0)
     return {
       'bookings.key': failed(
-        'A booking was sent without an `Idempotency-Key`: after a lost response nobody knows whether it was made',
+        'A booking was sent without an `Idempotency-Key`, so after a lost response it is unknown whether the booking was made',
         withoutKey,
       ),
       'bookings.lost': skipped('Cannot be judged without an `Idempotency-Key`'),
     }
   if (bookings < 2) return null
-  const because = `After the lost response the stay was booked again with another \`Idempotency-Key\`: there are ${bookings} bookings of it`
+  const because = `After the lost response, the stay was booked again with another \`Idempotency-Key\`, so it now has ${bookings} bookings`
   return { 'bookings.key': passed, 'bookings.lost': failed(because, requests) }
 }
 

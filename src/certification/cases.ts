@@ -4,37 +4,39 @@ export type Profile = (typeof profiles)[number]
 
 /** The rule that a product must meet in each case. */
 export const rules = {
-  'feed.pages': 'The first sync reads every page: 130 bookings are more than one',
-  'feed.changes': 'Changes, cancellations of bookings that were never seen, and bursts arrive',
+  'feed.pages': 'The first sync reads every page; 130 bookings fill more than one',
+  'feed.changes':
+    'The product reads changes, cancellations of bookings that it has never seen, and bursts of changes',
   'feed.retry-after':
-    'After a 429 the feed is not read again before `Retry-After` is over (one more read is overlooked)',
-  'feed.errors': 'While the feed is 500 or 502 for ten seconds, at most six requests try it',
-  'feed.lost': 'A response that was lost or cut is asked for again: nothing of it is skipped',
-  'feed.unauthorized': 'After a 401 the product stops: at most three more requests',
-  'feed.restart': 'After a crash the product goes on at its stored position, and misses nothing of the stop',
-  'feed.pace': 'In a quiet minute the first page of the feed is read at most 13 times',
-  'feed.continues': 'The feed is read from its beginning fewer than three times after the first sync',
-  'feed.state': 'What the product holds is what the feed delivered to it',
-  'inventory.year': 'Every night from tomorrow to 365 days ahead is pushed, of every room type',
+    'After a 429, the feed is not read again before `Retry-After` has passed (one early read is tolerated)',
+  'feed.errors': 'While the feed responds 500 or 502 for ten seconds, it is requested at most six times',
+  'feed.lost': 'A response that was lost or cut off is requested again, and none of its items is skipped',
+  'feed.unauthorized': 'After a 401, the product stops after at most three more requests',
+  'feed.restart':
+    'After a crash, the product continues from its stored position and misses no change made while it was stopped',
+  'feed.pace': 'In a minute without changes, the first page of the feed is read at most 13 times',
+  'feed.continues': 'After the first sync, the feed is read from the beginning at most twice',
+  'feed.state': 'The bookings that the product holds are those that the feed delivered',
+  'inventory.year': 'For every room type, every night from tomorrow to 365 days ahead is pushed',
   'inventory.ranges':
-    'Equal nights are pushed as ranges: at most twice as many items as runs of equal nights, plus ten',
-  'inventory.change':
-    'A change pushes the nights that changed, not the calendar: at most a tenth of its nights',
+    'Consecutive equal nights are pushed as ranges, with at most ten items more than twice the number of ranges needed',
+  'inventory.change': 'A change pushes only the nights that changed, at most a tenth of the calendar',
   'inventory.retry-after':
-    'After a 429 nothing is pushed before `Retry-After` is over (one more push is overlooked)',
-  'inventory.refused': 'What was refused with 422 is not sent again unchanged',
-  'inventory.left': 'At the end the nights have the units that were asked for',
+    'After a 429, nothing is pushed before `Retry-After` has passed (one early push is tolerated)',
+  'inventory.refused': 'A push that was refused with 422 is not sent again unchanged',
+  'inventory.left': 'At the end, the nights have the requested units',
   'bookings.key': 'Every booking is sent with an `Idempotency-Key`',
-  'bookings.lost': 'After a lost response the same body is sent with the same key: one booking',
-  'bookings.refused': 'A booking that was refused with 422 is not repeated unchanged',
-  'bookings.unavailable': 'Where the units are gone, other nights can be booked',
+  'bookings.lost':
+    'After a lost response, the same body is sent again with the same key, so that only one booking exists',
+  'bookings.refused': 'A booking that was refused with 422 is not sent again unchanged',
+  'bookings.unavailable': 'If no units are left, other nights are booked instead',
   'bookings.cancel': 'A booking is cancelled',
-  'webhooks.quick': 'A hint is answered within five seconds',
-  'webhooks.followed': 'Within a minute of a hint the feed or the booking is read',
+  'webhooks.quick': 'A hint gets a 2xx response within five seconds',
+  'webhooks.followed': 'Within a minute after a hint, the feed or the booking is read',
   'webhooks.forged': 'A hint with a wrong signature is refused with 4xx',
-  'webhooks.old': 'A hint of ten minutes ago is refused with 4xx',
-  'webhooks.doubled': 'A hint that comes twice is taken twice: both 2xx',
-  'webhooks.lost': 'What a lost hint would have told is read within ten minutes all the same',
+  'webhooks.old': 'A hint signed ten minutes ago is refused with 4xx',
+  'webhooks.doubled': 'A hint that is sent twice is accepted twice, both times with 2xx',
+  'webhooks.lost': 'A change whose hint was lost is still read within ten minutes',
 } as const
 export type CaseName = keyof typeof rules
 

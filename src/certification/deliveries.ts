@@ -77,7 +77,11 @@ export async function missed(
     (one) => one.name === 'feed.changes' && one.status === 'failed',
   )
   if (isUsual && name !== 'feed.changes')
-    return { [name]: skipped('Changes do not arrive at all: see `feed.changes`') }
+    return {
+      [name]: skipped(
+        'Cannot be judged while changes are missed even without a fault or a stop; see `feed.changes`',
+      ),
+    }
   const { missing } = await arrivals(run)
   const shown = missing.slice(0, 5).map(({ id }) => id)
   const because = of(`${shown.join(', ')}${missing.length > shown.length ? ', …' : ''}`, missing.length)
@@ -103,10 +107,10 @@ export async function judgeState(
 ): Promise<Certification> {
   const { step, next, _id } = certification
   if (!step || next?.action !== 'upload_state' || step.memo.judged)
-    throw new DomainError('conflict', 'The state is not asked for now: see `next`')
+    throw new DomainError('conflict', 'The state is not requested now; see `next`')
   const problems = compare(await findDeliveries(db, _id), bookings)
   const judged = await noteProblems(db, _id, step.id, problems.slice(0, shownProblems))
-  if (!judged) throw new DomainError('conflict', 'The certification went on meanwhile')
+  if (!judged) throw new DomainError('conflict', 'The certification has moved on to another step')
   return judged
 }
 
@@ -119,13 +123,13 @@ function compare(deliveries: Delivery[], bookings: Held[]): string[] {
     if (!found)
       return booking.status === 'cancelled'
         ? []
-        : [`Booking ${booking.booking_id} is missing: it is ${booking.status}`]
+        : [`Booking ${booking.booking_id} is missing; its status is ${booking.status}`]
     const wrong = (['status', 'checkin_at', 'checkout_at'] as const).filter(
       (field) => found[field] !== booking[field],
     )
     return wrong.map(
       (field) =>
-        `Booking ${booking.booking_id} has \`${field}\` ${found[field]}, and was last delivered with ${booking[field]}`,
+        `Booking ${booking.booking_id} has \`${field}\` ${found[field]}, but was last delivered with ${booking[field]}`,
     )
   })
 }

@@ -52,7 +52,7 @@ export const feedSteps: CourseStep[] = [
     missing: async (run) => (await syncedSoFar(run)).missing,
     async late(run) {
       const { wanted, arrived } = await syncedSoFar(run)
-      return `Only ${arrived} of ${wanted} bookings were read: do not filter them away, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
+      return `Only ${arrived} of ${wanted} bookings were read; do not filter them out, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
     },
   },
   waitForClock('calm', wait),
@@ -74,7 +74,7 @@ export const feedSteps: CourseStep[] = [
         run,
         'feed.changes',
         (ids, count) =>
-          `${count} changes were not read (bookings ${ids}): go on after the last \`version\` of the page, not after a time of your own`,
+          `${count} changes were not read (bookings ${ids}); continue after the page's last \`version\`, not after a time from your own clock`,
       ),
   },
   {
@@ -91,11 +91,11 @@ export const feedSteps: CourseStep[] = [
         fault: 'rate_limited',
         allowed: 1,
         because: (further) =>
-          `After the first 429 the feed was read ${further} more times before \`Retry-After\` was over`,
+          `After the first 429, the feed was read ${further} more times before \`Retry-After\` had passed`,
       })
       return done({ 'feed.retry-after': result })
     },
-    late: () => 'After the 429 the feed was not read again',
+    late: () => 'After the 429, the feed was not read again',
   },
   {
     name: 'errors',
@@ -109,7 +109,7 @@ export const feedSteps: CourseStep[] = [
       if (!hasRecovered(run, reads(run))) return { progress: reads(run).length }
       const of = (fault: string) => reads(run).filter((record) => record.fault === fault)
       const [worst = []] = [of('bad_gateway'), of('internal_error')].sort((a, b) => b.length - a.length)
-      const because = `The feed was read ${worst.length} times while it failed for ten seconds: wait longer after each failure`
+      const because = `The feed was read ${worst.length} times while it failed for ten seconds; wait longer after each failure`
       return done({ 'feed.errors': worst.length <= maxReadsOfErrors ? passed : failed(because, worst) })
     },
     late: () => 'After the errors the feed was not read again',
@@ -139,7 +139,7 @@ export const feedSteps: CourseStep[] = [
         run,
         'feed.lost',
         (ids) =>
-          `What was in a response that was lost or cut was not asked for again (bookings ${ids}): move the position only after what was read is stored`,
+          `The bookings in a lost or cut response were not requested again (bookings ${ids}); move the position only after the page has been stored`,
       ),
   },
   {
@@ -154,7 +154,7 @@ export const feedSteps: CourseStep[] = [
         fault: 'unauthorized',
         allowed: 3,
         because: (further) =>
-          `After the first 401 the feed was read ${further} more times: stop, and tell somebody`,
+          `After the first 401, the feed was read ${further} more times; stop and alert an operator`,
       })
       const isOver = result.status === 'failed' || isSilent(run)
       return isOver ? done({ 'feed.unauthorized': result }) : { progress: met.length }
@@ -166,7 +166,7 @@ export const feedSteps: CourseStep[] = [
     cases: [],
     next: {
       action: 'start',
-      text: 'The key is well again: start the product, unless it is running, with what it has stored',
+      text: 'The key works again; start the product with its stored data, unless it is still running',
     },
     look: async (run) => ({ isDone: reads(run).some((read) => isGood(read) && read.at >= run.playedAt) }),
   },
@@ -175,7 +175,7 @@ export const feedSteps: CourseStep[] = [
     cases: [],
     next: {
       action: 'stop',
-      text: 'End the product as a crash does (SIGKILL), and leave what it has stored as it is',
+      text: 'Kill the product as in a crash (SIGKILL), and keep its stored data',
     },
     look: async (run) => ({ isDone: isSilent(run) }),
   },
@@ -187,7 +187,7 @@ export const feedSteps: CourseStep[] = [
     name: 'restart',
     cases: ['feed.restart'],
     byHand: route,
-    next: { action: 'start', text: 'Start the product again, with what it has stored' },
+    next: { action: 'start', text: 'Start the product again with its stored data' },
     async play(run) {
       await play(run, 'guest-books', { count: draw(run.certification.seed, 'restart', 3, 9) })
       await play(run, 'guest-cancels')
@@ -204,7 +204,7 @@ export const feedSteps: CourseStep[] = [
       missed(
         run,
         'feed.restart',
-        (ids, count) => `${count} changes of the time of the stop were not read (bookings ${ids})`,
+        (ids, count) => `${count} changes made during the stop were not read (bookings ${ids})`,
       ),
   },
   {
@@ -215,9 +215,9 @@ export const feedSteps: CourseStep[] = [
       const until = new Date(run.playedAt.getTime() + run.bounds.quiet)
       if (run.now < until) return {}
       const seen = reads(run).filter(({ is_first, at }) => is_first && at >= run.playedAt && at <= until)
-      const tooMany = `The first page was read ${seen.length} times in a quiet minute: wait with \`wait\`, or five seconds between reads`
+      const tooMany = `The first page was read ${seen.length} times in a minute without changes; use \`wait\`, or pause for five seconds between reads`
       const again = await beginnings(run)
-      const fromStart = `The feed was read from its beginning ${again.length} times after the first sync: go on after the last \`version\``
+      const fromStart = `The feed was read from its beginning ${again.length} times after the first sync; continue after the last \`version\``
       return done({
         'feed.pace': seen.length <= maxReadsOfQuietMinute ? passed : failed(tooMany, seen),
         'feed.continues': again.length <= maxBeginnings ? passed : failed(fromStart, again),
@@ -229,7 +229,7 @@ export const feedSteps: CourseStep[] = [
     cases: ['feed.state'],
     next: {
       action: 'upload_state',
-      text: 'Upload what the product holds: each booking with its status and its dates',
+      text: 'Upload the bookings that the product holds, each with its status and dates',
     },
     async look({ step, certification: { cases } }) {
       const { judged } = step.memo
@@ -304,8 +304,8 @@ async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | 
   if (!isFromBeginning(first, run.certification.started_at)) return null
   // A product that always reads everything fails `feed.continues` instead.
   if ((await beginnings(run)).length > maxBeginnings)
-    return skipped('The product reads from the beginning each time: see `feed.continues`')
+    return skipped('The product reads from the beginning each time; see `feed.continues`')
   const because =
-    'The first read after the start began at the beginning: store the position together with the bookings'
+    'After the restart, the product read the feed from the beginning; store the position together with the bookings'
   return failed(because, [first])
 }

@@ -48,7 +48,7 @@ export const inventorySteps: CourseStep[] = [
       const ranges = nights.reduce((total, ofOne) => total + rangesOf(ofOne), 0)
       const items = sum(pushes(run), 'items')
       const allowed = 2 * ranges + 10
-      const because = `${items} items were sent where ${ranges} ranges of equal nights are enough (at most ${allowed}): send following equal nights as one item`
+      const because = `${items} items were sent although ${ranges} ranges of equal nights are enough (at most ${allowed} are allowed); send consecutive equal nights as one item`
       return done({
         'inventory.year': passed,
         'inventory.ranges': items <= allowed ? passed : failed(because, pushes(run)),
@@ -59,7 +59,7 @@ export const inventorySteps: CourseStep[] = [
       const [gap] = [...nights].flatMap(([id, ofOne]) =>
         ofOne.filter(({ available }) => available === null).map(({ date }) => ({ id, date })),
       )
-      const because = `Nights are missing, the first of room type ${gap?.id} is ${gap?.date}: push 365 days from tomorrow on, of every room type`
+      const because = `Nights are missing, the first being ${gap?.date} of room type ${gap?.id}; push 365 days from tomorrow for every room type`
       return {
         'inventory.year': failed(because, pushes(run)),
         'inventory.ranges': skipped('Cannot be judged before the whole year is pushed'),
@@ -75,7 +75,7 @@ export const inventorySteps: CourseStep[] = [
       if (!(await isPushed(run, nights))) return { progress: pushes(run).length }
       const all = (await roomTypesOf(run)).length * yearDays
       const sent = sum(pushes(run), 'nights')
-      const because = `${sent} nights were sent for a change of ${askedNights}: send those that changed`
+      const because = `${sent} nights were sent for a change of ${askedNights}; send only the nights that changed`
       if (sent > all / 10)
         return done({ 'inventory.change': failed(because, pushes(run)) }, noteAsked(run, nights))
       if (!hasPushedAll(run)) return { progress: pushes(run).length }
@@ -95,7 +95,7 @@ export const inventorySteps: CourseStep[] = [
         fault: 'rate_limited',
         allowed: 1,
         because: (further) =>
-          `After the first 429, ${further} more pushes came before \`Retry-After\` was over`,
+          `After the first 429, ${further} more pushes were sent before \`Retry-After\` had passed`,
       })
       return done({ 'inventory.retry-after': result }, noteAsked(run, nights))
     },
@@ -106,7 +106,7 @@ export const inventorySteps: CourseStep[] = [
     ...asksForChange('refused'),
     async next(run) {
       const nights = await drawNights(run, 'refused')
-      return pushThis({ ...nights, available: tooMany }, 'Push these units, which are too many')
+      return pushThis({ ...nights, available: tooMany }, 'Push this number of units, which is too large')
     },
     async look(run) {
       const first = firstRefused(pushes(run))
@@ -118,7 +118,7 @@ export const inventorySteps: CourseStep[] = [
         run,
         pushes(run),
         first,
-        'What was refused with 422 was sent again unchanged: it will be refused again',
+        'A push that was refused with 422 was sent again unchanged; it will be refused again',
       )
       if (result && (await isPushed(run, nights)))
         return done({ 'inventory.refused': result }, noteAsked(run, nights))
@@ -129,7 +129,7 @@ export const inventorySteps: CourseStep[] = [
   {
     name: 'left',
     cases: ['inventory.left'],
-    next: { action: 'wait', text: 'The nights are compared' },
+    next: { action: 'wait', text: 'The nights are being compared' },
     async look(run) {
       const everything = run.certification.facts.asked ?? []
       if (everything.length === 0) return done({ 'inventory.left': skipped('Nothing was pushed') })
@@ -146,7 +146,7 @@ function asksForChange(draws: string) {
     next: async (run) => pushThis(await drawNights(run, draws)),
     late: (run) => {
       const { room_type_id, start_date, available } = asked(run)
-      return `The nights from ${start_date} on of room type ${room_type_id} do not have ${available} units`
+      return `The nights of room type ${room_type_id} from ${start_date} do not have ${available} units`
     },
   } satisfies Partial<CourseStep>
 }

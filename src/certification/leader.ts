@@ -102,8 +102,8 @@ export class CertificationLeader {
       this.pause(_id, restFactor * Math.max(0, read - freeMilliseconds))
     } catch (error) {
       this.pause(_id, looksLeftOut * this.bounds.look)
-      this.app.log.warn({ certification_id: _id, error: String(error) }, 'Cannot go on with a certification')
-      const text = `The course cannot go on yet: ${error instanceof DomainError ? error.message : 'the service is busy'}`
+      this.app.log.warn({ certification_id: _id, error: String(error) }, 'Cannot advance a certification')
+      const text = `The course cannot continue yet: ${error instanceof DomainError ? error.message : 'the service is busy'}`
       await askFor(this.app.db, _id, { action: 'wait', text }).catch(() => {})
     }
   }
@@ -113,6 +113,6 @@ export class CertificationLeader {
   }
 
   private warn(error: unknown): void {
-    this.app.log.warn({ error: String(error) }, 'Cannot look at the certifications')
+    this.app.log.warn({ error: String(error) }, 'Cannot advance the certifications')
   }
 }

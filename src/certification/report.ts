@@ -26,7 +26,7 @@ export async function reportOf(
   if (certification.status !== 'passed')
     throw new DomainError(
       'conflict',
-      `Only a certification that was passed has a report: it is ${certification.status}`,
+      `Only a passed certification has a report; this one is ${certification.status}`,
     )
   const now = clockWatch.databaseNow()
   // Every copy of the report bears the time at which the certification was passed.

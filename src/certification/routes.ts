@@ -91,7 +91,7 @@ export function certificationRoutes(app: SandboxContext) {
         response: { 200: Envelope(CertificationView) },
         detail: {
           operationId: 'uploadSandboxCertificationState',
-          summary: 'Upload what the product holds',
+          summary: 'Upload the bookings that the product holds',
           description:
             'Accepted only once, when `next` asks for it; sent as JSON, or as ndjson with one booking per line',
         },

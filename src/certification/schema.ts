@@ -98,7 +98,7 @@ const ProgressView = named(
     last_operation: shown.textOrNull("Method and route of the product's last request; null if there is none"),
     missing_count: shown.integer('Number of bookings that the product has yet to read', 'count'),
     missing_booking_ids: shown.list(
-      'Ids of the first five of them',
+      'Ids of the first five missing bookings',
       Type.Integer({ description: 'Id of a booking' }),
     ),
   }),
@@ -124,7 +124,7 @@ export const CertificationView = named(
       ...(['running', 'passed', 'failed', 'expired'] as const),
     ),
     profiles: shown.list('Profiles that the product is certified for', profile),
-    seed: shown.text('Decides what is played'),
+    seed: shown.text('Seed that determines the course'),
     started_at: shown.timestamp('Time at which the certification started'),
     ended_at: shown.timestampOrNull('Time at which the certification ended; null while it is running'),
     next: nullable(NextAction, {
@@ -132,7 +132,7 @@ export const CertificationView = named(
     }),
     progress: nullable(ProgressView, {
       description:
-        'What was last seen of the product and what is waited for, in reads of a running certification; null otherwise',
+        'Last request of the product and the bookings that it has yet to read; null unless a running certification is read',
     }),
     cases: shown.list(
       'Cases that the product is graded by',

@@ -95,7 +95,7 @@ async function insert(
     if (!isDuplicate(error)) throw error
     throw new DomainError(
       'conflict',
-      'A certification of this key is running: wait for its end, or end it with DELETE /sandbox',
+      'A certification of this key is running; wait until it ends, or end it with DELETE /sandbox',
     )
   }
   return certification
@@ -126,5 +126,5 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
   if (filled) return filled
   // The certification was deleted meanwhile, perhaps before its observation began.
   await endObservation(app.db, certification.key_id, certification._id)
-  throw new DomainError('conflict', 'The certification was ended meanwhile')
+  throw new DomainError('conflict', 'The certification has ended in the meantime')
 }

@@ -90,7 +90,10 @@ export const start: Next = {
 }
 
 /** The action of a step in which the product only has to keep running. */
-export const wait: Next = { action: 'wait', text: 'Leave the product running: the course goes on by itself' }
+export const wait: Next = {
+  action: 'wait',
+  text: 'Leave the product running; the course continues by itself',
+}
 
 /** Draws a whole number from `minimum` to `maximum`. Seed and name determine it, so a seed fixes the entire course. */
 export function draw(seed: string, name: string, minimum: number, maximum: number): number {

@@ -16,7 +16,7 @@ export const webhookSteps: CourseStep[] = [
     cases: [],
     next: {
       action: 'start',
-      text: 'Register the endpoint of the product in the sandbox (`POST /sandbox/webhooks`), and keep the product running',
+      text: 'Register the endpoint of the product in the sandbox (`POST /sandbox/webhooks`) and keep the product running',
     },
     async look({ app, hostId }) {
       const webhooks = await listWebhooks(app.db, hostId)
@@ -37,11 +37,13 @@ export const webhookSteps: CourseStep[] = [
       if (!isTaken(response_status) || (milliseconds ?? 0) > run.bounds.quick) {
         const told =
           response_status === null
-            ? `not answered (${reasonOf(first)})`
+            ? `left without a response (${reasonOf(first)})`
             : `answered ${response_status} after ${milliseconds} ms`
         return done({
-          'webhooks.quick': failed(`The hint was ${told}: answer 2xx at once, and read afterwards`),
-          'webhooks.followed': skipped('Cannot be judged while the hint was not taken'),
+          'webhooks.quick': failed(
+            `The hint was ${told}: respond 2xx immediately and read the feed afterwards`,
+          ),
+          'webhooks.followed': skipped('Cannot be judged because the hint was not accepted'),
         })
       }
       if ((await arrivals(run)).isComplete)
@@ -50,15 +52,15 @@ export const webhookSteps: CourseStep[] = [
     },
     missing: missingArrivals,
     timeout: ({ followed }) => followed,
-    late: () => 'Within a minute of the hint neither the feed nor the booking was read',
+    late: () => 'Neither the feed nor the booking was read within a minute after the hint',
   },
   withFault('webhooks.forged', 'hint_forged', (tried) => gradeRefusal('with a wrong signature', tried)),
-  withFault('webhooks.old', 'hint_old', (tried) => gradeRefusal('of ten minutes ago', tried)),
+  withFault('webhooks.old', 'hint_old', (tried) => gradeRefusal('signed ten minutes ago', tried)),
   withFault('webhooks.doubled', 'hint_twice', ({ response_status, extra_status }) =>
     isTaken(response_status) && isTaken(extra_status)
       ? passed
       : failed(
-          `The same hint twice was answered ${response_status} and ${extra_status}: take both, it is a hint and no order`,
+          `The same hint, sent twice, got the responses ${response_status} and ${extra_status}; accept both, because a hint is not a command`,
         ),
   ),
   {
@@ -78,13 +80,13 @@ export const webhookSteps: CourseStep[] = [
     timeout: ({ missedHintWindow }) => missedHintWindow,
     late: async (run) =>
       (await hintsWith(run, 'hint_lost')).length > 0
-        ? 'A change whose hint was lost was not read: poll the feed beside the hints, each few minutes'
+        ? 'A change whose hint was lost was not read; in addition to receiving hints, poll the feed every few minutes'
         : notSent,
   },
 ]
 
 /** Reason given for a failed step in which no hint was sent. */
-const notSent = 'No hint could be sent: is the endpoint on?'
+const notSent = 'No hint could be sent; check that the endpoint is on'
 
 /** Returns a step that injects a fault into each hint's first attempt and grades one such hint. */
 function withFault(
@@ -102,7 +104,7 @@ function withFault(
       const [tried] = await hintsWith(run, hintFault)
       if (!tried) return {}
       const isReached = tried.response_status !== null || tried.extra_status !== null
-      const unreached = `Cannot be judged while the endpoint gives no answer (${reasonOf(tried)})`
+      const unreached = `Cannot be judged because the endpoint did not respond (${reasonOf(tried)})`
       return done({ [name]: isReached ? grade(tried) : skipped(unreached) })
     },
     late: () => notSent,
@@ -139,7 +141,7 @@ function isTaken(status: number | null): boolean {
 function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
   if (extra_status === null || extra_status < 400 || extra_status >= 500)
     return failed(
-      `A hint ${hint} was answered ${extra_status ?? 'with nothing'}, not 4xx: check signature and timestamp before anything else`,
+      `A hint ${hint} got ${extra_status === null ? 'no response' : `the response ${extra_status}`} instead of 4xx; check signature and timestamp first`,
     )
-  return isTaken(response_status) ? passed : skipped('Cannot be judged while genuine hints are refused, too')
+  return isTaken(response_status) ? passed : skipped('Cannot be judged because genuine hints are refused too')
 }

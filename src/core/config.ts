@@ -165,7 +165,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
     ...settings,
     hasTls: tls !== null,
     trustedProxies: trustedProxies.rules,
-    mongodb: mongodbUrl ? serversOf(mongodbUrl) : 'its own server',
+    mongodb: mongodbUrl ? serversOf(mongodbUrl) : 'embedded server',
     redis: redisUrl ? serversOf(redisUrl) : null,
     tagManager: tagManagerUrl ? serversOf(tagManagerUrl) : null,
     hasSecretKey: secretKey !== undefined,

@@ -17,7 +17,7 @@ export interface RedisAddress {
 
 const pattern =
   /^redis(?<tls>s?)(?<sentinel>\+sentinel)?:\/\/(?:(?<login>[^@/]*)@)?(?<nodes>[^@/?]+)(?:\/(?<path>[^/?]*))?(?:\?(?<options>.*))?$/
-const encodeHint = 'a password in it is percent-encoded, or given as REDIS_PASSWORD instead'
+const encodeHint = 'percent-encode a password in it, or set REDIS_PASSWORD instead'
 const ports = { server: 6379, cluster: 6379, sentinel: 26379 } as const
 const optionNames = ['tlsCAFile', 'tlsCertificateKeyFile', 'sentinelPassword']
 
@@ -33,11 +33,11 @@ export function parseRedisUrl(url: string): RedisAddress {
   const { tls, sentinel, login, nodes = '', path = '', options = '' } = pattern.exec(url)?.groups ?? {}
   if (nodes === '') throw new Error(`must be an address of Redis; ${encodeHint}`)
   const kind = sentinel ? 'sentinel' : nodes.includes(',') ? 'cluster' : 'server'
-  if (kind === 'sentinel' && path === '') throw new Error('must end with / and the name of the master')
+  if (kind === 'sentinel' && path === '') throw new Error('must end with "/" and the name of the master')
   if (kind !== 'sentinel' && !/^\d*$/.test(path))
-    throw new Error(`must end with the number of a database, if any; ${encodeHint}`)
+    throw new Error(`must end with a database number or nothing; ${encodeHint}`)
   if (kind === 'cluster' && Number(path) !== 0)
-    throw new Error('must not name a database: a cluster has only one')
+    throw new Error('must not name a database, because a cluster has only one')
   const query = new URLSearchParams(options)
   // The message does not name the unknown option, because it may be part of the password.
   if ([...query.keys()].some((name) => !optionNames.includes(name)))

@@ -85,10 +85,11 @@ export function settingsReader(environment: Environment, problems: string[]) {
     store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
       const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
       const [url, password] = [this.url(name, protocols), exact(passwordName)]
-      if (!url && password) problems.push(`${passwordName} needs ${name}`)
+      if (!url && password) problems.push(`${passwordName} must not be set without ${name}`)
       if (!url || problems.some((problem) => problem.startsWith(name))) return url
       const whole = password ? withPassword(url, password) : url
-      if (whole === null) problems.push(`${passwordName} needs a user name, and no password, in ${name}`)
+      if (whole === null)
+        problems.push(`${passwordName} requires ${name} to contain a user name and no password`)
       try {
         parse(whole ?? url)
       } catch (error) {

@@ -32,7 +32,7 @@ const lookingUp = new Map<string, number>()
 /**
  * Authorizes a request by its headers and counts it. A failed check counts against the client's address.
  *
- * @param facts receives the key once it is known
+ * @param facts receives the key once it is known, and whether authentication failed
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
 export async function authorize(
@@ -63,6 +63,7 @@ export async function authorize(
     return authorization
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
+    facts.isUnauthenticated = true
     // The request has been counted, and administrators want to see it in the key's log.
     if (error instanceof UnusableKeyError) {
       facts.key = error.key

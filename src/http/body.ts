@@ -107,7 +107,7 @@ const rooms = new WeakMap<Request, () => void>()
 export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
   const release = await bodies.await(keyId, bytes, signal)
   if (release) return release
-  throw new DomainError('conflict', 'Too many large bodies are being sent at once; try again', [], 1)
+  throw new DomainError('conflict', 'Too many large bodies are being sent concurrently; try again', [], 1)
 }
 
 /**
@@ -190,7 +190,8 @@ function parseIfJson(line: string): unknown {
 function parse(bytes: Uint8Array, read: (text: string) => unknown): unknown {
   const { depth, values } = measure(bytes)
   if (depth > maxDepth) throw invalidField('body', `The body must not nest deeper than ${maxDepth} levels`)
-  if (values > maxValues) throw invalidField('body', `The body must hold at most ${maxValues} values`, 'max')
+  if (values > maxValues)
+    throw invalidField('body', `The body must contain at most ${maxValues} values`, 'max')
   try {
     return read(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {

@@ -4,6 +4,7 @@ import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
 import { releaseBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { loggedPath } from './paths.ts'
 import type { Failure } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
 import { agentsLink } from './security-headers.ts'
@@ -34,7 +35,7 @@ export class ReadyResponse extends Error {
 
   /** @param make builds the response from the headers that every response has */
   constructor(readonly make: (headers: Record<string, string>) => Response) {
-    super('A response of the environment')
+    super('Response from the environment')
   }
 }
 
@@ -46,6 +47,8 @@ interface FailureContext {
   code: unknown
   error: unknown
   request: Request
+  /** The pattern that the path matched. */
+  route?: string
 }
 
 /**
@@ -58,7 +61,8 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   if (thrown instanceof ReadyResponse) return thrown.make({ ...set.headers } as Record<string, string>)
   const known = toDomainError(context)
   if (!known) {
-    const path = new URL(request.url).pathname
+    // A malformed path parameter may contain a key.
+    const path = loggedPath(context.route ?? '', new URL(request.url).pathname)
     log.error({ err: thrown, request_id: requestIdOf(context), method: request.method, path })
   }
   const { status, type, message, errors } = describeError(known ?? unexpected)

@@ -62,7 +62,7 @@ export function requestLog({
         ...(status === 401 ? { address: facts.address } : {}),
         ...(held > 0 ? { held_ms: Math.round(held) } : {}),
       })
-      if (facts.address && (!key || status === 401)) journal.countFailure(clientNetwork(facts.address), entry)
+      if (facts.isUnauthenticated) journal.countFailure(clientNetwork(entry.address), entry)
       if (!key) return
       journal.record(key, entry, {
         isListed: status >= 400 || !facts.isLook,

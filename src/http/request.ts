@@ -40,6 +40,8 @@ export interface RequestFacts {
   key?: { id: number; hostId: number }
   /** True if the request counts against its key's main rate limit. */
   isCounted?: boolean
+  /** True if the request's authentication failed. A 401 that a sandbox's fault injects is no such failure. */
+  isUnauthenticated?: boolean
   /**
    * True if the request only reads information about its own key. The key's log lists such a request only if it fails.
    */

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { rateLimited } from '../core/errors.ts'
+import { type DomainError, rateLimited } from '../core/errors.ts'
 import { matches, strongTag } from './cached-content.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
@@ -34,7 +34,16 @@ export function sendEnvelope(
   if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers })
   headers['content-type'] = 'application/json'
-  if (text.length > smallBytes) return sendInPieces(text, caller.keyId, set)
+  if (text.length > smallBytes) {
+    const bytes = Buffer.from(text)
+    collectGarbageOccasionally(bytes.length)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    // A write has been carried out, so its response is sent whatever else is unread.
+    const release = isRead
+      ? takeUnsent(caller.keyId, bytes.length)
+      : takeUnsentAnyway(caller.keyId, bytes.length)
+    return sendInPieces([bytes], release, set)
+  }
   // Elysia sends a string with the headers set so far. Its types allow only a `Response`, which Elysia would rebuild.
   return text as unknown as Response
 }
@@ -55,23 +64,28 @@ function tagEnvelope({ data, meta }: Envelope, headers: Record<string, string>):
   return `{"data":${text},"meta":${JSON.stringify(meta)}}`
 }
 
-function sendInPieces(text: string, keyId: number, { status, headers }: Answered['set']): Response {
-  const bytes = Buffer.from(text)
-  collectGarbageOccasionally(bytes.length)
-  const release = takeUnsent(keyId, bytes.length)
-  let at = 0
-  const next = async () => {
-    const piece = bytes.subarray(at, at + pieceBytes)
-    at += pieceBytes
-    return piece.length > 0 ? piece : null
-  }
+function sendInPieces(
+  whole: Uint8Array<ArrayBuffer>[],
+  release: () => void,
+  { status, headers }: Answered['set'],
+): Response {
+  const pieces = piecesOf(whole)
+  const next = async () => pieces.next().value ?? null
   return new Response(pacedStream(next, release), {
     status: Number(status ?? 200),
     headers: headers as Record<string, string>,
   })
 }
 
-/** A response up to this size is sent whole, so that a failure while it is produced still yields a proper error. */
+function* piecesOf(whole: Uint8Array<ArrayBuffer>[]) {
+  for (const bytes of whole)
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}
+
+/**
+ * A response up to this size is produced before any of it is sent, so that a failure meanwhile still yields a proper
+ * error.
+ */
 const maxBufferedBytes = 1024 * 1024
 
 /**
@@ -79,13 +93,15 @@ const maxBufferedBytes = 1024 * 1024
  * the client reads it, so that the whole response is never in memory. If producing a chunk fails after that, the
  * connection is dropped mid-document.
  *
- * @throws any error that `chunks` throws before anything has been sent
+ * @throws any error that `chunks` throws before anything has been sent; DomainError `rate_limit` while too many bytes of
+ * the key's responses are unread
  */
 export async function streamJson(
-  context: ResponseContext,
+  context: ResponseContext & { caller: { keyId: number } },
   chunks: AsyncGenerator<string>,
   log: Logger,
 ): Promise<Response> {
+  const { keyId } = context.caller
   const headers = {
     ...(context.set.headers as Record<string, string>),
     'content-type': 'application/json',
@@ -94,10 +110,16 @@ export async function streamJson(
   let heldBytes = 0
   while (heldBytes <= maxBufferedBytes) {
     const { done, value } = await chunks.next()
-    if (done) return new Response(new Blob(held), { headers })
+    if (done && heldBytes <= smallBytes) return new Response(new Blob(held), { headers })
+    if (done) return sendInPieces(held, takeUnsent(keyId, heldBytes), { headers })
     const bytes = encoder.encode(value)
     held.push(bytes)
     heldBytes += bytes.length
+  }
+  const release = unsent.take(keyId, heldBytes)
+  if (!release) {
+    await chunks.return(undefined)
+    throw tooManyUnread()
   }
   const next = async () => {
     const early = held.shift()
@@ -109,6 +131,7 @@ export async function streamJson(
     return bytes
   }
   const body = pacedStream(next, (error) => {
+    release()
     if (error) log.error({ err: error, request_id: requestIdOf(context) }, 'A response was cut off')
     chunks.return(undefined).catch(() => {})
   })
@@ -134,8 +157,16 @@ const retryMilliseconds = 5000
  */
 export function takeUnsent(keyId: number, bytes: number): () => void {
   const release = unsent.take(keyId, bytes)
-  if (!release) throw rateLimited(retryMilliseconds, 'Too many responses to this key are still being read')
+  if (!release) throw tooManyUnread()
   return release
+}
+
+function tooManyUnread(): DomainError {
+  return rateLimited(retryMilliseconds, 'Too many responses to this key are still being read')
+}
+
+function takeUnsentAnyway(keyId: number, bytes: number): () => void {
+  return unsent.take(keyId, bytes) ?? (() => {})
 }
 
 /** Time limit for reading a response. Without it, a response read byte by byte would be kept for hours. */

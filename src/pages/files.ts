@@ -32,6 +32,18 @@ export function serveFiles(
   }
 }
 
+/** Returns a function that loads something at its first call and keeps it. The call after a failed one loads again. */
+export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined
+  return () => {
+    loading ??= load().catch((error) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+}
+
 /** Returns a text file for {@link serveFiles}. */
 export function textFile(text: string, contentType: string): CachedContent {
   return cachedContent(new TextEncoder().encode(text), `${contentType}; charset=utf-8`)

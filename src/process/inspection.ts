@@ -25,7 +25,7 @@ export async function inspectDatabase(db: Db, url: string, release: Release): Pr
 async function inspectSchema(db: Db, release: Release): Promise<Finding> {
   const { version, oldest } = await readSchemaState(db, release)
   const known = latestVersion(release.migrations)
-  const range = `version ${version}; releases from version ${oldest} on can serve it, this one is ${known}`
+  const range = `version ${version}; releases from version ${oldest} on can serve it; this release has version ${known}`
   if (version < known)
     return {
       check: 'schema',

@@ -13,7 +13,11 @@ export class Metrics implements RequestMetrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   })
   private readonly commands = new Histogram({
-    ...{ name: 'database_command_seconds', help: 'Time of a command, to the ms', registers: this.registers },
+    ...{
+      name: 'database_command_seconds',
+      help: 'Duration of a database command, rounded to milliseconds',
+      registers: this.registers,
+    },
     labelNames: ['command'],
     buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   })
@@ -23,21 +27,17 @@ export class Metrics implements RequestMetrics {
   })
   private readonly deliveries = new Histogram({
     name: 'feed_delivery_seconds',
-    help: 'Time from a change to the response to a waiting reader, up to 1 s too long: versions are whole seconds',
+    help: 'Time from a change to the response to a waiting reader; up to 1 s too long, because versions are whole seconds',
     buckets: [0.5, 1, 1.5, 2, 5, 10, 30],
     registers: this.registers,
   })
   private readonly responses = this.counter('api_responses_total', 'Responses to requests to live data', [
     ...['2xx', '3xx', '4xx', '5xx'].map((status) => ({ class: status })),
   ])
-  private readonly decisions = this.counter(
-    'rate_limit_decisions_total',
-    'Requests by decision of the limit',
-    [
-      ...['shared', 'local'].map((store) => ({ decision: 'allowed', store })),
-      ...['shared', 'local'].map((store) => ({ decision: 'refused', store })),
-    ],
-  )
+  private readonly decisions = this.counter('rate_limit_decisions_total', 'Requests by rate-limit decision', [
+    ...['shared', 'local'].map((store) => ({ decision: 'allowed', store })),
+    ...['shared', 'local'].map((store) => ({ decision: 'refused', store })),
+  ])
   private readonly dropped = this.counter('request_log_dropped_total', 'Entries missing from request logs')
   private readonly hints = this.counter('webhook_tries_total', 'Attempts to deliver a hint', [
     { result: 'delivered' },

@@ -49,7 +49,10 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
   const jobs = gauge('outbox_jobs', 'Jobs in the outbox', ['state'])
   const age = gauge('outbox_oldest_seconds', 'Age of the oldest waiting job')
   const drift = gauge('feed_version_drift_seconds', 'How far the latest version runs ahead of the clock')
-  const unread = gauge('feed_oldest_unread_seconds', 'Age of the oldest change that no key of its host read')
+  const unread = gauge(
+    'feed_oldest_unread_seconds',
+    'Age of the oldest change that no key of its host has read',
+  )
   const lag = gauge('partner_consumer_lag_seconds', 'Age of the oldest unacknowledged change', ['feed'])
   const hint = gauge('webhook_oldest_waiting_seconds', 'Age of the oldest hint that waits to be delivered')
   const off = gauge('webhook_endpoints_off', 'Disabled webhooks')

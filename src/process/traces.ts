@@ -32,8 +32,9 @@ export function exportTraces({ url, headers, attributes, sampleRatio }: TracingS
   exporter.export = (spans, done) =>
     send(spans, (result) => {
       const { error } = result
-      if (error && !isAway) log.warn({ collector, error: String(error) }, 'The collector takes no spans')
-      if (!error && isAway) log.info({ collector }, 'The collector takes spans again')
+      if (error && !isAway)
+        log.warn({ collector, error: String(error) }, 'The collector does not accept spans')
+      if (!error && isAway) log.info({ collector }, 'The collector accepts spans again')
       isAway = error !== undefined
       done(result)
     })

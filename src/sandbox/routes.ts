@@ -22,7 +22,7 @@ export function sandboxRoutes(app: SandboxContext) {
       '',
       async (context) => {
         await app.sandboxes.clear(context.caller.keyId)
-        return ok(context, { message: 'The sandbox was cleared; the next request finds a fresh one' })
+        return ok(context, { message: 'The sandbox was cleared; the next request opens a fresh sandbox' })
       },
       {
         access: { permission: 'any', environment: 'skips' },

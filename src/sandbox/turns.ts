@@ -48,5 +48,5 @@ export async function whileOpen<T>(db: Context['db'], scope: number, work: () =>
 }
 
 function cleared(): DomainError {
-  return new DomainError('conflict', 'The sandbox was cleared meanwhile')
+  return new DomainError('conflict', 'The sandbox was cleared in the meantime')
 }

@@ -115,7 +115,7 @@ class SandboxVisit implements Visit {
   /** Records the write with an upper bound on its growth, which also extends the sandbox's lifetime. */
   async afterWrite(body: RequestInput['body']): Promise<void> {
     const items = Array.isArray(body?.data) ? body.data.length : 1
-    const bytes = body ? JSON.stringify(body).length : 0
+    const bytes = body ? Buffer.byteLength(JSON.stringify(body)) : 0
     await noteWrite(this.sandboxes, this.scope, { documents: items * documentsPerItem, bytes })
   }
 

@@ -234,7 +234,7 @@ function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Dat
 
 /** Returns the error for a host without a clock. Only a sandbox cleared in the middle of a request has none. */
 function noClock(): DomainError {
-  return new DomainError('conflict', 'The sandbox was cleared meanwhile; try again', [], 1)
+  return new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
 }
 
 const loaders = new WeakMap<Db, DataLoader<number, HostClock | null>>()

@@ -217,8 +217,8 @@ describe.concurrent('a course', () => {
       return cases.slice(2).map(({ name, status, because }) => [name, status, because])
     }
     await expect.poll(graded, { interval: 300 }).toEqual([
-      ['webhooks.forged', 'skipped', 'Cannot be judged while genuine hints are refused, too'],
-      ['webhooks.old', 'skipped', 'Cannot be judged while genuine hints are refused, too'],
+      ['webhooks.forged', 'skipped', 'Cannot be judged because genuine hints are refused too'],
+      ['webhooks.old', 'skipped', 'Cannot be judged because genuine hints are refused too'],
       ['webhooks.doubled', 'failed', expect.stringContaining('answered 401 and 401')],
       ['webhooks.lost', 'skipped', 'Cannot be judged until a hint has been answered with 2xx'],
     ])
@@ -231,7 +231,7 @@ describe.concurrent('a course', () => {
     await expect.poll(first, { interval: 5 }).toBeGreaterThan(0)
     expect((await actor.send('DELETE', `${path}/${await first()}`)).status).toBe(200)
     const { status, body } = await starting
-    expect([status, body.error?.message]).toEqual([409, 'The certification was ended meanwhile'])
+    expect([status, body.error?.message]).toEqual([409, 'The certification has ended in the meantime'])
     expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
   })
 
@@ -249,7 +249,7 @@ describe.concurrent('a course', () => {
     await expect.poll(filled, { interval: 5 }).toBeGreaterThan(0)
     expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
     const { status, body } = await starting
-    expect([status, body.error?.message]).toEqual([409, 'The sandbox was cleared meanwhile'])
+    expect([status, body.error?.message]).toEqual([409, 'The sandbox was cleared in the meantime'])
   })
 
   test('records the refusals of the real rate limit like those that it plays', async ({ expect }) => {

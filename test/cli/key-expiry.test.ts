@@ -36,6 +36,7 @@ test.each([
   [['keys', 'mint', '--host', '1', '--name', 'k', '--permission', 'users.read', '--rate-limit', '0'], 2],
   [['keys', 'mint', '--host', 'nobody@example.com', '--name', 'k', '--permission', 'users.read'], 1],
   [['keys', 'show', '999999999'], 1],
+  [['keys', 'rotate', '1', '--overlap', '401d'], 2],
   [['keys', 'list', '--mistyped'], 2],
   [['keys', 'list', 'surplus'], 2],
   [['hosts', 'create', '--name', 'X', '--email', 'no-address'], 2],

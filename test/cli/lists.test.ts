@@ -32,7 +32,7 @@ async function list(...args: string[]) {
 test.each([
   ['hosts', 'name', ['Host 0', 'Host 1'], /more than 2; continue with --after \d+/],
   ['keys', 'name', ['Key 0', 'Key 1'], /more than 2; continue with --after \d+/],
-  ['audit', 'target', ['act 4', 'act 3'], /more than 2; go on with --after [0-9a-f]{24}/],
+  ['audit', 'target', ['act 4', 'act 3'], /more than 2; continue with --after [0-9a-f]{24}/],
   ['jobs', 'created_at', ['1970-01-01T00:00:00.000000Z', '1970-01-01T00:00:01.000000Z'], /more than 2/],
 ])(
   'partnerctl %s list --limit shows the first entries and says that there are more',

@@ -152,7 +152,7 @@ test('an agent never writes live data, and reads it only if a person allows it',
   const careful = await agent([], actor.key)
   expect(await careful.call('read_live', detail)).toMatchObject({
     ...{ isError: true, request_id: null },
-    error: { message: 'Live data is only read by partnerctl mcp --live-reads' },
+    error: { message: 'To read live data, start the server with partnerctl mcp --live-reads' },
   })
   expect(await careful.call('call_sandbox', detail)).toMatchObject({ isError: true, status: 404 })
 

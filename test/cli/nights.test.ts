@@ -22,7 +22,7 @@ test('drawCalendar() draws a line for each room type and a cell for each night',
       'Single         2  ×  ·  1  1  1  1 12',
       'Double room    ×  ×  3  3  3  3  3  3',
       '',
-      'Units left on each night: × full, · open, because no range covers it',
+      'Units left on each night (× full, · open: no range covers the night)',
     ].join('\n'),
   )
 })

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { updateKey } from '../../src/access/keys/store.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -102,11 +103,27 @@ test('partnerctl api sends any request and shows the response', async () => {
   expect(JSON.parse((await run('api', 'POST', '/listings', ...message)).stdout).meta.ignored).toEqual([
     'colour',
   ])
+  const elsewhere = await run('api', 'GET', '/sandbox/me')
+  expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining('The path names /sandbox')])
+  expect((await run('api', 'GET', '/sandbox/me', '--sandbox')).code).toBe(0)
   const strict = await run('api', 'POST', '/listings', ...message, '--strict')
   expect([strict.code, strict.stderr]).toEqual([
     1,
     expect.stringContaining('"colour" is unknown or read-only'),
   ])
+})
+
+test('a key or an address that cannot be used is wrong usage', async () => {
+  const run = async (PARTNER_API_KEY: string, PARTNER_BASE_URL: string) =>
+    (await partnerctl(['me'], { PARTNER_API_KEY, PARTNER_BASE_URL })).code
+  expect(await run('pis ä', process.url)).toBe(2)
+  expect(await run('pis_x', `${process.url}/?x=1`)).toBe(2)
+})
+
+test('doctor exits 4 if the key is not accepted from here', async () => {
+  const { key, keyId } = await service.actor()
+  await updateKey(service.live.db, String(keyId), { allowed_from: ['192.0.2.0/24'] })
+  expect(await (await partner(key)).run('doctor')).toMatchObject({ code: 4 })
 })
 
 test('partnerctl me exits 1 with one line when the service cannot be reached', async () => {

@@ -52,6 +52,20 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 )
 
+test('a poll whose command fails exits 1 and names the item, even after SIGTERM', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const { home, run, start } = await poller(actor)
+  const [log, go] = [join(home, 'log'), join(home, 'go')]
+  const child = start('--exec', `echo begun >> ${log}; while [ ! -e ${go} ]; do sleep 0.1; done; exit 3`)
+  await expect.poll(() => readFile(log, 'utf8').catch(() => '')).toContain('begun')
+  child.kill('SIGTERM')
+  await writeFile(go, '')
+  expect(await child.exited).toBe(1)
+  const { stdout } = await run('--once', '--output', 'ndjson')
+  expect(stdout).toContain(`"booking_id":${booking_id}`)
+})
+
 test('--interval is the pause of a poll that follows a service which holds no request', async () => {
   const holdsNone = await startService(testEnvironment({ MAX_HELD_REQUESTS: '0' }))
   onTestFinished(holdsNone.stop)

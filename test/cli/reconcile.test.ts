@@ -119,10 +119,10 @@ const header = 'booking_id,status,checkin_at,checkout_at'
 const line = '7,pending,2027-01-01,2027-02-01'
 
 const malformed: [content: string, line: number, what: string][] = [
-  ['', 1, 'no header'],
-  ['\n\n', 1, 'no header'],
+  ['', 1, 'the header line with the column names is missing'],
+  ['\n\n', 1, 'the header line with the column names is missing'],
   ['status,checkin_at,checkout_at\n', 1, 'no column "booking_id"'],
-  [`${header}\n${line}\n${line}\n`, 3, 'was there before'],
+  [`${header}\n${line}\n${line}\n`, 3, 'appears more than once'],
   [`${header}\n${line},more\n`, 2, 'Invalid Record Length'],
   [`${header}\n${line}\n8,"pending,2027-01-01,2027-02-01\n`, 3, 'Quote'],
   [`${header}\n${line}\n08,pending,2027-01-01,2027-02-01\n`, 3, '"booking_id" must be the id'],
@@ -131,12 +131,12 @@ const malformed: [content: string, line: number, what: string][] = [
   [`${header}\n8,pending,2027-02-01,01.03.2027\n`, 2, '"checkout_at" must be a day'],
   [`${header},version\n${line},yesterday\n`, 2, '"version" must be written'],
   [`${header}\n${'x'.repeat(10_000_000)},pending,2027-01-01,2027-02-01\n`, 2, '"booking_id" must be the id'],
-  ['{"booking_id": 7', 1, 'is no JSON object'],
+  ['{"booking_id": 7', 1, 'is not a JSON object'],
   ['{}\n', 1, '"booking_id" must be the id'],
   [
     '{"booking_id":7,"status":"pending","checkin_at":"2027-01-01","checkout_at":"2027-02-01"}\nnull\n',
     2,
-    'is no JSON',
+    'is not a JSON object',
   ],
   [
     '{"booking_id":[7],"status":"pending","checkin_at":"2027-01-01","checkout_at":"2027-02-01"}\n',
@@ -167,7 +167,7 @@ test('a file that is malformed or absent is refused before anything is asked', a
   const malformed = await run(['--against', await written(`${header}\n${line}\n${line}\n`)])
   expect([malformed.code, malformed.stderr]).toEqual([
     1,
-    'Line 3 of the file: the "booking_id" 7 was there before\n',
+    'Line 3 of the file: "booking_id" 7 appears more than once\n',
   ])
   expect((await run(['--against', join(folder, 'absent')])).code).toBe(2)
   expect((await run([])).code).toBe(2)

@@ -27,6 +27,13 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
     await calm.send('GET', '/v1/me', { ...from('2001:db8::7'), asIs: true })
   }
   await busy.send('GET', '/v1/me', from('203.0.113.7'))
+  // A 401 that a fault injects is no failed authentication.
+  const rules = [{ fault: 'unauthorized', operation: 'listUsers' }]
+  await busy.send('PUT', '/sandbox/faults', { body: { rules }, ...from('203.0.113.7') })
+  const injected = await busy.send('GET', '/sandbox/users', { ...from('203.0.113.7'), asIs: true })
+  expect(injected.status).toBe(401)
+  const consumer = '/v1/integrations/provider_one/bookings/consumers'
+  for (const name of ['one', 'two']) await busy.send('DELETE', `${consumer}/${name}`, from('203.0.113.7'))
   for (let count = 0; count < 8; count += 1)
     await service.send('GET', '/v1/me', { key: `wrong-${count}`, ...from('198.51.100.9'), asIs: true })
   await service.send('GET', '/v1/me', { key: null, ...from('2001:db8::8') })
@@ -36,7 +43,7 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
   const keys = await top()
   expect(keys.stderr).toBe('')
   const [busyRow, calmRow] = [
-    { ...none, requests: 6, succeeded: 1, refused: 5, limited: 0 },
+    { ...none, requests: 8, succeeded: 2, refused: 6, limited: 0 },
     { ...none, requests: 5, succeeded: 3, refused: 0, limited: 2 },
   ]
   expect(keys.rows).toEqual([
@@ -46,15 +53,15 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
   expect((await top('--by', 'host', '--limit', '1')).rows).toEqual([
     { name: busy.hostId, of: expect.stringContaining('@'), ...busyRow },
   ])
-  expect((await top('--since', '24h', '--limit', '1')).rows[0].requests).toBe(7)
+  expect((await top('--since', '24h', '--limit', '1')).rows[0].requests).toBe(9)
 
   const addresses = await top('--by', 'address')
   expect(addresses.stderr).toContain('keeps only the last 1,000 successes')
   const ofAddress = (name: string, requests: number, failed_authentications: number) =>
     expect.objectContaining({ name, requests, failed_authentications })
   expect(addresses.rows).toEqual([
+    ofAddress('203.0.113.7', 10, 0),
     ofAddress('198.51.100.9', 0, 8),
-    ofAddress('203.0.113.7', 6, 0),
     ofAddress('2001:db8:0:0::/64', 5, 1),
   ])
   const routes = await top('--by', 'route')
@@ -63,6 +70,9 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
   ).toEqual([
     ['GET /v1/me', 6],
     ['GET /v1/listings/:id', 5],
+    ['DELETE /v1/integrations/provider_one/bookings/consumers/:name', 2],
+    ['GET /sandbox/users', 1],
+    ['PUT /sandbox/faults', 1],
   ])
 })
 

@@ -66,9 +66,14 @@ test('requests list is limited to a status and a time, and reads on beyond one p
 test.each([
   [['--status', '999'], '"999" is not a status such as'],
   [['--since', 'yesterday'], 'is neither a time such as'],
+  [['--key', `pis_${'a'.repeat(38)}`], 'Identify the key by its id or its first 12 characters'],
+  [['--since', '999999999d'], '"999999999d" is longer than 400d'],
   [['--admin', '--profile', 'x'], 'Option --profile does not go with --host, --key or --admin'],
 ])('requests list %j is wrong usage', async (args, message) => {
-  const result = await partnerctl(['requests', 'list', ...args], environmentOf('pis_x'))
+  const result = await partnerctl(['requests', 'list', ...args], {
+    ...environmentOf('pis_x'),
+    ...testEnvironment(),
+  })
   expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(message)])
 })
 

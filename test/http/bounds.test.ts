@@ -16,7 +16,7 @@ test('a body of more than 100,000 values gets 422 before it is parsed, and comma
   const { status, body } = await listing(`[${'0,'.repeat(99_999)}0]`)
   expect([status, body.error.errors]).toEqual([
     422,
-    [{ path: 'body', code: 'max', message: 'The body must hold at most 100000 values' }],
+    [{ path: 'body', code: 'max', message: 'The body must contain at most 100000 values' }],
   ])
   expect((await listing(JSON.stringify('{[,'.repeat(200_000)))).status).toBe(201)
   expect((await listing(`[${'0,'.repeat(99_000)}0]`)).status).toBe(200)
@@ -90,6 +90,38 @@ test('a stream that nobody reads ends with an error, and a cancelled stream rele
   )
   expect((await new Response(whole).arrayBuffer()).byteLength).toBe(3 * piece.length)
   expect(ends.at(-1)).toBe('whole')
+})
+
+test('a key whose responses are left unread gets 429 for a large read, and the large response of a write', async () => {
+  const actor = await service.actor()
+  const room_types = Array.from({ length: 4 }, () => ({
+    name: 'R',
+    rooms: Array.from({ length: 500 }, (_, index) => ({ id: `room-${index}` })),
+  }))
+  const create = () => actor.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
+  expect((await create()).text.length).toBeGreaterThan(65_536)
+  const release = takeUnsent(actor.keyId, 8 * mebibyte)
+  expect((await create()).status).toBe(201)
+  const refused = await actor.send('GET', '/v1/listings')
+  expect([refused.status, refused.body.error.type]).toEqual([429, 'rate_limit_error'])
+  release()
+  expect((await actor.send('GET', '/v1/listings')).body.meta.pagination.total).toBe(2)
+})
+
+test('a page of listings beyond 1 MiB is complete, and a listing has at most 2,000 rooms', async () => {
+  const actor = await service.actor()
+  const rooms = Array.from({ length: 400 }, () => ({ name: 'ä'.repeat(255) }))
+  const room_types = Array.from({ length: 4 }, () => ({ name: 'R', rooms }))
+  for (const name of ['A', 'B']) await actor.send('POST', '/v1/listings', { body: { name, room_types } })
+  const { status, text, body } = await actor.send('GET', '/v1/listings?per_page=2')
+  expect([status, Buffer.byteLength(text) > mebibyte, body.data.length]).toEqual([200, true, 2])
+  expect(body.meta.pagination).toMatchObject({ total: 2, from: 1, to: 2 })
+  const more = { room_types: [{ name: 'R', rooms }, { rooms: [{}] }] }
+  const refused = await actor.send('PATCH', `/v1/listings/${body.data[0].id}`, { body: more })
+  expect([refused.status, refused.body.error.errors]).toMatchObject([
+    422,
+    [{ path: 'room_types', code: 'max' }],
+  ])
 })
 
 test('a listing is limited to 1 MiB as JSON, including after a merge', async () => {

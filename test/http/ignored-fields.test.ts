@@ -207,6 +207,21 @@ test("a room's own id is compared with that of the same room, wherever it is sen
   expect(await patch([{ name: 'New', original_id: 't9' }])).toEqual(['room_types.0.original_id'])
 })
 
+test('a PATCH may send the ids that were read as strings', async () => {
+  const { id } = (await create({ room_types: [{ id: 't1', rooms: [{ id: 'r1' }] }] })).body.data
+  const [roomType] = (await actor.send('GET', `/v1/listings/${id}`)).body.data.room_types
+  const rooms = roomType.rooms.map((room: { id: number }) => ({ ...room, id: String(room.id) }))
+  const body = { room_types: [{ ...roomType, id: String(roomType.id), rooms }] }
+  const { status } = await actor.send('PATCH', `/v1/listings/${id}`, { body, headers: strict })
+  expect(status).toBe(200)
+})
+
+test('a strict request does not look into a list that is too long', async () => {
+  const faq = Array.from({ length: 501 }, () => ({ question: 'q', surprise: 1 }))
+  const { body } = await create({ faq }, { headers: strict })
+  expect(body.error.errors).toMatchObject([{ path: 'faq', code: 'max' }])
+})
+
 test('rows of availability can be sent back as they were read', async () => {
   const item = { listing_id, room_type_id, available: 2, start_date: '2033-01-01', end_date: '2033-01-31' }
   const path = `${provider}/availability`
@@ -220,7 +235,12 @@ test('rows of availability can be sent back as they were read', async () => {
   const stranger = await service.actor()
   const foreign = await stranger.send('POST', path, { body: { data }, headers: strict })
   expect(foreign.body.error.errors.slice(0, 2)).toEqual([refusal('data.0.id'), refusal('data.0.updated_at')])
-  expect((await actor.send('POST', path, { body: { data }, headers: strict })).status).toBe(200)
+  const asText = data.map((row: object) => ({
+    ...row,
+    listing_id: `${listing_id}`,
+    room_type_id: `${room_type_id}`,
+  }))
+  expect((await actor.send('POST', path, { body: { data: asText }, headers: strict })).status).toBe(200)
   const { body } = await actor.send('POST', path, { body: { data } })
   // The rows have been replaced since they were read.
   expect(body.meta.ignored.slice(0, 2)).toEqual(['data.0.id', 'data.0.updated_at'])

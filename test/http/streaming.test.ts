@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { streamJson } from '../../src/http/send.ts'
 
 const log = pino({ level: 'silent' })
-const context = () => ({ set: { headers: { 'x-request-id': 'r' } } })
+const context = () => ({ set: { headers: { 'x-request-id': 'r' } }, caller: { keyId: 1, isSandbox: false } })
 
 /** A JSON string of the given length in pieces of 100,000 characters; throws at `failAfter`. */
 async function* text(length: number, failAfter = Number.POSITIVE_INFINITY) {

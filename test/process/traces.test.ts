@@ -205,7 +205,7 @@ test.concurrent('a collector that is away is reported once until it takes spans 
     expect((await actor.send('GET', '/v1/me')).status).toBe(200)
     return messages().map(({ msg }) => msg)
   }
-  const [away, back] = ['The collector takes no spans', 'The collector takes spans again']
+  const [away, back] = ['The collector does not accept spans', 'The collector accepts spans again']
   await expect.poll(ask, { interval: 200 }).toEqual([away])
   const late = startCollector(lonelyPort)
   await expect.poll(ask, { interval: 200 }).toEqual([away, back])

@@ -398,6 +398,15 @@ test('a full sandbox refuses writes, explains how to clear it, and remains reada
   expect((await user('many@example.com')).status).toBe(201)
 })
 
+test('the bodies of a sandbox are counted in bytes, not in characters', async () => {
+  const actor = await service.actor()
+  const body = { email: 'bytes@example.com', first_name: '界'.repeat(200), last_name: 'B' }
+  expect((await actor.send('POST', '/sandbox/users', { body })).status).toBe(201)
+  const open = { key_id: actor.keyId, state: 'open' }
+  const { bytes } = await sandboxModel(service.sandbox.db).findOne(open).lean().orFail()
+  expect(bytes).toBe(Buffer.byteLength(JSON.stringify(body)))
+})
+
 test('a process with a wrong clock reads a sandbox as usual, but never fills, clears or expires one', async () => {
   const actor = await service.actor()
   const right = await actor.send('GET', '/sandbox/listings')

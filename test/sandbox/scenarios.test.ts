@@ -218,6 +218,7 @@ test.concurrent('an invalid or impossible scenario plays nothing and states the 
     [{ count: 501 }, 'count', 'max'],
     [{ count: 1.5 }, 'count', 'invalid'],
     [{ checkin_at: 'tomorrow' }, 'checkin_at', 'invalid'],
+    [{ checkin_at: '9999-12-02' }, 'checkin_at', 'max'],
     [{ listing_id: 'x' }, 'listing_id', 'invalid'],
     [{ listing_id: {} }, 'listing_id', 'invalid'],
     [{ listing_id: foreign.listing_id }, 'listing_id', 'invalid'],

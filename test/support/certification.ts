@@ -34,7 +34,7 @@ export async function storeCertification(
     started_at: isPassed ? now : inADay(),
     ended_at: isPassed ? now : null,
     step: isPassed ? null : step,
-    next: isPassed ? null : { action: 'upload_state', text: 'Upload what the product holds' },
+    next: isPassed ? null : { action: 'upload_state', text: 'Upload the bookings that the product holds' },
     ...{
       facts: {},
       secret: isPassed ? null : 'secret',

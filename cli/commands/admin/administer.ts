@@ -95,8 +95,12 @@ export function readReason(text: string | undefined): string | null {
 export interface Act extends Administration {
   /** Writes the audit entry for an action on a host's data, in the action's own transaction if it has one. */
   record(session: Session | null, hostId: number, reason?: string | null): Promise<void>
-  /** Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it. */
-  together<T>(hostId: number, change: () => Promise<T>): Promise<T>
+  /**
+   * Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it.
+   *
+   * @param keepsReason false for a result whose guest was erased, after which no reason is stored (decisions §26)
+   */
+  together<T>(hostId: number, change: () => Promise<T>, keepsReason?: (done: T) => boolean): Promise<T>
 }
 
 /**
@@ -114,10 +118,10 @@ export async function administer<T>(
     const { db, clock } = administration
     const write = (session: Session | null, host_id: number | null, reason: string | null = why) =>
       recordAction(db, { host_id, at: clock(), action, target, reason }, session)
-    const together = <R>(host_id: number | null, change: () => Promise<R>) =>
+    const together = <R>(host_id: number | null, change: () => Promise<R>, keepsReason = (_: R) => true) =>
       inAmbientTransaction(db, async (session) => {
         const done = await change()
-        await write(session, host_id)
+        await write(session, host_id, keepsReason(done) ? why : null)
         return done
       })
     const act: Act = { ...administration, record: write, together }

@@ -44,7 +44,7 @@ function requireEmbedded(): { dataDir: string } {
   const { mongodbUrl, dataDir } = readConfig(process.env, [])
   if (mongodbUrl)
     throw new UsageError(
-      'MONGODB_URL is set: use the tools of MongoDB, as docs/operations.md says under "Backups"',
+      'MONGODB_URL is set: use the tools that come with MongoDB, see "Backups" in docs/operations.md',
     )
   return { dataDir }
 }
@@ -58,7 +58,7 @@ function readFolder(text: string): string {
 export const backup = command({
   meta: {
     name: 'backup',
-    description: 'Copy the data of the embedded database into a new folder, while it serves',
+    description: "Copy the embedded database's data into a new folder while the service keeps running",
   },
   examples: ['partnerctl db backup ./backups/monday'],
   args: {
@@ -89,12 +89,11 @@ function readBefore() {
 export const restore = command({
   meta: {
     name: 'restore',
-    description:
-      'Put a backup in the place of the embedded database, and make it safe to serve (after-restore)',
+    description: 'Replace the embedded database with a backup and make it safe to serve (after-restore)',
   },
   examples: ['partnerctl db restore ./backups/monday --yes'],
   args: {
-    folder: positional('Folder that "db backup" has made'),
+    folder: positional('Folder created by "db backup"'),
     ...yesArgument,
   },
   async run({ args }) {
@@ -103,12 +102,13 @@ export const restore = command({
     const { completed_at, oldest_schema_version: oldest } = await readBackupRecord(folder)
     const known = latestVersion(migrations)
     if (oldest > known) throw new FutureSchemaError(oldest, known)
-    await confirm(args, `What was stored since ${completed_at} will not be served any more.`)
+    await confirm(args, `Data stored since ${completed_at} will no longer be served.`)
     await requireUnserved(dataDir)
     const before = await readBefore()
     const aside = await restoreEmbedded(folder, dataDir, new Date())
     if (aside) note(`The previous data was moved to ${aside}`)
-    if (aside && !before) note('It could not be read: ids and versions go on from those of the backup')
+    if (aside && !before)
+      note('The previous data could not be read: ids and versions continue from the backup')
     const move = (act: Act) => makeSafe(act, defaultDistance, before)
     const moved = await administer('db restore', folder, move, { record: 'upfront' })
     print(args, { folder, completed_at, ...toRecord(moved) }, record)
@@ -165,22 +165,22 @@ function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnde
 
 /** Reminds the operator of changes made since the backup, which the restored database does not contain. */
 function adviseOperator(): void {
-  note('Keys and hosts are as they were at the time of the backup: revoke again what was revoked since')
-  note('Keys that were rotated since are valid with their secrets of before: rotate again what was rotated')
+  note('Keys and hosts are as they were at the time of the backup: repeat any revocations made since then')
+  note('Keys that were rotated since then accept their previous secrets again: repeat the rotations')
   note(
-    'All webhooks are off, also those that were deleted since: partners turn theirs on again, and learn of the gap',
+    'All webhooks are off, including webhooks that were deleted since then: partners must turn theirs on again and are told about the gap',
   )
   note(
-    'Guests who were erased since are back: "partnerctl guests erase --from-receipts" before anything is served',
+    'Guests who were erased since then are back: run "partnerctl guests erase --from-receipts" before you start the service',
   )
-  note('Partners read the whole feed once more and compare: see "After a restore" in the documentation')
+  note('Partners must read the whole feed again and compare: see "After a restore" in the documentation')
 }
 
 export const afterRestore = command({
   meta: {
     name: 'after-restore',
     description:
-      'Make a database restored from a backup safe to serve: moves versions and ids ahead, turns webhooks off, ends overlaps of keys',
+      'Make a database restored from a backup safe to serve: moves versions and ids ahead, turns webhooks off, invalidates replaced key secrets',
   },
   examples: ['partnerctl db after-restore', 'partnerctl db after-restore --ahead 7d'],
   args: {
@@ -188,12 +188,12 @@ export const afterRestore = command({
       type: 'string',
       default: `${defaultDistance.seconds}s`,
       description:
-        'How far versions go ahead of the clock: in seconds, more than a host has changes since the backup',
+        'How far to move versions ahead of the clock; in seconds, it must exceed the number of changes any host has made since the backup',
     },
     ids: {
       type: 'string',
       default: String(defaultDistance.ids),
-      description: 'How many ids of each kind are left out: more than were given out since the backup',
+      description: 'Number of ids of each kind to skip; must exceed the number assigned since the backup',
     },
     ...yesArgument,
   },
@@ -204,7 +204,7 @@ export const afterRestore = command({
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
     // A running process holds ids and clocks in memory.
     if (!mongodbUrl) await requireUnserved(dataDir)
-    await confirm(args, 'Versions and ids go ahead; no process of the service may be running.')
+    await confirm(args, 'Versions and ids will be moved ahead; no process of the service may be running.')
     const move = (act: Act) => makeSafe(act, { seconds, ids })
     const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
       record: 'upfront',

@@ -54,12 +54,14 @@ function render(plan: Plan): string {
 const migrate = command({
   meta: {
     name: 'migrate',
-    description: 'Bring what is stored up to this release, while the release before goes on serving',
+    description: 'Upgrade the stored data to this release while the previous release keeps serving',
   },
   examples: ['partnerctl db migrate --dry-run', 'partnerctl db migrate', 'partnerctl db migrate --finish'],
   args: {
-    'dry-run': flag('Show what would be done, and change nothing'),
-    finish: flag('Also remove what only earlier releases need, once no process of them is left'),
+    'dry-run': flag('Show the steps without changing anything'),
+    finish: flag(
+      'Also remove indexes that only earlier releases need; no process of an earlier release may be running',
+    ),
     ...yesArgument,
   },
   async run({ args }) {
@@ -79,7 +81,7 @@ const migrate = command({
         await recordAction(db, { host_id: null, at: clock(), action: 'db migrate', target })
         print(args, plan, render)
         if (await isUnfinished(databases))
-          note('Once no process of an earlier release is left, run it again with --finish')
+          note('Once no process of an earlier release is running, run this command again with --finish')
       },
       { skipMigrations: true },
     )

@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs'
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
 import { findHost } from '../../../src/access/hosts/store.ts'
 import { isCalendarDate, toDay, toTimestamp } from '../../../src/core/clock.ts'
+import { DomainError } from '../../../src/core/errors.ts'
 import type { Db } from '../../../src/platform/mongo/connection.ts'
 import { latestVersion, readSchemaState } from '../../../src/platform/mongo/schema-version.ts'
 import { release } from '../../../src/process/release.ts'
@@ -33,7 +34,7 @@ import {
 import { addReceipt, openReceipts, readReceipts } from './receipts.ts'
 
 const find = command({
-  meta: { name: 'find', description: 'Find guests by their address, over all hosts' },
+  meta: { name: 'find', description: 'Find guests of all hosts by e-mail address' },
   examples: ['partnerctl guests find --email ada@example.com'],
   args: { email: requiredOption('E-mail address of the guest') },
   async run({ args }) {
@@ -55,7 +56,7 @@ const find = command({
 })
 
 const exportCommand = command({
-  meta: { name: 'export', description: 'Print everything that is stored of a guest, as one JSON document' },
+  meta: { name: 'export', description: 'Print all stored data about a guest as one JSON document' },
   examples: ['partnerctl guests export --user 1001 > guest.json'],
   args: { user: requiredOption('Id of the guest') },
   async run({ args }) {
@@ -74,19 +75,22 @@ const exportCommand = command({
 const eraseArgs = {
   user: option('Id of the guest'),
   'stays-ended-before': option(
-    'All guests whose last stay ended before this day, and who have no open one',
+    'All guests whose last stay ended before this day and who have no open stay',
     'date',
   ),
-  'from-receipts': option('All guests of earlier receipts: after a restore, which brings them back', 'file'),
+  'from-receipts': option(
+    'All guests named in earlier receipts, to erase them again after a restore',
+    'file',
+  ),
   host: option('With --stays-ended-before: only guests of this host, by its id'),
   'dry-run': flag('With --stays-ended-before: only list them'),
-  'with-open-stays': flag('With --user: also where a stay is not over'),
+  'with-open-stays': flag('With --user: erase the guest even if a stay is not over'),
   receipts: option('Add a line for each guest to this file, before anything is overwritten', 'file'),
   ...yesArgument,
 } satisfies ArgsDef
 
 const erase = command({
-  meta: { name: 'erase', description: 'Erase guests: what is stored of them is overwritten' },
+  meta: { name: 'erase', description: 'Erase guests by overwriting their stored data' },
   examples: [
     'partnerctl guests erase --user 1001 --receipts receipts.ndjson',
     'partnerctl guests erase --stays-ended-before 2023-01-01 --dry-run',
@@ -107,7 +111,7 @@ const erase = command({
       const guests = await chosen(administration, args)
       if (args['dry-run']) return printList(args, guests.map(toListed), listedColumns)
       if (!args.yes && !process.stdin.isTTY)
-        throw new UsageError('Erasing cannot be undone: give --yes where nobody can be asked')
+        throw new UsageError('Erasing cannot be undone: without a terminal, give --yes')
       await confirm(args, `${guests.length} guests will be erased.`)
       const isUnserved = args['from-receipts'] !== undefined
       const erasing = {
@@ -185,13 +189,19 @@ async function ofReceipts(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
   const guests: StoredUser[] = []
   for (const { user_id, host_id, user_created_at } of receipts) {
     const user =
-      (await findUserIfAny(db, host_id, user_id)) ?? (await findUserOfAnyHost(db, user_id).catch(() => null))
+      (await findUserIfAny(db, host_id, user_id)) ??
+      (await findUserOfAnyHost(db, user_id).catch(nullIfMissing))
     if (!user) continue
     if (user.host_id !== host_id || user.created_at.getTime() !== Date.parse(user_created_at))
-      throw new Error(`User ${user_id} is not the one of the receipt: nothing was erased`)
+      throw new Error(`User ${user_id} is not the user in the receipt: nothing was erased`)
     guests.push(user)
   }
   return guests
+}
+
+function nullIfMissing(error: unknown): null {
+  if (error instanceof DomainError && error.kind === 'not_found') return null
+  throw error
 }
 
 /** @throws Error while processes of an earlier release, which cannot handle erased guests, may still serve */
@@ -199,7 +209,7 @@ async function requireFinished(db: Db): Promise<void> {
   const { version, oldest } = await readSchemaState(db, release)
   if (oldest < Math.max(version, latestVersion(release.migrations)))
     throw new Error(
-      'Processes of an earlier release may still serve, which know no erased guests: run "partnerctl db migrate --finish" first',
+      'Processes of an earlier release, which cannot handle erased guests, may still be running: run "partnerctl db migrate --finish" first',
     )
 }
 

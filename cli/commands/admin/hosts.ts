@@ -25,7 +25,7 @@ const create = command({
   examples: ['partnerctl hosts create --name "Casa Gràcia" --email host@example.com'],
   args: {
     name: requiredOption('Name of the host'),
-    email: requiredOption('E-mail address; one host for each'),
+    email: requiredOption('E-mail address, unique among hosts'),
   },
   async run({ args }) {
     readNewName(args.name)
@@ -62,7 +62,7 @@ const update = command({
   args: {
     ...hostArgument,
     name: option('Name of the host'),
-    email: option('E-mail address; one host for each'),
+    email: option('E-mail address, unique among hosts'),
   },
   async run({ args }) {
     const values = {
@@ -81,7 +81,7 @@ const update = command({
 const suspend = command({
   meta: {
     name: 'suspend',
-    description: 'Have all keys of a host refused, until `resume`; its webhooks are turned off for good',
+    description: 'Refuse all keys of a host until `resume`, and turn its webhooks off permanently',
   },
   examples: ['partnerctl hosts suspend 7 --reason "Contract ended" --yes'],
   args: { ...hostArgument, ...reasonArgument, ...yesArgument },

@@ -67,7 +67,7 @@ const list = command({
 })
 
 const retry = command({
-  meta: { name: 'retry', description: 'Give parked jobs all their attempts again' },
+  meta: { name: 'retry', description: 'Retry parked jobs with a full set of attempts' },
   examples: ['partnerctl jobs retry 6561c0ffee00000000000001', 'partnerctl jobs retry --all'],
   args: {
     id: { type: 'positional', required: false, description: 'Id of the job' },
@@ -87,7 +87,7 @@ const retry = command({
 })
 
 const drop = command({
-  meta: { name: 'drop', description: 'Drop a job, together with what waits for it (such as rates)' },
+  meta: { name: 'drop', description: 'Drop a job, together with any data that is stored for it' },
   examples: ['partnerctl jobs drop 6561c0ffee00000000000001 --yes'],
   args: {
     id: positional('Id of the job'),

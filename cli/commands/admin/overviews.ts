@@ -21,7 +21,7 @@ const listConsumers = command({
   run: ({ args }) =>
     printEntries(args, {
       find: ({ db, clock }) => consumersByLag(db, clock()),
-      hint: () => 'those that are furthest behind are shown first',
+      hint: () => 'the consumers furthest behind are shown first',
       toRow: ({
         consumer: { host_id, key_id, feed, name, acknowledged, acknowledged_at },
         oldestPending,
@@ -46,7 +46,7 @@ const listCertifications = command({
   meta: { name: 'list', description: 'List the certifications of all keys, newest first' },
   examples: ['partnerctl certifications list --host 7'],
   args: {
-    host: option('Only those of this host, by its id'),
+    host: option('Only certifications of this host, by its id'),
     ...limitArgument('certifications', 50),
   },
   async run({ args }) {
@@ -104,17 +104,18 @@ function readMoment(name: string, text: string | undefined): Date | undefined {
 const listAudit = command({
   meta: {
     name: 'list',
-    description: 'List administrative actions and the moves that partners made, latest first',
+    description:
+      'List administrative actions and the changes that partners made to bookings and webhooks, latest first',
   },
   examples: [
     'partnerctl audit list --limit 100',
     'partnerctl audit list --since 2026-11-01 --until 2026-12-01 --output ndjson',
   ],
   args: {
-    after: option('Go on with those older than the entry with this id'),
-    since: option('Only those from this date or ISO time on'),
-    until: option('Only those before this date or ISO time'),
-    output: option('ndjson: all of them, one in a line, without a limit'),
+    after: option('Continue with entries older than the entry with this id'),
+    since: option('Only entries at or after this date or ISO time'),
+    until: option('Only entries before this date or ISO time'),
+    output: option('ndjson prints all entries, one per line, without a limit'),
     ...limitArgument('entries', 50),
   },
   async run({ args }) {
@@ -129,7 +130,7 @@ const listAudit = command({
     await printEntries(args, {
       find: ({ db }, limit) => listActions(db, question, limit),
       toRow: toAction,
-      hint: ({ id }) => `go on with --after ${id}`,
+      hint: ({ id }) => `continue with --after ${id}`,
       columns: {
         ID: 'id',
         AT: 'at',

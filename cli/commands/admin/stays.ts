@@ -76,7 +76,11 @@ function conversationCommand(name: 'close' | 'reopen', description: string) {
         `booking ${id}`,
         async (act) => {
           const booking = await findBookingOfAnyHost(act.db, id)
-          return act.together(booking.host_id, () => setConversationClosed(act, booking, name === 'close'))
+          return act.together(
+            booking.host_id,
+            () => setConversationClosed(act, booking, name === 'close'),
+            ({ erased_at }) => !erased_at,
+          )
         },
         { record: 'caller', reason },
       )
@@ -88,7 +92,7 @@ function conversationCommand(name: 'close' | 'reopen', description: string) {
 }
 
 const reply = command({
-  meta: { name: 'reply', description: 'Answer the host in the name of the guest' },
+  meta: { name: 'reply', description: "Reply to the host on the guest's behalf" },
   examples: ['partnerctl conversations reply 5002 --text "We arrive around 18:00"'],
   args: {
     booking_id: positional('Id of the booking'),

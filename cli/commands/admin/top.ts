@@ -23,7 +23,10 @@ type Named = { name: string | number; counts: KindCounts; failures?: number }
 /** Reads the counts of a dimension; the same name may occur several times. */
 async function read(db: Db, by: Dimension, since: Date): Promise<Named[]> {
   if (by === 'route') {
-    const routeOf = (path: string) => path.replace(/\/(\d+|…|msg_[0-9a-f]{24})(?=\/|$)/g, '/:id')
+    const routeOf = (path: string) =>
+      path
+        .replace(/\/(consumers|scenarios)\/[^/]+/, '/$1/:name')
+        .replace(/\/(\d+|…|msg_[0-9a-f]{24})(?=\/|$)/g, '/:id')
     const entries = await countEntries(db, 'path', since)
     return entries.map(({ of, status, count }) => ({
       name: routeOf(of),
@@ -56,7 +59,9 @@ function rank(found: Named[]) {
     return { name, requests: sumOf(Object.values(counts)), ...counts, failed_authentications }
   })
   const weight = (row: (typeof rows)[number]) => row.requests + row.failed_authentications
-  return rows.sort((one, other) => weight(other) - weight(one))
+  return rows.sort(
+    (one, other) => weight(other) - weight(one) || String(one.name).localeCompare(String(other.name)),
+  )
 }
 
 const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0)
@@ -75,8 +80,8 @@ export const top = command({
   },
   examples: ['partnerctl requests top', 'partnerctl requests top --by address --since 15m'],
   args: {
-    by: option('key, host, address or route; by default key', 'what'),
-    since: option('For how long back, up to 24h; by default 1h', 'duration'),
+    by: option('key, host, address or route (default: key)', 'what'),
+    since: option('How far back to count, up to 24h (default: 1h)', 'duration'),
     ...limitArgument('rows', 20),
   },
   async run({ args }) {

@@ -108,11 +108,11 @@ export const webhooks = defineCommand({
     deliveries,
     disable: switching(
       'disable',
-      'Turn a webhook off, until its partner or `enable` turns it on; hints that wait are dropped',
+      'Turn a webhook off until its partner or `enable` turns it on; pending hints are dropped',
     ),
     enable: switching(
       'enable',
-      'Turn a webhook on: hints begin with what comes next; shows from where on the partner reads the feeds',
+      'Turn a webhook on, starting with the next change; shows the versions after which the partner must read the feeds',
     ),
   },
 })

@@ -1,4 +1,4 @@
-import { splitRoot } from '../../../src/http/paths.ts'
+import { roots, splitRoot } from '../../../src/http/paths.ts'
 import { clientArgs, openClient } from '../../client.ts'
 import { command, flag, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
@@ -16,7 +16,7 @@ export const api = command({
     method: { type: 'positional', required: true, description: methods.join(', ') },
     path: positional('Path below /v1, for example /listings?per_page=5'),
     data: option('JSON body, or @file, or @- for standard input', 'json'),
-    'idempotency-key': option('Makes a retry of a create or a move safe', 'key'),
+    'idempotency-key': option('Makes it safe to retry the request', 'key'),
     strict: flag('Refuse unknown and read-only fields of the body instead of ignoring them'),
     ...clientArgs,
   },
@@ -26,10 +26,13 @@ export const api = command({
       throw new UsageError(`"${args.method}" is not one of ${methods.join(', ')}`)
     if (!args.path.startsWith('/')) throw new UsageError('The path must begin with "/"')
     const client = await openClient(args)
+    const { environment, rest } = splitRoot(args.path)
+    if (environment && (environment === 'sandbox') !== client.isSandbox)
+      throw new UsageError(`The path names ${roots[environment]}, but the command uses ${client.root}`)
     const body = args.data === undefined ? {} : { body: await readData(args.data) }
     const key = args['idempotency-key'] ? { idempotencyKey: args['idempotency-key'] } : {}
     const headers = args.strict ? { prefer: 'handling=strict' } : {}
-    const sent = client.request(method, splitRoot(args.path).rest, { ...body, ...key, headers })
+    const sent = client.request(method, rest, { ...body, ...key, headers })
     const { envelope } = await sent.withResponse()
     print({ json: true }, envelope, String)
   },

@@ -15,7 +15,7 @@ type Profiles = Certification['profiles']
 const followSeconds = 5
 
 const idArgument = {
-  id: option('Id of the certification; the newest without it'),
+  id: option('Id of the certification (default: the newest)'),
 } as const
 
 // Here, `--profile` names the profiles to certify and not a stored login.
@@ -24,12 +24,12 @@ const { profile: _, ...argsWithoutProfile } = sandboxArgs
 const start = command({
   meta: {
     name: 'start',
-    description: 'Start a certification: clears the sandbox of the key, and plays a course in it',
+    description: "Start a certification, which clears the key's sandbox and plays a course in it",
   },
   examples: ['partnerctl certify start --profile feed,bookings'],
   args: {
     profile: requiredOption('Comma-separated: feed, inventory, bookings, webhooks'),
-    seed: option('Decides what is played: the same course for the same seed'),
+    seed: option('Seed that determines the course: the same course for the same seed'),
     ...argsWithoutProfile,
   },
   async run({ args }) {
@@ -44,12 +44,12 @@ const start = command({
 const status = command({
   meta: {
     name: 'status',
-    description: 'Show how a certification stands; exits with 1 when it failed or expired',
+    description: 'Show the state of a certification; exits with 1 if it failed or expired',
   },
   examples: ['partnerctl certify status --follow', 'partnerctl certify status --junit certification.xml'],
   args: {
     ...idArgument,
-    follow: flag('Show what changes until it has ended'),
+    follow: flag('Show each change until the certification has ended'),
     junit: option('Write the cases to this file as JUnit', 'file'),
     ...sandboxArgs,
   },
@@ -67,10 +67,10 @@ const status = command({
 })
 
 const state = command({
-  meta: { name: 'state', description: 'Upload what your product holds, when the certification asks for it' },
+  meta: { name: 'state', description: "Upload your product's bookings when the certification asks for them" },
   examples: ['partnerctl certify state bookings.ndjson', './export-bookings | partnerctl certify state -'],
   args: {
-    file: positional('JSON with "bookings", or one booking in a line, or - for standard input'),
+    file: positional('JSON with "bookings", or one booking per line, or - for standard input'),
     ...idArgument,
     ...sandboxArgs,
   },
@@ -80,17 +80,17 @@ const state = command({
     const id = await idOf(client.sandbox, args.id)
     // The service reads both forms of the file.
     await client.request('PUT', `/certifications/${id}/state`, { body })
-    note('The state was taken; it is being judged')
+    note('The state was received and is being graded')
     print(args, await judged(client.sandbox, id), describeCertification)
   },
 })
 
 const report = command({
-  meta: { name: 'report', description: 'Print the signed report of a certification that was passed' },
+  meta: { name: 'report', description: 'Print the signed report of a passed certification' },
   examples: ['partnerctl certify report --output report.jws'],
   args: {
     ...idArgument,
-    output: option('Write it to this file instead', 'file'),
+    output: option('Write the report to this file instead of standard output', 'file'),
     ...sandboxArgs,
   },
   async run({ args }) {
@@ -104,7 +104,7 @@ const report = command({
 const verify = command({
   meta: {
     name: 'verify',
-    description: 'Verify a signed report; exits with 1 when it is wrong or has expired',
+    description: 'Verify a signed report; exits with 1 if it is invalid or has expired',
   },
   examples: [
     'partnerctl certify verify report.jws --base-url https://partners.example.com',
@@ -117,7 +117,7 @@ const verify = command({
   },
   async run({ args }) {
     const base = args['base-url'] ?? process.env.PARTNER_BASE_URL
-    if (!base) throw new UsageError('Whose report is it? Give --base-url')
+    if (!base) throw new UsageError('Name the service that issued the report with --base-url')
     const jwks = args.jwks ? await readText(args.jwks) : undefined
     const claims = await verifyReport((await readText(args.file)).trim(), base, jwks)
     print(args, claims, ({ host, key_name, contract, certification, exp }) =>

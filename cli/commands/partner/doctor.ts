@@ -39,9 +39,10 @@ async function check(client: PartnerClient): Promise<CommandFinding[]> {
   } catch (error) {
     const isOfService = error instanceof PartnerError || error instanceof ConnectionError
     const status = isOfService ? error.status : undefined
-    const isKey = error instanceof PartnerError || status === 401 || status === 403
+    const isRefused = status === 401 || status === 403
+    const isKey = error instanceof PartnerError || isRefused
     const detail = formatError(error).text.split('\n')[0] as string
-    const code = status === 401 ? { code: exitCode.keyRefused } : {}
+    const code = isRefused ? { code: exitCode.keyRefused } : {}
     return [{ check: isKey ? 'key' : 'reach', state: 'failed', detail, ...code }]
   }
 }

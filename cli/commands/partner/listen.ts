@@ -59,7 +59,7 @@ export const listen = command({
   args: {
     'forward-to': requiredOption('Address of a program on this machine', 'url'),
     events: option(`Only these, separated by commas: ${webhookEvents.join(', ')}`),
-    since: option('Also what came after this version; only what is new otherwise'),
+    since: option('Also forward changes after this version (default: only new changes)'),
     'secret-file': option('File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)', 'path'),
     ...streamArgs,
     ...clientArgs,
@@ -113,6 +113,8 @@ const sources: Record<WebhookEvent, Source> = {
 /** Returns the version of a feed's latest change, or undefined if there is none. Any later change is new. */
 async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
   const { total } = await readItem(client, feed, {}, stop)
-  const { version } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
-  return version
+  let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
+  // A page that this key has read before may begin where it began then, so changes may follow it.
+  for await (const { version } of client[feed].feed({ after, signal: stop })) after = version
+  return after
 }

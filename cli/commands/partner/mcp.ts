@@ -5,7 +5,7 @@ import { UsageError } from '../../errors.ts'
 export const mcp = command({
   examples: ['partnerctl mcp', 'partnerctl mcp --live-reads'],
   args: {
-    'live-reads': flag('Let the agent read live data as well; it is never written'),
+    'live-reads': flag('Let the agent also read live data, which it can never change'),
     ...sandboxArgs,
   },
   async run({ args }) {

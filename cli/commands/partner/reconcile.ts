@@ -18,7 +18,7 @@ export const reconcile = command({
       'Your bookings, or - for standard input: csv with a header line, or lines of JSON; booking_id, status, checkin_at, checkout_at and, if you know it, version',
       'file',
     ),
-    since: option('What is newer than this version is no difference; without it, than the newest of yours'),
+    since: option('Bookings changed after this version are not differences (default: your newest version)'),
     listing: option('Only this listing'),
     ...clientArgs,
   },
@@ -59,7 +59,9 @@ function describe({ version, compared, requests, missing, extra, different, newe
   const later = table(newer, { BOOKING: 'booking_id', HERE: shown, VERSION: 'version' })
   return [
     rows.length === 0 ? 'No difference' : differences,
-    ...(newer.length === 0 ? [] : [`Newer than what is compared, and no difference:\n${later}`]),
+    ...(newer.length === 0
+      ? []
+      : [`Changed after the compared version, so not counted as differences:\n${later}`]),
     `${compared} of your bookings compared in ${requests} ${requests === 1 ? 'request' : 'requests'}, ${asOf}`,
   ].join('\n\n')
 }

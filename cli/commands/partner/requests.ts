@@ -18,10 +18,10 @@ import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../valu
 const searchArgs = {
   'request-id': option('Only the request with this id', 'id'),
   status: option('Only these statuses, such as 4xx or 422,429', 'statuses'),
-  since: option('Only since a time, or for a duration such as 15m', 'time'),
-  host: option('Of this host (administrator: reads the database)', 'host'),
-  key: option('Of this key, by id or prefix (administrator)', 'key'),
-  admin: flag('Of all hosts (administrator)'),
+  since: option('Only requests since a time, or within a duration such as 15m', 'time'),
+  host: option('Only requests of this host (administrator: reads the database)', 'host'),
+  key: option('Only requests of this key, by id or prefix (administrator)', 'key'),
+  admin: flag('Requests of all hosts (administrator)'),
   ...clientArgs,
 } as const satisfies ArgsDef
 
@@ -103,7 +103,7 @@ const list = command({
 const tail = command({
   meta: {
     name: 'tail',
-    description: 'Show the latest requests, and then those that come',
+    description: 'Show the latest requests, then new requests as they arrive',
   },
   examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
   args: { ...searchArgs, ...streamArgs },

@@ -18,10 +18,10 @@ export const trigger = command({
       required: false,
       description: 'The scenario to play; without it, the scenarios are listed',
     },
-    listing: option('Where it plays', 'id'),
-    booking: option('The booking that it is about', 'id'),
-    count: option('How many', 'n'),
-    checkin: option('First night of its stays', 'date'),
+    listing: option('Listing in which the scenario plays', 'id'),
+    booking: option('Booking that the scenario is about', 'id'),
+    count: option('Number of guests, messages or stays', 'n'),
+    checkin: option('First night of the stays', 'date'),
     ...sandboxArgs,
   },
   async run({ args }) {
@@ -66,7 +66,7 @@ export const clock = command({
     if (action !== undefined && action !== 'advance')
       throw new UsageError(`"${action}" is not "advance": the clock only moves forward`)
     if (action === 'advance' && by === undefined)
-      throw new UsageError('How far? For example: partnerctl clock advance 25h')
+      throw new UsageError('Give a duration, for example: partnerctl clock advance 25h')
     const seconds = by === undefined ? undefined : parseDuration(by)
     const { sandbox } = await openSandboxClient(args)
     const now = seconds === undefined ? sandbox.clock() : sandbox.advanceClock(seconds)
@@ -115,7 +115,7 @@ const setFaults = command({
 })
 
 const clearFaults = command({
-  meta: { name: 'clear', description: 'End the faults' },
+  meta: { name: 'clear', description: 'Remove all fault rules' },
   examples: ['partnerctl faults clear'],
   args: sandboxArgs,
   async run({ args }) {

@@ -42,7 +42,7 @@ export const KeyView = named(
     rate_limit: responseObject(
       {
         limit: shown.integer('Number of requests allowed in any window', 'count'),
-        remaining: shown.integer('Number of requests currently left', 'count'),
+        remaining: shown.integer('Number of requests remaining in the current window', 'count'),
         window_seconds: shown.integer('Length of the window, in seconds', 'count'),
       },
       'Main rate limit of the key',

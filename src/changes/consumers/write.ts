@@ -53,7 +53,7 @@ export async function putConsumer(
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */
 export function nameProblems({ params: { name = '' } }: Pick<ToCheck, 'params'>): Problem[] {
-  if (name.length > maxName)
+  if ([...name].length > maxName)
     return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]
   if (isSlug(name)) return []
   const message = '"name" must be lower-case letters, digits and hyphens'
@@ -71,7 +71,11 @@ async function freeSlot(db: Db, owner: Owner): Promise<number> {
   const taken = (await listConsumers(db, owner)).map(({ slot }) => slot)
   const slot = firstFree(taken, consumersPerKey)
   if (slot === undefined)
-    throw invalidField('name', `A key has at most ${consumersPerKey} consumers of a feed; delete one`, 'max')
+    throw invalidField(
+      'name',
+      `A key can have at most ${consumersPerKey} consumers per feed; delete one`,
+      'max',
+    )
   return slot
 }
 

@@ -38,7 +38,7 @@ export function digestRoutes(app: AppContext) {
       detail: {
         tags: ['Booking feed'],
         operationId: 'digestBookings',
-        summary: 'Compare your bookings with those of the host',
+        summary: "Compare your bookings with the host's",
       },
     },
   )

@@ -71,10 +71,10 @@ function onePosition({
   if (updated_after !== undefined)
     report('updated_after', '"updated_after" must not be sent together with "consumer"')
   if (page > 1)
-    report('page', '"page" must be 1 with "consumer": acknowledge and read again, or follow "next_cursor"')
+    report('page', '"page" must be 1 with "consumer"; acknowledge and read again, or follow "next_cursor"')
   for (const filter of filters)
     if (others[filter] !== undefined)
-      report(filter, `"${filter}" must not be sent together with "consumer", which follows a whole feed`)
+      report(filter, `"${filter}" must not be sent together with "consumer", which follows the whole feed`)
   return problems
 }
 

@@ -25,7 +25,7 @@ const position = {
   ),
   cursor: Type.Optional(
     text(64, {
-      description: '`next_cursor` of the previous page; the cost is the same at any depth',
+      description: '`next_cursor` of the previous page; a cursor costs the same at any depth',
       example: 'MC4x',
     }),
   ),
@@ -52,7 +52,7 @@ export const feedFilters = {
   listing_id: idInQuery('Only bookings of this listing', '2001'),
   include: Type.Optional(
     Type.Literal('detail', {
-      description: '`detail` gives each item the whole booking, as the detail route returns it',
+      description: '`detail` adds the whole booking to each item, as the detail route returns it',
       example: 'detail',
     }),
   ),

@@ -41,8 +41,8 @@ export function attemptWriter(db: Db): AttemptWriter {
 }
 
 /**
- * Attempts a delivery once and stores the outcome: delivered, to be retried, or given up. Returns true if the hint was
- * delivered. Turns off an endpoint that responds 410 or that has failed for five days (decisions §21).
+ * Attempts a delivery once and stores the outcome: delivered, to be retried, or given up. Returns false if the attempt
+ * counts as a failure of the endpoint. Turns off an endpoint that responds 410 or that has failed for five days (decisions §21).
  *
  * @param mayBeFailing returns true if a failure may have been recorded that a success must clear
  */
@@ -64,6 +64,12 @@ export async function attempt(
     ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
     : {}
   const seen = { _id, host_id, ...(result ? fieldsOf(result) : {}), ...faultFields }
+  // A test, which a partner may have resent, counts neither as success nor as failure.
+  if (event === 'webhook.test') {
+    const status = result && isSuccess(result) ? 'delivered' : 'failed'
+    await write({ ...seen, status, next_attempt_at: null })
+    return true
+  }
   if (!result || isSuccess(result)) {
     await write({ ...seen, status: 'delivered', next_attempt_at: null })
     if (result && mayBeFailing()) await noteWorking(db, webhook)
@@ -75,8 +81,7 @@ export async function attempt(
       failing_since: now,
       undelivered_since: await undeliveredFrom(db, webhook),
     })
-  const isTest = event === 'webhook.test'
-  const next_attempt_at = isTest ? null : retryAt(now, attempts, result.retryAfterSeconds)
+  const next_attempt_at = retryAt(now, attempts, result.retryAfterSeconds)
   await write({ ...seen, status: next_attempt_at ? 'waiting' : 'failed', next_attempt_at })
   if (result.status === 410) await turnOff(app, webhook, 'gone')
   else if (webhook.failing_since && failingUntil(webhook.failing_since) <= now)

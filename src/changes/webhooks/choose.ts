@@ -9,13 +9,11 @@ import {
 } from './deliveries-store.ts'
 import { type HintReader, type NewHint, positionsAfter, positionsAt } from './feeds.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
-import { type OriginContext, takeTurns } from './origin-limit.ts'
+import { maxPerSecondOfEndpoint, type OriginContext, takeTurns } from './origin-limit.ts'
 import type { Positions } from './store.ts'
 
 /** Maximum number of concurrent attempts to one endpoint (decisions §21). */
 const maxInFlight = 10
-/** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
-const maxPerSecond = 20
 /** Maximum number of waiting hints per endpoint; further changes wait in the feeds. */
 const maxWaiting = 10_000
 /** Pause while the rate limit is exhausted, after which several attempts begin together. */
@@ -82,7 +80,10 @@ export async function chooseTries(
   const others = waiting > tries.inFlight.size ? await findInFlight(app.db, webhook, now) : []
   const inFlight = new Map([...others, ...tries.inFlight])
   tries.begunAt = withinSecond(tries.begunAt)
-  const room = Math.max(0, Math.min(maxInFlight - inFlight.size, maxPerSecond - tries.begunAt.length))
+  const room = Math.max(
+    0,
+    Math.min(maxInFlight - inFlight.size, maxPerSecondOfEndpoint - tries.begunAt.length),
+  )
   const stored = isDue && room > 0 ? await findDue(app.db, webhook, inFlight, now, room + 1) : []
   const due = firstOfEachBooking(stored.slice(0, room))
   const isFull = isBehind && waiting >= maxWaiting
@@ -105,7 +106,7 @@ export async function chooseTries(
   const pause = () => {
     if (turns.waitMilliseconds > 0) return turns.waitMilliseconds
     if (isFull || inFlight.size > tries.inFlight.size) return longPauseMilliseconds
-    if (hasMore && tries.begunAt.length + wanted >= maxPerSecond) return ratePauseMilliseconds
+    if (hasMore && tries.begunAt.length + wanted >= maxPerSecondOfEndpoint) return ratePauseMilliseconds
     return hasMore && inFlight.size + wanted < maxInFlight ? 0 : Number.POSITIVE_INFINITY
   }
   return {

@@ -244,11 +244,11 @@ export async function resendDelivery(
   const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex), expires_at: { $gt: now } }
   if (hex === undefined || !(await webhookDeliveryModel(db).exists(found).session(session)))
     throw notFound('Delivery')
-  if (!webhook.enabled) throw new DomainError('conflict', 'The webhook is off: turn it on first')
+  if (!webhook.enabled) throw new DomainError('conflict', 'The webhook is off; turn it on first')
   const again = { status: 'waiting', next_attempt_at: now } as const
   const delivery = await webhookDeliveryModel(db)
     .findOneAndUpdate({ ...found, in_flight: false }, { $set: again }, { new: true, session })
     .lean()
   if (delivery) return delivery
-  throw new DomainError('conflict', 'The delivery is being tried right now: see what becomes of it first')
+  throw new DomainError('conflict', 'The delivery is being attempted; wait for the outcome')
 }

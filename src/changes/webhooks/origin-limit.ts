@@ -1,11 +1,14 @@
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext, Environment } from '../../http/context.ts'
+import type { Webhook } from './model.ts'
 
 /**
  * Maximum number of attempts per second from all sandboxes together to one origin (decisions §21). Without this limit,
  * a key could use its sandbox's scenarios and clock to flood a server that it does not own.
  */
 const maxPerSecond = 10
+/** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
+export const maxPerSecondOfEndpoint = 20
 const windowMilliseconds = 1000
 /** Maximum wait for one attempt's turn. */
 const maxWaitMilliseconds = 5000
@@ -39,10 +42,14 @@ export async function takeTurns(
 }
 
 /** Waits for one attempt's turn. Returns false if the turn does not come within five seconds. */
-export async function awaitTurn(app: OriginContext, url: string): Promise<boolean> {
+export function awaitTurn(app: OriginContext, url: string): Promise<boolean> {
+  return untilTaken(() => takeTurns(app, url, 1))
+}
+
+async function untilTaken(take: () => Promise<Turns>): Promise<boolean> {
   const deadline = performance.now() + maxWaitMilliseconds
   for (;;) {
-    const { count, waitMilliseconds } = await takeTurns(app, url, 1)
+    const { count, waitMilliseconds } = await take()
     if (count === 1) return true
     if (performance.now() + waitMilliseconds > deadline) return false
     await Bun.sleep(waitMilliseconds)
@@ -50,12 +57,25 @@ export async function awaitTurn(app: OriginContext, url: string): Promise<boolea
 }
 
 /**
- * Waits for the turn of an attempt that an API request has triggered.
+ * Waits for the turn of an attempt that an API request has triggered: in a sandbox a turn of the origin, on live data
+ * one of the tests and resends of this endpoint. A live endpoint's other attempts are counted by the process that sends
+ * them.
  *
  * @throws DomainError `conflict` with a retry time if the turn does not come within five seconds
  */
-export async function requireTurn(app: OriginContext, url: string): Promise<void> {
-  if (await awaitTurn(app, url)) return
-  const message = `Sandboxes send at most ${maxPerSecond} hints a second to one address; try again`
+export async function requireTurn(
+  app: OriginContext,
+  { id, url }: Pick<Webhook, 'id' | 'url'>,
+): Promise<void> {
+  const isLive = app.environment.name === 'live'
+  const take = async () => {
+    if (!isLive) return takeTurns(app, url, 1)
+    const hit = await app.rateLimiter.hit(`hints:of ${id}`, maxPerSecondOfEndpoint, windowMilliseconds)
+    return { count: hit.allowed ? 1 : 0, waitMilliseconds: hit.waitMilliseconds }
+  }
+  if (await untilTaken(take)) return
+  const message = isLive
+    ? `At most ${maxPerSecondOfEndpoint} tests and resends of a webhook begin per second; try again`
+    : `Sandboxes send at most ${maxPerSecond} hints per second to one origin; try again`
   throw new DomainError('conflict', message, [], 1)
 }

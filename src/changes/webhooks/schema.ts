@@ -109,7 +109,7 @@ export const DeliveryView = named(
     id: shown.text('Id of the delivery, sent as its `webhook-id`'),
     event: shown.text('Event that triggered the delivery'),
     status: shown.word(
-      'Status of the delivery; `delivered` without a `response_status` if a fault or a certification kept the hint back',
+      'Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint',
       ...['waiting', 'delivered', 'failed'],
     ),
     attempts: shown.integer('Number of attempts so far', 'count'),

@@ -192,7 +192,7 @@ export class HintSender {
    */
   private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)
-      throw new Error('Attempts were stored too slowly and are repeated later')
+      throw new Error('Storing the attempts took too long; they will be repeated later')
     const { app } = this
     for (const { webhook, tries } of works)
       for (const delivery of deliveries.filter((one) => one.webhook_id === webhook.id && one.in_flight)) {

@@ -62,7 +62,7 @@ export async function createWebhook(
   }
   await inHostOrder(db, host_id, async (session) => {
     if ((await countWebhooks(db, host_id, session)) >= webhooksPerHost)
-      throw new DomainError('conflict', `A host has at most ${webhooksPerHost} webhooks; delete one`)
+      throw new DomainError('conflict', `A host can have at most ${webhooksPerHost} webhooks; delete one`)
     await insertWebhook(db, webhook, session)
     await recordWebhookAction(app, caller, 'create', webhook.id, session)
   })
@@ -160,12 +160,15 @@ export async function testWebhook(
   const { db, clock, clockWatch } = app
   const webhook = await findOwnWebhook(app, caller, id)
   if (!(await hasUsableKey(app, webhook)))
-    throw new DomainError('conflict', 'The key of the webhook has ended: take it over by turning it on')
-  await requireTurn(app, webhook.url)
+    throw new DomainError(
+      'conflict',
+      'The key of the webhook is no longer usable; turn the webhook on to take it over',
+    )
+  await requireTurn(app, webhook)
   const lease = { name: `webhook-test/${webhook.id}`, owner: crypto.randomUUID() }
   const now = clockWatch.databaseNow()
   if (!(await holdLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
-    throw new DomainError('conflict', 'A test of this webhook is on its way: wait for its answer')
+    throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
   const dated = clock(caller.hostId)
   const timestamp = `${dated.toISOString().slice(0, 19)}Z`
   const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated, false, null)
@@ -194,7 +197,7 @@ export async function resend(
 ): Promise<WebhookDelivery> {
   const { db, clock } = app
   const webhook = await findOwnWebhook(app, caller, id)
-  await requireTurn(app, webhook.url)
+  await requireTurn(app, webhook)
   return inHostOrder(db, caller.hostId, (session) =>
     resendDelivery(db, session, webhook, deliveryId, clock(caller.hostId)),
   )
@@ -213,7 +216,7 @@ async function findOwnWebhook(
 ): Promise<Webhook> {
   const webhook = await findWebhook(app.db, hostId, id)
   if (webhook.created_by === keyId || !(await hasUsableKey(app, webhook))) return webhook
-  const message = `The webhook belongs to the key with the id ${webhook.created_by}: use that one`
+  const message = `The webhook belongs to the key with id ${webhook.created_by}; use that key`
   throw new DomainError('forbidden', message, [{ path: 'created_by', code: 'forbidden', message }])
 }
 

@@ -95,10 +95,11 @@ async function readBody(schema: TSchema, sent: unknown, reading: BodyReading, pr
   let { value, ignored } = normalizeSent(schema, sent, most)
   const current = ignored.length > 0 ? await reading.current() : undefined
   if (current) ({ value, ignored } = normalizeSent(schema, sent, most, current))
-  const known = new Set(problems.map(({ path }) => path))
+  const known = problems.map(({ path }) => path)
+  // Elements of a list that is too long are not looked at (decisions §1).
+  const isKnown = (path: string) => known.some((one) => path === one || path.startsWith(`${one}.`))
   for (const path of reading.isStrict ? ignored : [])
-    if (!known.has(path))
-      problems.push({ path, code: 'invalid', message: `"${path}" is unknown or read-only` })
+    if (!isKnown(path)) problems.push({ path, code: 'invalid', message: `"${path}" is unknown or read-only` })
   if (problems.length > 0) throw invalidFields(problems)
   if (ignored.length > 0) ignoredIn.set(value as object, ignored)
   return { value }

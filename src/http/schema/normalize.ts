@@ -94,8 +94,11 @@ function makeObjectConverter(type: TSchema): Converter {
 function counterparts(current: unknown): (sent: unknown, index: number) => unknown {
   if (!Array.isArray(current)) return () => undefined
   const byId = new Map<unknown, unknown>()
-  for (const element of current.filter(isObject))
-    for (const id of [element.original_id, element.id]) if (id) byId.set(id, element)
+  const elements = current.filter(isObject)
+  // An internal id may be sent as a string, but a partner's own id takes precedence.
+  for (const element of elements)
+    if (element.id) byId.set(element.id, element).set(String(element.id), element)
+  for (const element of elements) if (element.original_id) byId.set(element.original_id, element)
   return (sent, index) => (byId.size === 0 ? current[index] : isObject(sent) ? byId.get(sent.id) : undefined)
 }
 

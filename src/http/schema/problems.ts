@@ -119,7 +119,7 @@ function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {
 function expectationOf(schema: TSchema, value: unknown): string {
   if (schema.type === 'string' && typeof value !== 'string')
     return Array.isArray(value) ? 'a single string' : 'a string'
-  if (schema.format === 'text' && String(value).trim() === '') return 'text that is not blank'
+  if (schema.format === 'text' && String(value).trim() === '') return 'non-blank text'
   const variants = (schema.anyOf ?? []) as TSchema[]
   const format = schema.format ?? variants.find((variant) => variant.format === 'id')?.format
   if (format in formats) return formats[format as keyof typeof formats].expectation

@@ -63,7 +63,11 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
     if (!isFull(count)) continue
     const looseBefore = count.looseRows - (added[index]?.[1] ?? 0)
     if (looseBefore > 0) throw busy()
-    throw invalidField('data', `A room type has room for ${roomForRows} ranges; this may be more`, 'max')
+    throw invalidField(
+      'data',
+      `A room type has room for ${roomForRows} ranges, and this write may exceed them`,
+      'max',
+    )
   }
 }
 

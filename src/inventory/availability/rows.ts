@@ -5,7 +5,7 @@ import { maxBulkItems } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/transactions.ts'
 import type { StoredRow } from './model.ts'
-import { AvailabilityRow, type AvailabilityRowResponse } from './schema.ts'
+import type { AvailabilityRowResponse } from './schema.ts'
 import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
 
 /** Maximum size of a batch in rows (estimated) and in room types. A room type is never split across batches. */
@@ -49,7 +49,9 @@ export async function findSentRows(
   const sent = Array.isArray(items) ? items.slice(0, maxBulkItems).filter(isSentRow) : []
   if (sent.length === 0) return []
   const ids = new Set(sent.map(({ id }) => id))
-  const roomTypeIds = [...new Set(sent.map(({ room_type_id }) => room_type_id))]
+  const roomTypeIds = [...new Set(sent.map(({ room_type_id }) => Number(room_type_id)))].filter(
+    Number.isSafeInteger,
+  )
   const days = sent.flatMap(({ start_date, end_date }) => [start_date, end_date]).sort()
   const found: AvailabilityRowResponse[] = []
   for await (const rows of readRows(db, hostId, roomTypeIds, { from: days[0], to: days.at(-1) }))
@@ -57,8 +59,11 @@ export async function findSentRows(
   return found
 }
 
-const SentRow = Type.Pick(AvailabilityRow, ['id', 'room_type_id', 'start_date', 'end_date'], {
-  additionalProperties: true,
+const SentRow = Type.Object({
+  id: Type.Integer(),
+  room_type_id: Type.Union([Type.Integer(), Type.String()]),
+  start_date: Type.String(),
+  end_date: Type.String(),
 })
 
 function isSentRow(item: unknown): item is Static<typeof SentRow> {

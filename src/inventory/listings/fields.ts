@@ -148,7 +148,7 @@ export const RoomTypeWrite = named(
     room_type: enumerated('Kind of room'),
     bed_type: enumerated('Kind of bed'),
     bathroom_type: enumerated('Kind of bathroom'),
-    gender: enumerated('Gender to which the room is let'),
+    gender: enumerated('Gender of the guests to whom the room is let'),
     application_url: address('URL at which guests apply'),
     room_size: number('Size of the room, in `room_size_unit`'),
     room_size_unit: enumerated('Unit of `room_size`'),
@@ -227,7 +227,7 @@ const fields = {
   bookings: group('Booking rules', {
     stay_min: whole('Minimum length of a stay, in nights'),
     notice_min_days: whole('Minimum notice before moving out, in days'),
-    move_in_max_days: whole('Maximum time ahead that a guest may move in, in days'),
+    move_in_max_days: whole('Maximum number of days ahead that a guest may move in'),
     application_url: address('URL at which guests apply'),
     cancellation_policy: enumerated('Cancellation policy'),
     booking_rules: longText('Booking rules in prose'),

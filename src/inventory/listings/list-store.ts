@@ -68,16 +68,7 @@ export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: 
     .limit(page.perPage)
 }
 
-/** Returns one page of a host's listings and the total number of matching listings. */
-export async function listListings(
-  db: Db,
-  hostId: number,
-  query: ListingQuery,
-  page: PageRequest,
-): Promise<{ rows: StoredListing[]; total: number }> {
-  const [total, rows] = await Promise.all([
-    listingModel(db).collection.countDocuments(filterOf(hostId, query)),
-    listingQuery(db, hostId, query, page).toArray(),
-  ])
-  return { rows, total }
+/** Returns the number of a host's listings that match a query. */
+export function countListings(db: Db, hostId: number, query: ListingQuery): Promise<number> {
+  return listingModel(db).collection.countDocuments(filterOf(hostId, query))
 }

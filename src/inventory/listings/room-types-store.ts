@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { listingModel, type StoredListing } from './model.ts'
+import { listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { findListing } from './store.ts'
 
 /** A bulk write's reference to a room type and its listing. */
@@ -40,18 +40,27 @@ export async function findOwnedListings(
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }
 }
 
-/** Returns the current names of the room types of a host's listings, by room type id. */
+/** Returns the current names of room types of a host's listings, by room type id. */
 export async function findRoomTypeNames(
   db: Db,
   hostId: number,
-  listingIds: number[],
+  references: RoomTypeReference[],
 ): Promise<Map<number, string | null>> {
-  const projection = { 'content.room_types.id': 1, 'content.room_types.name': 1 }
+  const idsOf = (field: keyof RoomTypeReference) => [...new Set(references.map((one) => one[field]))]
+  // A listing may have hundreds of other room types.
+  const wanted = {
+    input: '$content.room_types',
+    as: 'one',
+    cond: { $in: ['$$one.id', idsOf('room_type_id')] },
+  }
   const listings = await listingModel(db)
-    .collection.find<StoredListing>({ host_id: hostId, id: { $in: listingIds } }, { projection })
+    .collection.aggregate<{ found: Pick<StoredRoomType, 'id' | 'name'>[] }>([
+      { $match: { host_id: hostId, id: { $in: idsOf('listing_id') } } },
+      { $project: { found: { $filter: wanted } } },
+      { $project: { 'found.id': 1, 'found.name': 1 } },
+    ])
     .toArray()
-  const roomTypes = listings.flatMap(({ content }) => content.room_types)
-  return new Map(roomTypes.map(({ id, name }) => [id, name ?? null]))
+  return new Map(listings.flatMap(({ found }) => found).map(({ id, name }) => [id, name ?? null]))
 }
 
 /** Returns whether the room type belongs to the listing that the item names. */

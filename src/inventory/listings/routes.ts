@@ -5,10 +5,12 @@ import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import type { Caller } from '../../http/request.ts'
 import { requestObject, shown } from '../../http/schema/fields.ts'
 import { parsePathId } from '../../http/schema/formats.ts'
+import { streamJson } from '../../http/send.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
-import { listListings } from './list-store.ts'
+import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { recognizableIn } from './match.ts'
 import { withPrices } from './prices-store.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
@@ -24,20 +26,12 @@ export function listingRoutes(app: AppContext) {
     serializeListing(withPrices(await findListing(app.db, caller.hostId, parsePathId(id))))
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(guard(app))
-    .get(
-      '',
-      async (context) => {
-        const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listListings(app.db, context.caller.hostId, context.query, page)
-        return ok(context, rows.map(serializeListItem), { pagination: pagination(page, total, rows.length) })
-      },
-      {
-        access: { permission: 'listings.read' },
-        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
-        response: { 200: PageEnvelope(shown.list('The listings of this page', ListingListItem)) },
-        detail: { operationId: 'listListings', summary: 'List listings' },
-      },
-    )
+    .get('', (context) => streamJson(context, listingPage(app, context), app.log), {
+      access: { permission: 'listings.read' },
+      query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
+      response: { 200: PageEnvelope(shown.list('The listings of this page', ListingListItem)) },
+      detail: { operationId: 'listListings', summary: 'List listings' },
+    })
     .get('/:id', async (context) => ok(context, await read(context.caller, context.params.id)), {
       access: { permission: 'listings.read', errors: ['not_found'] },
       response: { 200: Envelope(Listing) },
@@ -89,6 +83,32 @@ export function listingRoutes(app: AppContext) {
         detail: { operationId: 'updateListing', summary: 'Update a listing' },
       },
     )
+}
+
+/**
+ * Yields a page of listings as JSON text, listing by listing. A page may have 100 listings of up to 1 MiB each, so it is
+ * never in memory as a whole.
+ */
+async function* listingPage(
+  { db }: AppContext,
+  context: ResponseContext & { caller: Caller; query: ListingQuery & { page?: number; per_page?: number } },
+): AsyncGenerator<string> {
+  const { caller, query } = context
+  const page = toPageRequest(query, defaultPerPage)
+  const rows = listingQuery(db, caller.hostId, query, page)
+  const [total, first] = await Promise.all([countListings(db, caller.hostId, query), rows.next()])
+  let count = 0
+  try {
+    yield '{"data":['
+    for (let row = first; row; row = await rows.next()) {
+      yield (count > 0 ? ',' : '') + JSON.stringify(serializeListItem(row))
+      count += 1
+    }
+    const meta = { ...metaOf(context), pagination: pagination(page, total, count) }
+    yield `],"meta":${JSON.stringify(meta)}}`
+  } finally {
+    await rows.close()
+  }
 }
 
 function writeResult(app: AppContext, context: ResponseContext, { action, listing }: ListingWrite) {

@@ -88,12 +88,16 @@ export async function findMatch(
     ...(sent.original_url ? [{ original_url_key: indexKey(sent.original_url) }] : []),
   ]
   if (alternatives.length === 0) return null
+  // Many listings may have the same address, so only the match is read in full.
+  const projection = { id: 1, 'content.original_id': 1, 'content.original_url': 1 }
   const candidates = await listingModel(db)
-    .find({ host_id: hostId, $or: alternatives })
+    .find({ host_id: hostId, $or: alternatives }, projection)
     .sort({ id: 1 })
     .session(session)
     .lean()
-  return bestMatch(sent, candidates, (listing) => listing.content)
+  const found = bestMatch(sent, candidates, ({ content }) => content)
+  const listing = found && (await findListingIfAny(db, hostId, found.listing.id, session))
+  return listing && { listing, match: found.match }
 }
 
 /** Stores a new listing as a draft. */

@@ -25,6 +25,9 @@ export interface ListingWrite {
  */
 const maxBytes = 1024 * 1024
 
+/** Maximum number of rooms in all room types of a listing. A page shows up to 100 listings with all their rooms. */
+const maxRooms = 2000
+
 /**
  * Prepares `POST /v1/listings`, which updates the host's matching listing or creates a new one. A host's writes of this
  * kind run one at a time, so that concurrent identical creates result in one listing.
@@ -136,6 +139,8 @@ interface Change {
 
 function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
   const content = mergeListing(current, sent, reading, ids)
+  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
+    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
   if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
     throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
   return content
@@ -197,7 +202,7 @@ function inactiveMatch(listing: StoredListing, { method, confidence }: Match): D
   ]
   return new DomainError(
     'listing_conflict',
-    'The listing matches one that is inactive',
+    'The listing matches an inactive listing',
     entries.map(([path, message]) => ({ path, code: 'conflict', message })),
   )
 }

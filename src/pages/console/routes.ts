@@ -2,15 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
 import { cachedContent } from '../../http/cached-content.ts'
-import { type Files, serveFiles } from '../files.ts'
+import { type Files, loadOnce, serveFiles } from '../files.ts'
 
 /** Serves the page that shows partners their keys' activity (decisions §18). The page uses only the partner API. */
 export function consoleRoutes() {
-  let files: Promise<Files> | undefined
-  const serve = serveFiles(async (path) => {
-    files ??= makeFiles()
-    return (await files)[path]
-  })
+  const files = loadOnce(makeFiles)
+  const serve = serveFiles(async (path) => (await files())[path])
   return new Elysia({ detail: { hide: true } }).get('/console', serve).get('/console/:file', serve)
 }
 

@@ -24,7 +24,7 @@ const messages: Record<ErrorKind, string> = {
   not_found: 'Listing not found or unauthorized',
   unsupported_provider: 'Unsupported provider; the only supported one is "provider_one"',
   conflict: 'Another request is changing the same data; try again',
-  listing_conflict: 'The listing matches one that is inactive',
+  listing_conflict: 'The listing matches an inactive listing',
   idempotency_mismatch: 'This "Idempotency-Key" was used with another body; use a new one',
   rate_limit: 'Too many requests',
   internal: unexpected.message,

@@ -30,7 +30,7 @@ export const hints: Json = {
   }),
   'webhook.test': hint('webhook.test', {
     operationId: 'receiveTest',
-    summary: 'A test was asked for',
+    summary: 'A test was requested',
     description: 'Sent by `POST /v1/webhooks/{id}/test`, and never retried.',
     data: {},
   }),
@@ -76,7 +76,7 @@ function hint(type: string, { operationId, summary, description, data }: Event):
       responses: {
         204: { description: 'Any 2xx within 15 s: the hint has arrived' },
         410: { description: 'Turns the webhook off' },
-        '4XX': { description: 'Like any other status, even a redirect: the hint is sent again later' },
+        '4XX': { description: 'Like any other status, including a redirect: the hint is retried later' },
       },
     },
   }

@@ -86,9 +86,9 @@ function placeholder(document: Json): string {
   )
   return `<main class="drawing">
 <h1>Reference of the partner interface</h1>
-<p role="status">The page is being drawn …</p>
+<p role="status">The page is loading…</p>
 <p>Read without it: the <a href="/guide">guide</a>, the <a href="/openapi.json">OpenAPI document</a>, the <a href="/docs/changelog">changelog</a>.</p>
-<noscript><p>Drawing needs JavaScript. These are the operations:</p><ul>${operations.join('')}</ul></noscript>
+<noscript><p>The page needs JavaScript. These are the operations:</p><ul>${operations.join('')}</ul></noscript>
 </main>`
 }
 

@@ -6,7 +6,7 @@ import type { Config } from '../../core/config.ts'
 import { DomainError } from '../../core/errors.ts'
 import { cachedContent, forGood } from '../../http/cached-content.ts'
 import { pagePolicy } from '../../http/security-headers.ts'
-import { type Files, serveFiles, textFile } from '../files.ts'
+import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
 import { mapValues } from './schemas.ts'
 
 /**
@@ -15,23 +15,21 @@ import { mapValues } from './schemas.ts'
  * Everything is built on the first request.
  */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
-  let documentation: Promise<Files> | undefined
-  let downloads: Promise<Files> | undefined
+  const documentation = loadOnce(() => makeDocumentation(config, app()))
+  const downloads = loadOnce(() => makeDownloads(config, app()))
   const find = async (path: string) => {
-    documentation ??= makeDocumentation(config, app())
-    const found = (await documentation)[path]
+    const found = (await documentation())[path]
     if (!found && path.startsWith('/openapi/'))
       throw new DomainError('not_found', 'No such operation; /openapi/operations.json lists all of them')
     if (found || !/\.(json|tgz)$/.test(path)) return found
-    downloads ??= makeDownloads(config, app())
-    return (await downloads)[path.slice('/docs/'.length)]
+    return (await downloads())[path.slice('/docs/'.length)]
   }
-  const serve = serveFiles(find, pagePolicy)
+  const serve = serveFiles(find)
   return new Elysia({ detail: { hide: true } })
     .get('/openapi.json', serve)
     .get('/openapi/:file', serve)
     .get('/workflows.arazzo.yaml', serve)
-    .get('/docs', serve)
+    .get('/docs', serveFiles(find, pagePolicy))
     .get('/docs/:file', serve)
     .get('/docs/assets/:file', serve)
 }

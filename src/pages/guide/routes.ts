@@ -1,18 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
-import { type Files, serveFiles, textFile } from '../files.ts'
+import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
 
 /**
  * Routes of the guide: its pages, their Markdown, `/llms.txt`, and the home page `/` (decisions §27). None of them
  * requires a key.
  */
 export function guideRoutes({ publicUrl }: Config) {
-  let files: Promise<Files> | undefined
-  const serve = serveFiles(async (path) => {
-    files ??= makeFiles(publicUrl)
-    return (await files)[path]
-  })
+  const files = loadOnce(() => makeFiles(publicUrl))
+  const serve = serveFiles(async (path) => (await files())[path])
   return new Elysia({ detail: { hide: true } })
     .get('/', serve)
     .get('/guide', serve)

@@ -86,7 +86,7 @@ async function sizesBelow(folder: string): Promise<Record<string, number>> {
 /** @throws Error if the folder is not empty */
 export async function requireEmptyFolder(folder: string): Promise<void> {
   if (existsSync(folder) && (await readdir(folder)).length > 0)
-    throw new Error(`The folder ${folder} is not empty: name a new one`)
+    throw new Error(`The folder ${folder} is not empty: name a new folder`)
 }
 
 /**
@@ -121,7 +121,7 @@ export async function readBackupRecord(folder: string): Promise<BackupRecord> {
   const present = await sizesBelow(join(folder, 'mongodb')).catch(() => ({}) as Record<string, number>)
   const wrong = Object.entries(files).find(([name, size]) => present[name] !== size)
   if (wrong)
-    throw new Error(`The backup in ${folder} is not complete: mongodb/${wrong[0]} is missing or cut short`)
+    throw new Error(`The backup in ${folder} is not complete: mongodb/${wrong[0]} is missing or truncated`)
   return record as BackupRecord
 }
 

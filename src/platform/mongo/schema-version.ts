@@ -72,7 +72,7 @@ export async function readSchemaState(db: Db, { models, migrations }: Release): 
   const known = latestVersion(migrations)
   if (stored && ![stored.version, stored.oldest].every((number) => Number.isInteger(number) && number >= 0))
     throw new Error(
-      'The document of the collection "schema_version" is damaged: two whole numbers are needed',
+      'The document in the collection "schema_version" is damaged: "version" and "oldest" must be whole numbers',
     )
   if (stored && stored.oldest > known) throw new FutureSchemaError(stored.oldest, known)
   if (stored) return stored

@@ -11,7 +11,7 @@ const untrusted = 'The certificate of Redis is not trusted'
 const causes: Record<string, string> = {
   ...refusals,
   MOVED: 'Redis is a cluster: name several of its nodes in REDIS_URL',
-  CLUSTERDOWN: 'A part of the Redis cluster is down',
+  CLUSTERDOWN: 'Part of the Redis cluster is down',
   READONLY: 'Redis is a replica and accepts no writes',
   OOM: 'Redis is out of memory',
   LOADING: 'Redis is still loading its data',

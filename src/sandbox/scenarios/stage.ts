@@ -34,6 +34,8 @@ export interface Stay {
 /** Number of nights of each stay that a scenario creates. */
 const stayNights = 30
 const daysAhead = 30
+/** Latest first night of a stay whose departure is still a date `YYYY-MM-DD`. */
+const lastCheckin = '9999-12-01'
 const listingsPerPage = 100
 
 /** Returns the error for a scenario that cannot be played. `what` describes the missing prerequisite in words. */
@@ -41,9 +43,15 @@ export function missing(what: string): DomainError {
   return new DomainError('conflict', `The scenario cannot be played: ${what}`)
 }
 
-/** Returns the stay that begins on a day, or in 30 days if none is given. */
+/**
+ * Returns the stay that begins on a day, or in 30 days if none is given.
+ *
+ * @throws DomainError `validation` at `checkin_at` with `max`
+ */
 export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | undefined): Stay {
   const first = checkin_at ?? addDays(toDay(app.clock(hostId)), daysAhead)
+  if (first > lastCheckin)
+    throw invalidField('checkin_at', `"checkin_at" must be at most ${lastCheckin}`, 'max')
   return { checkin_at: first, checkout_at: addDays(first, stayNights) }
 }
 

@@ -128,10 +128,10 @@ export async function prepareDetails(
   hostId: number,
   bookings: StoredBooking[],
 ): Promise<(booking: StoredBooking) => BookingDetail> {
-  const idsOf = (field: 'user_id' | 'listing_id') => [...new Set(bookings.map((booking) => booking[field]))]
+  const userIds = [...new Set(bookings.map(({ user_id }) => user_id))]
   const [guests, roomTypeNames] = await Promise.all([
-    findUsers(db, hostId, idsOf('user_id')),
-    findRoomTypeNames(db, hostId, idsOf('listing_id')),
+    findUsers(db, hostId, userIds),
+    findRoomTypeNames(db, hostId, bookings),
   ])
   const guestsById = new Map(guests.map((guest) => [guest.id, guest]))
   return (booking) => {

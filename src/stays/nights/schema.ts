@@ -14,7 +14,7 @@ import {
 /** Query of `GET …/availability/nights` (decisions §20). */
 export const NightsQuery = requestObject(
   {
-    listing_id: requiredIdInQuery('The listing', '2001'),
+    listing_id: requiredIdInQuery('Id of the listing', '2001'),
     room_type_id: idInQuery('Id of a room type of the listing; all of its room types if absent', '3001'),
     start_date: date({ whenBlank: 'required', description: 'First night', example: '2027-01-01' }),
     end_date: date({

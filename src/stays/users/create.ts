@@ -31,7 +31,8 @@ export async function prepareUser(
 ): Promise<UnitOfWork<StoredUser>> {
   const now = clock(hostId)
   const email = input.email.toLowerCase()
-  if (isErasedAddress(email)) throw invalidField('email', '"email" is an address that nobody can have')
+  if (isErasedAddress(email))
+    throw invalidField('email', '"email" is in a domain that is reserved for erased guests')
   await requireFreeEmail(db, hostId, email)
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name)

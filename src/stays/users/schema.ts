@@ -56,7 +56,7 @@ export const userFilters = {
     text(255, {
       trims: true,
       whenBlank: 'invalid',
-      description: 'Only the user with this e-mail address, compared without case',
+      description: 'Only the user with this e-mail address, case-insensitive',
       example: 'ada@example.com',
     }),
   ),
@@ -66,7 +66,7 @@ export const userFilters = {
 export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
   const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
   return isDay && date_of_birth >= toDay(now)
-    ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must lie in the past' }]
+    ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must be in the past' }]
     : []
 }
 

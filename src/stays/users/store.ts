@@ -106,7 +106,7 @@ async function requireNoneErased(
 
 /** Returns the error that refuses a booking for an erased guest. */
 function erased() {
-  return invalidField('user_id', '"user_id" is a guest who was erased')
+  return invalidField('user_id', '"user_id" is an erased guest')
 }
 
 /** Returns the users with this e-mail address across all hosts, for administrators. */

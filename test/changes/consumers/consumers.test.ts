@@ -184,6 +184,12 @@ test('20 concurrent equal creates make one consumer', async () => {
   ])
 })
 
+test('the length of a name counts characters, not UTF-16 units', async () => {
+  const { actor } = await hostWithBookings(1)
+  const { body } = await put(actor, encodeURIComponent('🏠'.repeat(40)), { acknowledged: null })
+  expect(body.error.errors).toMatchObject([{ path: 'name', code: 'invalid' }])
+})
+
 test.each(['Upper', 'under_score', 'a'.repeat(65), '%20', 'ä'])('the name %s is refused', async (name) => {
   const { actor } = await hostWithBookings(1)
   const { status, body } = await put(actor, name, { acknowledged: null })

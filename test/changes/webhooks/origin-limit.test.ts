@@ -23,8 +23,23 @@ test.concurrent('a single try that has no turn within five seconds is refused, a
   const app = { rateLimiter, environment: { name: 'sandbox' } as const }
   const url = 'https://hooks.example.com/'
   await takeTurns(app, url, 10)
-  await expect(requireTurn(app, url)).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: 1 })
+  await expect(requireTurn(app, { id: 1, url })).rejects.toMatchObject({
+    kind: 'conflict',
+    retryAfterSeconds: 1,
+  })
   await rateLimiter.close()
+})
+
+test.concurrent('tests and resends of a live endpoint have twenty turns a second of their own', async () => {
+  const app = { rateLimiter: new MemoryRateLimiter(() => 0), environment: { name: 'live' } as const }
+  const [one, other] = [1, 2].map((id) => ({ id, url: 'https://hooks.example.com/' }))
+  for (let count = 0; count < 20; count += 1) await requireTurn(app, one as never)
+  await expect(requireTurn(app, one as never)).rejects.toMatchObject({
+    kind: 'conflict',
+    retryAfterSeconds: 1,
+  })
+  await requireTurn(app, other as never)
+  await app.rateLimiter.close()
 })
 
 test.concurrent('hints of a sandbox beyond its turns are sent later, and none is lost', async (context) => {

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import { webhookModel } from '../../../src/changes/webhooks/model.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl } from '../../support/processes.ts'
@@ -149,7 +150,7 @@ test.concurrent('a partner turns an endpoint off and on, and gives it another ad
   expect(off.body.data).toMatchObject({ enabled: false, disabled_reason: 'partner' })
   const [{ id: delivery }] = await deliveriesOf(actor, id)
   const resend = await actor.send('POST', `${path}/${id}/deliveries/${delivery}/resend`)
-  expect([resend.status, resend.body.error.message]).toEqual([409, 'The webhook is off: turn it on first'])
+  expect([resend.status, resend.body.error.message]).toEqual([409, 'The webhook is off; turn it on first'])
   expect((await actor.send('POST', `${path}/${id}/test`)).body.data.status).toBe('delivered')
   const missed = (await book()).body.data.booking_id
   const on = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
@@ -270,6 +271,20 @@ test.concurrent('one test of an endpoint is on its way at a time', async (contex
   answer.resolve(new Response())
   expect((await first).body.data.status).toBe('delivered')
   expect((await tested()).status).toBe(200)
+})
+
+test.concurrent('a test that is resent counts neither as success nor as failure', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context, () => new Response(null, { status: 410 }))
+  const { actor, id } = await hookedPartner(service, url)
+  const tested = (await actor.send('POST', `${path}/${id}/test`)).body.data
+  expect(tested.status).toBe('failed')
+  expect((await actor.send('POST', `${path}/${id}/deliveries/${tested.id}/resend`)).status).toBe(200)
+  await expect.poll(() => received.length).toBe(2)
+  const deliveries = async () => (await actor.send('GET', `${path}/${id}/deliveries`)).body.data
+  await expect.poll(deliveries).toMatchObject([{ id: tested.id, status: 'failed', attempts: 2 }])
+  expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true })
+  expect(await webhookModel(service.live.db).findOne({ id }).lean()).toMatchObject({ failing_since: null })
 })
 
 test.concurrent('of two rotations at the same moment both secrets sign', async (context) => {

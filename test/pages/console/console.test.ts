@@ -84,7 +84,9 @@ test('a partner sees what was sent to a webhook and how the delivery ended', asy
   const deliveries = page.getByRole('region', { name: 'Deliveries as a table' })
   await deliveries.getByRole('cell', { name: 'webhook.test' }).waitFor()
   expect(await deliveries.getByRole('row').last().textContent()).toMatch(/failed.*refused after \d+ ms/)
-  expect(await deliveries.getByRole('row').nth(1).textContent()).toMatch(/delivered.*kept back by a fault/)
+  expect(await deliveries.getByRole('row').nth(1).textContent()).toMatch(
+    /delivered.*withheld by a sandbox fault/,
+  )
   await page.setViewportSize(phone)
   const cut = `[...document.querySelectorAll('.scrolls')].filter((box) => box.scrollWidth > box.clientWidth).length`
   expect(await page.evaluate(cut)).toBe(0)
@@ -204,9 +206,9 @@ test('a partner plays a scenario and a fault, moves the clock, and sees which re
   await service.logged()
   await page.getByLabel('Clock').selectOption('90000')
   await page.getByRole('button', { name: 'Advance' }).click()
-  await inTime(page, page.getByText('In the sandbox it is'))
+  await inTime(page, page.getByText('The sandbox time is now'))
   expect((await actor.send('GET', '/sandbox/clock')).body.data.advanced_seconds).toBe(90_000)
-  await page.getByRole('button', { name: 'Show what met a fault' }).click()
+  await page.getByRole('button', { name: 'Show requests that met a fault' }).click()
   const met = page.locator('[aria-labelledby="sandbox-title"] details', { hasText: 'GET /sandbox/listings' })
   await inTime(page, met)
   await met.locator('summary').click()
@@ -233,7 +235,7 @@ test('a certification is shown with its cases, and the console reads no feed whi
   await page.clock.runFor(310_000)
   await inTime(page, panel.getByText(`Certification ${running} (feed): running`))
   await inTime(page, panel.getByText('Next: upload_state'))
-  await inTime(page, page.getByText('While a certification runs, the page reads no feed'))
+  await inTime(page, page.getByText('While a certification runs, the page does not read the feed'))
   feed.length = 0
   await page.clock.runFor(120_000)
   expect(feed.filter((url) => !url.includes('/consumers'))).toEqual([])

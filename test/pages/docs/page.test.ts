@@ -16,7 +16,7 @@ test('the documentation page is accessible and loads all operations without erro
     expect(await page.getByRole('heading', { name: new RegExp(`^${tag}\\b`) }).count()).toBeGreaterThan(0)
   await page.locator('input[placeholder="Your key"]').first().waitFor()
   expect(await page.locator('input[placeholder^=QUxM]').count()).toBe(0)
-  expect(await page.getByText('The page is being drawn').isVisible()).toBe(false)
+  expect(await page.getByText('The page is loading').isVisible()).toBe(false)
   await saveShot(page, 'desktop')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desktop.width)
   expect(await seriousFindings(page)).toEqual([])
@@ -37,7 +37,7 @@ test('an operation shows its fields in the order of the contract, and its sample
 
 test('without a script, and until it is drawn, the page lists the operations and leads on', async () => {
   const { page } = await browser.open('/docs', phone, false, false)
-  await page.getByText('The page is being drawn').waitFor()
+  await page.getByText('The page is loading').waitFor()
   expect(
     await page.getByRole('listitem').filter({ hasText: 'POST /v1/bookings Create a booking' }).count(),
   ).toBe(1)

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
-import { seedBooking, sharedServices, testApp } from '../../support/app.ts'
+import { type Actor, seedBooking, sharedServices, testApp } from '../../support/app.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { samplesOf } from '../../support/samples.ts'
@@ -9,10 +9,16 @@ import { samplesOf } from '../../support/samples.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** Runs `listen` for a partner with a booking, until it is ended. */
-async function listen(url: string, args: string[] = [], secret?: string) {
-  const actor = await service.actor()
-  const { booking_id, listing_id } = await seedBooking(actor)
+interface Partner {
+  actor: Actor
+  booking_id: number
+  listing_id: number
+}
+
+/** Runs `listen` for a partner with a booking, a new one unless one is given, until it is ended. */
+async function listen(url: string, args: string[] = [], secret?: string, partner?: Partner) {
+  const actor = partner?.actor ?? (await service.actor())
+  const { booking_id, listing_id } = partner ?? (await seedBooking(actor))
   const child = Bun.spawn([process.execPath, 'cli/main.ts', 'listen', '--forward-to', url, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -169,6 +175,29 @@ test('listen tries three times under one id, follows no redirect, and goes on wi
     { event: 'message.created', status: 'failed', attempts: 3, response_status: 410 },
     { event: 'message.created', status: 'delivered', attempts: 1, response_status: 204 },
   ])
+})
+
+test('listen starts now, even if the feed has moved since it last started', async () => {
+  const { url, received } = startReceiver({ onTestFinished })
+  const only = ['--events', 'booking.changed']
+  const first = await listen(url, only)
+  const { user_id } = (await first.actor.send('GET', `/v1/users`)).body.data[0]
+  const stay = { user_id, listing_id: first.listing_id, checkin_at: '2032-01-01', checkout_at: '2032-02-01' }
+  const { booking_id } = (await first.actor.send('POST', '/v1/bookings', { body: stay })).body.data
+  await expect.poll(() => received.length).toBe(1)
+  await first.end()
+  // Another start stores where page 2 begins. Then both bookings move, the second one last.
+  const second = await listen(url, only, undefined, first)
+  await second.untilListening(1)
+  await second.end()
+  await first.move('confirm')
+  await first.actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
+  const again = await listen(url, only, undefined, first)
+  await again.untilListening(1)
+  await first.move('cancel')
+  await expect.poll(() => received.length).toBe(2)
+  expect(JSON.parse(received[1]?.body ?? '').data.booking_id).toBe(first.booking_id)
+  await again.end()
 })
 
 test('listen --since goes back, and wrong arguments are refused before anything is sent', async () => {

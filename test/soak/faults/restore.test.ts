@@ -210,7 +210,7 @@ test.concurrent('db restore keeps the data that it replaces', async ({ onTestFin
   expect(await readdir(join(dataDir, 'mongodb'))).toEqual(['new'])
   await Bun.write(join(backup, 'mongodb', 'new'), 'what is')
   const cut = restoreEmbedded(backup, dataDir, new Date())
-  await expect(cut).rejects.toThrow(/ is not complete: mongodb\/new is missing or cut short$/)
+  await expect(cut).rejects.toThrow(/ is not complete: mongodb\/new is missing or truncated$/)
   await Bun.write(join(backup, 'mongodb', 'new'), 'what is put back')
   await rename(join(dataDir, 'mongodb'), join(dataDir, 'mongodb.restoring'))
   await expect(openEmbeddedMongod(dataDir)).rejects.toThrow(/^A restore of .* was cut short: run /)
@@ -235,9 +235,9 @@ test.concurrent('db backup and db restore report failures and then leave everyth
   const full = join(folder, 'full')
   expect(await outcome(['restore', full])).toEqual([1, `There is no complete backup in ${full}`])
   expect(existsSync(dataDir)).toBe(false)
-  expect(await outcome(['backup', full])).toEqual([1, `The folder ${full} is not empty: name a new one`])
+  expect(await outcome(['backup', full])).toEqual([1, `The folder ${full} is not empty: name a new folder`])
   const foreign = { MONGODB_URL: 'mongodb://127.0.0.1:1' }
-  const why = 'MONGODB_URL is set: use the tools of MongoDB, as docs/operations.md says under "Backups"'
+  const why = 'MONGODB_URL is set: use the tools that come with MongoDB, see "Backups" in docs/operations.md'
   for (const command of ['backup', 'restore'])
     expect(await outcome([command, full], foreign)).toEqual([2, why])
   const future = { completed_at: 'x', oldest_schema_version: 99, files: {} }

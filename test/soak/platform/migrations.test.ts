@@ -114,6 +114,6 @@ test('a database that only a later release can serve is left alone, with a messa
   const damaged = await administer('check')
   expect([damaged.code, damaged.stderr]).toEqual([
     1,
-    'The document of the collection "schema_version" is damaged: two whole numbers are needed\n',
+    'The document in the collection "schema_version" is damaged: "version" and "oldest" must be whole numbers\n',
   ])
 })

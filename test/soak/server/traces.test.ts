@@ -11,7 +11,7 @@ async function startSilentCollector() {
   return { port: (server.address() as { port: number }).port, stop: () => server.close() }
 }
 
-const report = 'The collector takes no spans'
+const report = 'The collector does not accept spans'
 
 /** Makes a request and returns the seconds until the service reports the collector, and those that it takes to stop. */
 async function timesOf(port: number | null) {

@@ -150,6 +150,8 @@ test("erasing a guest with an open stay requires --with-open-stays, and never to
   expect((await erase('--with-open-stays', '--yes')).code).toBe(0)
   // A reason sent after the erasure is not stored.
   await actor.send('POST', `${guest.path}/cancel`, { body: { reason: 'CanaryLate' } })
+  const closed = await admin('conversations', 'close', String(guest.booking_id), '--reason', 'CanaryLate')
+  expect(closed.code).toBe(0)
   expect(await findEverywhere(service, [...guest.made.slice(1), 'CanaryLate'])).toEqual([])
   expect(await userModel(db).findOne({ id: twin }).lean()).toEqual(untouched)
   const domain = await actor.send('POST', '/v1/users', { body: { ...same, email: 'a@Erased.Invalid' } })

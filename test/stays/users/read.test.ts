@@ -74,7 +74,7 @@ test.each([
   const { status, body } = await actor.send('GET', `/v1/users?${query}`)
   expect([status, body.error.errors]).toMatchObject([422, [{ path: 'email', code }]])
   expect(body.error.errors).toHaveLength(1)
-  if (query === 'email=') expect(body.error.errors[0].message).toBe('"email" must be text that is not blank')
+  if (query === 'email=') expect(body.error.errors[0].message).toBe('"email" must be non-blank text')
 })
 
 test('nobody is found by e-mail from the first step of an erasure on, and lists leave out erased users', async () => {

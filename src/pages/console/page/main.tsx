@@ -84,9 +84,12 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
           <Panel id="webhooks" title="Webhooks">
             {ofBookings(key, <Webhooks key={environment} {...scope} />)}
           </Panel>
-          <Panel id="changes" title="Latest changes" note="New ones appear by themselves.">
+          <Panel id="changes" title="Latest changes" note="New changes appear automatically.">
             {isSandbox && isRunning(certification.data) ? (
-              <Nothing>While a certification runs, the page reads no feed: that would be graded.</Nothing>
+              <Nothing>
+                While a certification runs, the page does not read the feed, because the reads would be
+                graded.
+              </Nothing>
             ) : isSandbox && certification.data === null && certification.error === null ? (
               <Loading />
             ) : (

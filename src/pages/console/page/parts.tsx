@@ -59,7 +59,7 @@ interface ShownProps<T> {
 
 function explain(status: number | null, message: string): string {
   if (status === null) return `${message}. The page tries again in a minute.`
-  if (status === 429) return `${message}. The page tries again in a minute; nothing is lost.`
+  if (status === 429) return `${message}. The page tries again in a minute; no data is lost.`
   return `${message} (${status}).`
 }
 

@@ -62,12 +62,12 @@ export function SandboxPanel({ api }: { api: Api }) {
   })
   const clearFaults = act(async () => {
     setRules((await send<{ rules: Rule[] }>('DELETE', '/faults')).rules)
-    return 'There are no faults any more.'
+    return 'All faults were removed.'
   })
   const advance = act(async (form) => {
     const body = { advance_seconds: Number(form.get('seconds')) }
     const { now } = await send<{ now: string }>('POST', '/clock', { body })
-    return `In the sandbox it is ${showTime(now)} now.`
+    return `The sandbox time is now ${showTime(now)}.`
   })
 
   return (
@@ -97,7 +97,7 @@ export function SandboxPanel({ api }: { api: Api }) {
         <button type="submit">Advance</button>
       </form>
       <form class="search" onSubmit={showFaults}>
-        <button type="submit">Show what met a fault</button>
+        <button type="submit">Show requests that met a fault</button>
         <DocsLink to={guide}>Which mistake each one finds</DocsLink>
       </form>
       <div aria-live="polite">

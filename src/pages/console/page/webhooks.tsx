@@ -40,7 +40,7 @@ function Loaded({ api, environment }: Scope) {
 function NoWebhooks() {
   return (
     <Nothing>
-      No webhooks. <DocsLink to="/guide/webhooks">Signed hints</DocsLink> tell a server of yours when to look.
+      No webhooks. <DocsLink to="/guide/webhooks">Signed hints</DocsLink> tell your server when to look.
     </Nothing>
   )
 }
@@ -67,7 +67,7 @@ function WebhookDetails({ row, ...scope }: Scope & { row: WebhookView }) {
         <span class={row.enabled ? 'note' : 'off'}>{stateOf(row)}</span>
       </summary>
       <p class="note">
-        Id {row.id}, told of {row.events.join(' and ')}, made with key {row.created_by}.
+        Id {row.id}, receives {row.events.join(' and ')}, created with key {row.created_by}.
       </p>
       {isOpen && <Deliveries id={row.id} {...scope} />}
     </details>
@@ -120,7 +120,7 @@ const columns: [Column<DeliveryView>, ...Column<DeliveryView>[]] = [
 /** Describes the result of the last try. */
 function responseOf({ status, response_status, error, error_detail, milliseconds }: DeliveryView): string {
   if (status === 'delivered' && response_status === null)
-    return 'kept back by a fault or a certification of the sandbox'
+    return 'withheld by a sandbox fault or certification'
   if (milliseconds === null) return 'not tried yet'
   return `${response_status ?? error_detail ?? error} after ${showCount(milliseconds)} ms`
 }
