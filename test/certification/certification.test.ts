@@ -187,7 +187,7 @@ describe.concurrent('a course', () => {
     await begin(id, 'changes', { memo: { after: await readHostClock(db, scope as number) } })
     await expect
       .poll(async () => (await service.look(actor.keyId, id)).next?.text)
-      .toContain('The course cannot go on yet')
+      .toContain('The course cannot continue yet')
     const released = async () =>
       (await db.collection('host_clocks').findOne({ _id: scope as never }))?.released as number
     const before = await released()
@@ -197,7 +197,7 @@ describe.concurrent('a course', () => {
     expect(await released()).toBe(before)
     await setStatus('published')
     await played(id, 'changes')
-    expect((await service.look(actor.keyId, id)).next?.text).toContain('goes on by itself')
+    expect((await service.look(actor.keyId, id)).next?.text).toContain('continues by itself')
   })
 
   test('passes no case about hints for a product that refuses all of them, though it reads the feed', async ({
@@ -219,7 +219,7 @@ describe.concurrent('a course', () => {
     await expect.poll(graded, { interval: 300 }).toEqual([
       ['webhooks.forged', 'skipped', 'Cannot be judged because genuine hints are refused too'],
       ['webhooks.old', 'skipped', 'Cannot be judged because genuine hints are refused too'],
-      ['webhooks.doubled', 'failed', expect.stringContaining('answered 401 and 401')],
+      ['webhooks.doubled', 'failed', expect.stringContaining('the responses 401 and 401')],
       ['webhooks.lost', 'skipped', 'Cannot be judged until a hint has been answered with 2xx'],
     ])
   })

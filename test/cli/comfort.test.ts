@@ -180,7 +180,7 @@ async function commandsBelow(path: string[] = []): Promise<string[]> {
 
 test('partnerctl --help has the commands of partners apart from those of administrators', async () => {
   const help = await helpFor([])
-  const [partners = '', administrators = ''] = help.split('COMMANDS OF ADMINISTRATORS')
+  const [partners = '', administrators = ''] = help.split('ADMINISTRATOR COMMANDS')
   expect([partners, administrators].map((part) => [/^ +feed /m.test(part), /^ +keys /m.test(part)])).toEqual([
     [true, false],
     [false, true],
