@@ -60,7 +60,7 @@ test('a blank setting counts as unset, in production as well, and a password req
     readConfig(blank)
   } catch (error) {
     expect((error as ConfigError).problems).toEqual([
-      'REDIS_PASSWORD needs REDIS_URL',
+      'REDIS_PASSWORD must not be set without REDIS_URL',
       ...['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'].map(
         (name) => `${name} is required when NODE_ENV is "production"`,
       ),

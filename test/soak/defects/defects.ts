@@ -133,9 +133,9 @@ const rows: Row[] = [
     'availability',
   ],
   [
-    'a listing of another host that matches',
-    '.find({ host_id: hostId, $or: alternatives })',
-    '.find({ $or: alternatives })',
+    'a listing of another host',
+    'findOne<StoredListing>({ host_id: hostId, id }, options)',
+    'findOne<StoredListing>({ id }, options)',
     'listings security',
   ],
   [
