@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { setConversationClosed } from '../../src/stays/messages/conversation.ts'
+import { partnerctlHere } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -28,7 +29,7 @@ async function partner() {
         stderr: 'pipe',
       }),
     reply: (...args: string[]) =>
-      partnerctl(['conversations', 'reply', String(booking_id), ...args], administrator),
+      partnerctlHere(['conversations', 'reply', String(booking_id), ...args], administrator),
     send: (text: string) =>
       actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text } } }),
   }
@@ -106,7 +107,7 @@ test('conversations reply exits 2 for a text that nobody could send, and 1 where
   expect((await reply('--text', '   ')).code).toBe(2)
   expect((await reply('--text', 'x'.repeat(5001))).code).toBe(2)
   expect(
-    (await partnerctl(['conversations', 'reply', '999999999', '--text', 'Hi'], administrator)).code,
+    (await partnerctlHere(['conversations', 'reply', '999999999', '--text', 'Hi'], administrator)).code,
   ).toBe(1)
   const { stdout } = await reply('--text', 'Hello', '--json')
   const { body } = await actor.send('GET', '/v1/integrations/provider_one/messages?sender=guest')
@@ -129,7 +130,7 @@ test('feed poll --follow and messages poll --follow print a change while they wa
   const reading = [collect('bookings', bookings.stdout), collect('messages', messages.stdout)]
   while (!lines.bookings || !lines.messages) await Bun.sleep(20)
   const seen = { ...lines }
-  await Promise.all([send('Now'), partnerctl(['bookings', 'confirm', String(booking_id)], administrator)])
+  await Promise.all([send('Now'), partnerctlHere(['bookings', 'confirm', String(booking_id)], administrator)])
   while (lines.bookings === seen.bookings || lines.messages === seen.messages) await Bun.sleep(5)
   expect(linesOf(lines.bookings).at(-1)).toMatchObject({ booking_id, status: 'confirmed' })
   expect(linesOf(lines.messages).at(-1)).toMatchObject({ booking_id, text: 'Now' })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { partnerctlHere } from '../support/admin.ts'
 import { testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
-import { partnerctl } from '../support/processes.ts'
 
 const MONGODB_URL = await ownDatabase()
 const settings = { MONGODB_URL, TRUSTED_PROXIES: '127.0.0.1', AUTH_FAILURES_PER_MINUTE: '5' }
@@ -12,7 +12,9 @@ const [busy, calm] = [await service.actor(), await service.actor({ rateLimit: 3 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
 async function top(...args: string[]) {
-  const { code, stdout, stderr } = await partnerctl(['requests', 'top', ...args, '--json'], { MONGODB_URL })
+  const { code, stdout, stderr } = await partnerctlHere(['requests', 'top', ...args, '--json'], {
+    MONGODB_URL,
+  })
   expect(code).toBe(0)
   return { rows: JSON.parse(stdout), stderr }
 }
@@ -81,6 +83,6 @@ test.each([
   [['--since', '25h'], 'Option --since takes at most 24h'],
   [['--since', 'today'], '"today" is not a valid duration'],
 ])('requests top %j is wrong usage', async (args, message) => {
-  const { code, stderr } = await partnerctl(['requests', 'top', ...args], { MONGODB_URL })
+  const { code, stderr } = await partnerctlHere(['requests', 'top', ...args], { MONGODB_URL })
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
 })

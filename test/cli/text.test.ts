@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { csvCell, jsonText, visible, visibleLines } from '../../cli/output.ts'
 import { readState } from '../../cli/poll/state-file.ts'
 import { createHost } from '../../src/access/hosts/store.ts'
-import { administrator } from '../support/admin.ts'
+import { administrator, partnerctlHere } from '../support/admin.ts'
 import { type Actor, makeActor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -58,7 +58,7 @@ test('nothing that a host or a guest wrote reaches an administrator as a control
   ]
   for (const command of commands)
     for (const more of command[0] === 'hosts' ? [[], ['--json']] : [[]]) {
-      const { stdout, stderr } = await partnerctl([...command, ...more], administrator())
+      const { stdout, stderr } = await partnerctlHere([...command, ...more], administrator())
       expect([command[0], stdout.match(controls), stderr.match(controls)]).toEqual([command[0], null, null])
     }
   for (const output of ['table', 'csv', 'ndjson']) {

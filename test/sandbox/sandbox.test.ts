@@ -6,10 +6,10 @@ import { models } from '../../src/process/release.ts'
 import { sandboxKeyModel, sandboxModel } from '../../src/sandbox/model.ts'
 import { seedSandbox } from '../../src/sandbox/seed.ts'
 import { scopeFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
+import { partnerctlHere } from '../support/admin.ts'
 import { type Actor, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
-import { partnerctl } from '../support/processes.ts'
 import { guardedRoutes, type Prefix } from '../support/routes.ts'
 
 let offset = 0
@@ -280,7 +280,7 @@ test('rates in the sandbox are applied, and partnerctl sandbox clear clears all 
   const price = async () =>
     (await actor.send('GET', '/sandbox/listings/2002')).body.data.room_types[0].prices.base_price
   while ((await price()) !== 77) await Bun.sleep(20)
-  const { stdout } = await partnerctl(['sandbox', 'clear', '--json'], { MONGODB_URL: url })
+  const { stdout } = await partnerctlHere(['sandbox', 'clear', '--json'], { MONGODB_URL: url })
   expect(JSON.parse(stdout).cleared).toBeGreaterThan(0)
   expect(await price()).toBe(1150)
 })

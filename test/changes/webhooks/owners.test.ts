@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { mintKey, setKeyActive } from '../../../src/access/keys/store.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
+import { partnerctlHere } from '../../support/admin.ts'
 import { type Actor, sender, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
@@ -96,7 +96,7 @@ test.concurrent('the webhook of a key that expires is off although nothing happe
   const reasonOf = async (of: number) =>
     (await lasting.send('GET', `${path}/${of}`)).body.data.disabled_reason
   await expect.poll(() => reasonOf(made.body.data.id)).toBe('key_ended')
-  await partnerctl(['keys', 'revoke', String(actor.keyId), '--yes'], { MONGODB_URL })
+  await partnerctlHere(['keys', 'revoke', String(actor.keyId), '--yes'], { MONGODB_URL })
   expect(await reasonOf(id)).toBe('key_ended')
 })
 
@@ -106,7 +106,7 @@ test.concurrent('what is done to a webhook is in the audit', async (context) => 
   await actor.send('POST', `${path}/${id}/secret/rotate`)
   await actor.send('PATCH', `${path}/${id}`, { body: { events: ['booking.changed'] } })
   await actor.send('DELETE', `${path}/${id}`)
-  const { stdout } = await partnerctl(['audit', 'list', '--json'], { MONGODB_URL })
+  const { stdout } = await partnerctlHere(['audit', 'list', '--json'], { MONGODB_URL })
   const own = (JSON.parse(stdout) as Record<string, string>[]).filter(
     ({ target }) => target === `webhook ${id}`,
   )

@@ -6,9 +6,9 @@ import { HintSender } from '../../../src/changes/webhooks/sender.ts'
 import type { WebhookWorker } from '../../../src/changes/webhooks/worker.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { moveClocksAhead } from '../../../src/versions/host-clock-store.ts'
+import { partnerctlHere } from '../../support/admin.ts'
 import { type TestApp, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
@@ -43,7 +43,9 @@ const clocked = await Promise.all([withClock(), withClock(), withClock(), withCl
 
 /** Cancels a booking as an administrator does: without a key. */
 const cancel = (id: number) =>
-  partnerctl(['bookings', 'cancel', String(id)], { MONGODB_URL: service.live.config.mongodbUrl as string })
+  partnerctlHere(['bookings', 'cancel', String(id)], {
+    MONGODB_URL: service.live.config.mongodbUrl as string,
+  })
 
 test.concurrent('changes behind a hint that is in flight become one, with the newest version', async (context) => {
   const { expect } = context
@@ -114,7 +116,7 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   move(1.1 * 24 * hour)
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
   expect((await state()).disabled_at).toMatch(/^\d{4}-/)
-  const audit = await partnerctl(['audit', 'list', '--json'], {
+  const audit = await partnerctlHere(['audit', 'list', '--json'], {
     MONGODB_URL: apart.live.config.mongodbUrl as string,
   })
   // The PATCH that wakes the endpoint may be noted after it.

@@ -1,9 +1,9 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { webhookModel } from '../../../src/changes/webhooks/model.ts'
+import { partnerctlHere } from '../../support/admin.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { partnerctl } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
@@ -192,7 +192,7 @@ async function auditOf(id: number): Promise<Record<string, string>[]> {
 }
 
 async function administrate(...args: string[]) {
-  const { stdout, stderr } = await partnerctl([...args, '--json'], { MONGODB_URL })
+  const { stdout, stderr } = await partnerctlHere([...args, '--json'], { MONGODB_URL })
   // biome-ignore lint/suspicious/noExplicitAny: lists of every shape
   return JSON.parse(stdout || `{"stderr":${JSON.stringify(stderr)}}`) as any
 }

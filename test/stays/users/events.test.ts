@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { enqueueJob, jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { OutboxWorker } from '../../../src/platform/outbox/worker.ts'
+import { partnerctlHere } from '../../support/admin.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { partnerctl } from '../../support/processes.ts'
 
 test('POST /v1/users sends UserCreated once, and again only if the tag manager fails', async () => {
   const received: unknown[] = []
@@ -155,7 +155,7 @@ test('partnerctl jobs retry --all retries every parked job, and jobs drop delete
     created_at: at,
   })
   await jobModel(db).create([job('one'), job('two')])
-  const run = async (...args: string[]) => partnerctl(['jobs', ...args, '--json'], { MONGODB_URL: url })
+  const run = async (...args: string[]) => partnerctlHere(['jobs', ...args, '--json'], { MONGODB_URL: url })
   expect(JSON.parse((await run('retry', '--all')).stdout)).toEqual({ retried: 2 })
   expect(await jobModel(db).countDocuments({ parked: true })).toBe(0)
   const { _id } = await jobModel(db).findOne({ topic: 'two' }).orFail()

@@ -1,0 +1,27 @@
+import { runCommand } from 'citty'
+import packageJson from '../package.json' with { type: 'json' }
+import { exitCode } from './errors.ts'
+import { note, show } from './output.ts'
+import { helpOf, main } from './program.ts'
+
+/** Runs the command that the arguments name, and returns its exit code after its error, if any, has been printed. */
+export async function run(rawArgs: string[]): Promise<number> {
+  if (rawArgs[0] === '--version' || rawArgs[0] === '-v') {
+    show(packageJson.version)
+    return exitCode.done
+  }
+  if (rawArgs.length === 0 || rawArgs.includes('--help') || rawArgs.includes('-h')) {
+    show(await helpOf(rawArgs))
+    return exitCode.done
+  }
+  try {
+    await runCommand(main, { rawArgs })
+    return exitCode.done
+  } catch (error) {
+    // Loaded only after an error, because the module imports the service's error classes.
+    const { formatError } = await import('./format-error.ts')
+    const { text, code } = formatError(error)
+    note(text)
+    return code
+  }
+}
