@@ -8,7 +8,6 @@ import { shown } from '../../http/schema/fields.ts'
 import { parsePathId } from '../../http/schema/formats.ts'
 import { toVersion } from '../../versions/format.ts'
 import { listDeliveries } from './deliveries-store.ts'
-
 import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
 import { serializeDelivery, serializeWebhook, showWebhooks } from './serialize.ts'
 import { findWebhook, listWebhooks } from './store.ts'
@@ -45,6 +44,7 @@ export function webhookRoutes(app: AppContext) {
       '',
       async (context) => {
         const { webhook, secret } = await createWebhook(app, context.caller, context.body)
+        app.webhooks.wake()
         return context.status(201, ok(context, { ...serializeWebhook(webhook), secret }))
       },
       {

@@ -73,6 +73,11 @@ export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] }
     .toArray()
 }
 
+/** Returns true if any host has an endpoint. */
+export async function hasWebhooks(db: Db): Promise<boolean> {
+  return (await webhookModel(db).exists({})) !== null
+}
+
 /** Returns the hosts with an endpoint that is on. */
 export function findHostsWithWebhooks(db: Db): Promise<number[]> {
   return webhookModel(db).distinct('host_id', { enabled: true })

@@ -3,10 +3,13 @@ import type { AppContext } from '../../http/context.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
 import { HintSender, type SenderContext } from './sender.ts'
+import { hasWebhooks } from './store.ts'
 import { turnOffExpired } from './switch.ts'
 
 /** Interval at which the lease is renewed and due hints are sent. */
 const lookEveryMilliseconds = 1000
+/** While no endpoint exists, one look in this many is made, because another process may register the first one. */
+const looksPerSearch = 5
 /**
  * Duration of the lease, as a multiple of the interval between looks. If the holder dies, another process takes over
  * after this time.
@@ -42,6 +45,9 @@ export class WebhookWorker {
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
   private looking: Promise<void> | undefined
+  /** False until this process has seen an endpoint. Until then it needs no lease and follows no changes. */
+  private isNeeded = false
+  private looks = 0
   private isStopped = false
 
   constructor(
@@ -56,7 +62,10 @@ export class WebhookWorker {
   }
 
   start(): void {
-    this.timer = setInterval(() => this.wake(), lookEveryMilliseconds)
+    this.timer = setInterval(() => {
+      this.looks += 1
+      if (this.isNeeded || this.looks % looksPerSearch === 0) this.wake()
+    }, lookEveryMilliseconds)
     this.timer.unref()
     this.wake()
   }
@@ -88,6 +97,8 @@ export class WebhookWorker {
     const { db, clockWatch } = this.app
     const wasHolder = this.isHolder()
     if (!wasHolder && (this.isStopped || !clockWatch.isSound())) return
+    this.isNeeded ||= await hasWebhooks(db)
+    if (!this.isNeeded) return
     const now = clockWatch.databaseNow()
     const until = new Date(now.getTime() + leaseLooks * lookEveryMilliseconds)
     if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
