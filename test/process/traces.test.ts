@@ -125,7 +125,7 @@ test.concurrent('a keyed booking and its hint are one trace, whose spans have no
     'mongodb find availability_blocks',
     'mongodb insert bookings',
     'mongodb insert messages',
-    'mongodb update stored_responses',
+    'mongodb insert stored_responses',
     'mongodb commitTransaction',
     'hint booking.changed',
   ])

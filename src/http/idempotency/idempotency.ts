@@ -44,14 +44,7 @@ export async function runIdempotently<T, Envelope extends object>(
   const { idempotencyKey, body } = context.sent
   if (idempotencyKey === undefined)
     return respond(context, toResponse(await carryOut(app.db, await prepare())))
-  const claim: Claim = {
-    host_id: context.caller.hostId,
-    key_id: context.caller.scope,
-    endpoint: endpointOf(context),
-    idempotency_key: new Bun.CryptoHasher('sha256', app.claimSecret)
-      .update(idempotencyKey)
-      .digest('base64url'),
-  }
+  const claim = claimOf(app, context, idempotencyKey)
   // The hashes are keyed because a body may contain a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
   const preparing = Promise.resolve(prepare())
@@ -72,6 +65,14 @@ export async function runIdempotently<T, Envelope extends object>(
   }
 }
 
+function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempotencyKey: string): Claim {
+  const [{ hostId: host_id, scope: key_id }, endpoint] = [context.caller, endpointOf(context)]
+  const hash = new Bun.CryptoHasher('sha256', claimSecret)
+    .update(JSON.stringify([key_id, endpoint, idempotencyKey]))
+    .digest('base64url')
+  return { _id: `${host_id}/${hash}`, host_id, key_id, endpoint }
+}
+
 /**
  * Returns the method and the route with its parameters filled in. The same key used for another booking identifies a
  * different request (decisions §20).
@@ -90,11 +91,10 @@ async function runOnce<T, Envelope extends object>(
 ): Promise<WorkResponse<Envelope>> {
   const unit = mapUnit(work, async (result, session) => {
     const response = toResponse(result)
-    const now = clock(claim.host_id)
-    const expires_at = new Date(now.getTime() + config.idempotencyTtlSeconds * 1000)
+    const expires_at = new Date(clock(claim.host_id).getTime() + config.idempotencyTtlSeconds * 1000)
     const body = JSON.stringify(response.envelope)
     const { status, userId: user_id = null } = response
-    await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at }, now)
+    await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at })
     return response
   })
   return carryOut(db, unit)

@@ -2,11 +2,14 @@ import { modelOf } from '../../platform/mongo/collections.ts'
 import { moment, number, numberOrNull, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
 const claimFields = {
+  /**
+   * Host, and keyed hash of the key's id, the endpoint and the `Idempotency-Key`, which is not stored itself because it
+   * may name a person. As the `_id` it needs no index of its own.
+   */
+  _id: text,
   host_id: number,
   key_id: number,
   endpoint: text,
-  /** Keyed hash of the `Idempotency-Key`. The key itself is not stored, because it may name a person. */
-  idempotency_key: text,
 }
 const fields = {
   ...claimFields,
@@ -26,10 +29,6 @@ export type Claim = Stored<typeof claimFields>
 export type StoredResponse = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index(
-  { host_id: 1, key_id: 1, endpoint: 1, idempotency_key: 1 },
-  { unique: true, name: 'response_claim' },
-)
 schema.index({ host_id: 1, user_id: 1 }, { name: 'response_user' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' })
 

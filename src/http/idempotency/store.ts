@@ -3,41 +3,35 @@ import { together } from '../../platform/mongo/statements.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
 /**
- * Returns the response stored for a claim, or null. The database removes expired responses with a delay, so this
- * function checks the expiry.
+ * Returns the response stored for a claim, or null. An expired response is deleted, which frees its claim; the database
+ * itself deletes it only later.
  *
  * @param readConcern `local` also finds responses that no majority has acknowledged yet, which must not be sent
  */
 export async function findStoredResponse(
   db: Db,
-  claim: Claim,
+  { _id, host_id }: Claim,
   now: Date,
   readConcern: 'majority' | 'local' = 'majority',
 ): Promise<StoredResponse | null> {
-  const options = { readConcern: { level: readConcern } }
-  const found = await storedResponseModel(db).collection.findOne<StoredResponse>({ ...claim }, options)
-  return found && found.expires_at > now ? found : null
+  const { collection } = storedResponseModel(db)
+  const filter = { _id, host_id } as object
+  const found = await collection.findOne<StoredResponse>(filter, { readConcern: { level: readConcern } })
+  if (!found || found.expires_at > now) return found
+  await collection.deleteOne({ ...filter, expires_at: { $lte: now } })
+  return null
 }
 
 /**
- * Stores a response in its work's transaction, replacing an expired response. If the claim already has a response, the
- * write fails with a duplicate-key error and the work is rolled back too.
+ * Stores a response in its work's transaction. If the claim already has a response, the write fails with a
+ * duplicate-key error and the work is rolled back too.
  */
-export function saveResponse(db: Db, session: Session, response: StoredResponse, now: Date): Promise<void> {
-  return together(db, session, saveResponses, { response, now })
+export function saveResponse(db: Db, session: Session, response: StoredResponse): Promise<void> {
+  return together(db, session, saveResponses, response)
 }
 
-async function saveResponses(
-  db: Db,
-  session: Session,
-  saved: { response: StoredResponse; now: Date }[],
-): Promise<undefined[]> {
-  const writes = saved.map(({ response, now }) => {
-    const { host_id, key_id, endpoint, idempotency_key } = response
-    const expired = { host_id, key_id, endpoint, idempotency_key, expires_at: { $lte: now } }
-    return { replaceOne: { filter: expired, replacement: { ...response }, upsert: true } }
-  })
-  await storedResponseModel(db).collection.bulkWrite(writes, { session })
+async function saveResponses(db: Db, session: Session, responses: StoredResponse[]): Promise<undefined[]> {
+  await storedResponseModel(db).collection.insertMany(responses as object[], { session })
   return []
 }
 
@@ -48,7 +42,6 @@ export function findResponsesOf(db: Db, hostId: number, userId: number): Promise
 
 /** Replaces a response's body if the stored response is still the one that was read. */
 export async function overwriteResponse(db: Db, seen: StoredResponse, body: string): Promise<void> {
-  const { host_id, key_id, endpoint, idempotency_key } = seen
-  const claim = { host_id, key_id, endpoint, idempotency_key, fingerprint: seen.fingerprint }
-  await storedResponseModel(db).collection.updateOne(claim, { $set: { body } })
+  const { _id, host_id, fingerprint } = seen
+  await storedResponseModel(db).updateOne({ _id, host_id, fingerprint }, { $set: { body } })
 }
