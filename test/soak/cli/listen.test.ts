@@ -11,14 +11,14 @@ const [server] = sharedServices()
 
 interface Partner {
   actor: Actor
-  booking_id: number
-  listing_id: number
+  seeded: Awaited<ReturnType<typeof seedBooking>>
 }
 
 /** Runs `listen` for a partner with a booking, a new one unless one is given, until it is ended. */
 async function listen(url: string, args: string[] = [], secret?: string, partner?: Partner) {
   const actor = partner?.actor ?? (await service.actor())
-  const { booking_id, listing_id } = partner ?? (await seedBooking(actor))
+  const seeded = partner?.seeded ?? (await seedBooking(actor))
+  const { booking_id } = seeded
   const child = Bun.spawn([process.execPath, 'cli/main.ts', 'listen', '--forward-to', url, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
@@ -40,7 +40,7 @@ async function listen(url: string, args: string[] = [], secret?: string, partner
     stdout += text
   })
   return {
-    ...{ actor, booking_id, listing_id },
+    ...{ actor, seeded },
     notes: () => notes,
     untilPrinted: (lines: number) => expect.poll(() => stdout.split('\n').length - 1).toBe(lines),
     untilListening: (feeds: number) => expect.poll(() => notes.split('Listening for').length - 1).toBe(feeds),
@@ -115,7 +115,9 @@ test('listen posts a hint for each change from now on, signed so that everybody 
   await partner.message('Welcome')
   await partner.move('confirm')
   await expect.poll(() => eventsOf(received)).toEqual(['booking.changed', 'message.created'])
-  const { booking_id, listing_id } = partner
+  const {
+    seeded: { booking_id, listing_id },
+  } = partner
   const feed = '/v1/integrations/provider_one'
   const [change] = (await partner.actor.send('GET', `${feed}/bookings`)).body.data.Bookings.slice(-1)
   const [message] = (await partner.actor.send('GET', `${feed}/messages`)).body.data.messages.slice(-1)
@@ -181,8 +183,9 @@ test('listen starts now, even if the feed has moved since it last started', asyn
   const { url, received } = startReceiver({ onTestFinished })
   const only = ['--events', 'booking.changed']
   const first = await listen(url, only)
-  const { user_id } = (await first.actor.send('GET', `/v1/users`)).body.data[0]
-  const stay = { user_id, listing_id: first.listing_id, checkin_at: '2032-01-01', checkout_at: '2032-02-01' }
+  await first.untilListening(1)
+  const { user_id, listing_id, room_type_id } = first.seeded
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2032-01-01', checkout_at: '2032-02-01' }
   const { booking_id } = (await first.actor.send('POST', '/v1/bookings', { body: stay })).body.data
   await expect.poll(() => received.length).toBe(1)
   await first.end()
@@ -196,7 +199,7 @@ test('listen starts now, even if the feed has moved since it last started', asyn
   await again.untilListening(1)
   await first.move('cancel')
   await expect.poll(() => received.length).toBe(2)
-  expect(JSON.parse(received[1]?.body ?? '').data.booking_id).toBe(first.booking_id)
+  expect(JSON.parse(received[1]?.body ?? '').data.booking_id).toBe(first.seeded.booking_id)
   await again.end()
 })
 

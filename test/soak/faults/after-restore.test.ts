@@ -20,7 +20,7 @@ test('after a restore no webhook is active, and the secrets that a rotation was 
     MONGODB_URL,
   })
   expect([code, JSON.parse(stdout)]).toMatchObject([0, { webhooks_turned_off: 1, key_overlaps_ended: 1 }])
-  expect(stderr).toContain('rotate again')
+  expect(stderr).toContain('repeat the rotations')
   expect(stderr).toContain('All webhooks are off')
   await expect
     .poll(async () => (await actor.send('GET', '/v1/me')).body.error?.message)
