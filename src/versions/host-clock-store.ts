@@ -1,6 +1,6 @@
-import DataLoader from 'dataloader'
 import { DomainError } from '../core/errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
+import { lookUpTogether } from '../platform/mongo/look-up.ts'
 import { together } from '../platform/mongo/statements.ts'
 import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
@@ -237,24 +237,13 @@ function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
 }
 
-const loaders = new WeakMap<Db, DataLoader<number, HostClock | null>>()
+const lookUpClock = lookUpTogether<Pick<HostClock, '_id'>, HostClock>(
+  (db, keys) => findClocks(db, [...new Set(keys.map(({ _id }) => _id))]),
+  ({ _id }) => _id,
+)
 
-/**
- * Reads a host's clock. Requests that ask within the same turn of the event loop share one read, because each page of
- * the feed needs the clock. No request joins a read that has already been sent, because that read could miss a change
- * that the request must see.
- */
 function findClock(db: Db, hostId: number): Promise<HostClock | null> {
-  const loader =
-    loaders.get(db) ?? new DataLoader(clocksOf(db), { cache: false, batchScheduleFn: setImmediate })
-  loaders.set(db, loader)
-  return loader.load(hostId)
-}
-
-const clocksOf = (db: Db) => async (hostIds: readonly number[]) => {
-  const clocks = await findClocks(db, [...new Set(hostIds)])
-  const byHost = new Map(clocks.map((clock) => [clock._id, clock]))
-  return hostIds.map((hostId) => byHost.get(hostId) ?? null)
+  return lookUpClock(db, { _id: hostId })
 }
 
 function update(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {

@@ -1,6 +1,23 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { lookUpTogether } from '../../platform/mongo/look-up.ts'
 import { together } from '../../platform/mongo/statements.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
+
+type ClaimId = Pick<Claim, '_id' | 'host_id'>
+
+function findResponses(
+  db: Db,
+  claims: ClaimId[],
+  level: 'majority' | 'local' = 'majority',
+): Promise<StoredResponse[]> {
+  const filter = {
+    _id: { $in: claims.map(({ _id }) => _id) },
+    host_id: { $in: claims.map(({ host_id }) => host_id) },
+  } as object
+  return storedResponseModel(db).collection.find<StoredResponse>(filter, { readConcern: { level } }).toArray()
+}
+
+const lookUpResponse = lookUpTogether<ClaimId, StoredResponse>(findResponses, ({ _id }) => _id)
 
 /**
  * Returns the response stored for a claim, or null. An expired response is deleted, which frees its claim; the database
@@ -10,15 +27,15 @@ import { type Claim, type StoredResponse, storedResponseModel } from './model.ts
  */
 export async function findStoredResponse(
   db: Db,
-  { _id, host_id }: Claim,
+  claim: Claim,
   now: Date,
   readConcern: 'majority' | 'local' = 'majority',
 ): Promise<StoredResponse | null> {
-  const { collection } = storedResponseModel(db)
-  const filter = { _id, host_id } as object
-  const found = await collection.findOne<StoredResponse>(filter, { readConcern: { level: readConcern } })
+  const [found = null] =
+    readConcern === 'local' ? await findResponses(db, [claim], 'local') : [await lookUpResponse(db, claim)]
   if (!found || found.expires_at > now) return found
-  await collection.deleteOne({ ...filter, expires_at: { $lte: now } })
+  const { _id, host_id } = claim
+  await storedResponseModel(db).deleteOne({ _id, host_id, expires_at: { $lte: now } })
   return null
 }
 

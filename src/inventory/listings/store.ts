@@ -4,6 +4,7 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import type { HostLock } from '../../platform/mongo/locks.ts'
+import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { bestMatch, type Match, type Recognizable } from './match.ts'
 import {
   indexFieldsOf,
@@ -49,14 +50,15 @@ export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_st
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
+const lookUpBookable = lookUpById<BookableListing>(listingModel, bookableColumns)
+
 /** Returns the host's listing with this id and its prices, reduced to the part that a booking needs, or null. */
 export async function findBookableListing(
   db: Db,
   hostId: number,
   id: number,
 ): Promise<BookableListing | null> {
-  const options = { projection: bookableColumns }
-  const found = await listingModel(db).collection.findOne<BookableListing>({ host_id: hostId, id }, options)
+  const found = await lookUpBookable(db, { host_id: hostId, id })
   return found && withPrices(found)
 }
 

@@ -1,6 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { rowReader } from '../../platform/mongo/raw-rows.ts'
 import { DependentChangesError, together } from '../../platform/mongo/statements.ts'
 import { advanceHostClock, type Tick } from '../../versions/host-clock-store.ts'
@@ -96,13 +97,15 @@ export function findActiveStays(
 /** A stay and the room type of which it occupies a unit. */
 export type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
 
+const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
+
 /**
  * Returns the host's booking with this id.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findBooking(db: Db, hostId: number, id: number | undefined): Promise<StoredBooking> {
-  const booking = id && (await bookingModel(db).collection.findOne<StoredBooking>({ host_id: hostId, id }))
+  const booking = id && (await lookUpBooking(db, { host_id: hostId, id }))
   if (!booking) throw notFound('Booking')
   return booking
 }

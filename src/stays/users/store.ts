@@ -3,13 +3,16 @@ import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
+import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { together } from '../../platform/mongo/statements.ts'
 import { erasedPerson } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
+const lookUpUser = lookUpById<StoredUser>(userModel)
+
 /** Returns the host's user with this id, or null. */
-export async function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
-  return userModel(db).collection.findOne<StoredUser>({ host_id: hostId, id })
+export function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
+  return lookUpUser(db, { host_id: hostId, id })
 }
 
 /** Returns the host's users with these ids, in no particular order. */

@@ -42,10 +42,10 @@ const rows: Row[] = [
     'certification/certification.test.ts',
   ],
   [
-    'a user of any host',
-    'findOne<StoredUser>({ host_id: hostId, id })',
-    'findOne<StoredUser>({ id })',
-    'bookings security/access.test.ts',
+    'a document of another host that asks at the same moment',
+    '({ host_id, id }) => `${host_id}/${id}`)',
+    '({ id }) => id)',
+    'platform/mongo/look-up.test.ts',
   ],
   [
     'an e-mail address refused because another host uses it',
@@ -63,12 +63,6 @@ const rows: Row[] = [
     'a missing permission check',
     "permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },\n        body: MessageCreate",
     "permission: 'any', body: 'json', errors: ['not_found', 'conflict'] },\n        body: MessageCreate",
-    'http/every-route.test.ts',
-  ],
-  [
-    'a booking of any host',
-    'findOne<StoredBooking>({ host_id: hostId, id }',
-    'findOne<StoredBooking>({ id }',
     'http/every-route.test.ts',
   ],
   [
@@ -137,12 +131,6 @@ const rows: Row[] = [
     'findOne<StoredListing>({ host_id: hostId, id }, options)',
     'findOne<StoredListing>({ id }, options)',
     'listings security',
-  ],
-  [
-    'a booking of any listing',
-    'findOne<BookableListing>({ host_id: hostId, id }, options)',
-    'findOne<BookableListing>({ id }, options)',
-    'bookings security/access.test.ts',
   ],
   [
     'a search text that is not escaped',

@@ -1,0 +1,66 @@
+import DataLoader from 'dataloader'
+import type { Model } from 'mongoose'
+import type { Db } from './connection.ts'
+
+/** Maximum number of documents that one query looks up. */
+const maxKeys = 100
+/** Maximum wait for an earlier query, so that one slow query does not hold up the look-ups after it. */
+const maxWaitMilliseconds = 20
+
+/** Returns the document with a key, or null. Equal look-ups may get the same object, so callers must not change it. */
+type LookUp<Key, Document> = (db: Db, key: Key) => Promise<Document | null>
+
+/**
+ * Returns a look-up by key that shares its queries. Look-ups that arrive while a query is under way are sent together
+ * once it has ended. Without this, a busy process would spend most of its time on sending commands, because a query for
+ * ten documents costs little more than a query for one. No look-up joins a query that has already been sent, because
+ * that query could miss a change that the look-up must see.
+ *
+ * @param find returns the documents with any of these keys, in any order
+ * @param nameOf returns a text that identifies a key and the document with this key
+ */
+export function lookUpTogether<Key, Document extends Key>(
+  find: (db: Db, keys: Key[]) => Promise<Document[]>,
+  nameOf: (key: Key) => string | number,
+): LookUp<Key, Document> {
+  const loaders = new WeakMap<Db, DataLoader<Key, Document | null>>()
+  const loaderOf = (db: Db) => {
+    let underWay: Promise<unknown> = Promise.resolve()
+    const load = async (keys: readonly Key[]) => {
+      const query = find(db, [...keys])
+      underWay = query.catch(() => {})
+      const found = new Map((await query).map((document) => [nameOf(document), document]))
+      return keys.map((key) => found.get(nameOf(key)) ?? null)
+    }
+    const afterEarlier = (send: () => void) => {
+      Promise.race([underWay, Bun.sleep(maxWaitMilliseconds)]).then(send)
+    }
+    return new DataLoader(load, { cache: false, maxBatchSize: maxKeys, batchScheduleFn: afterEarlier })
+  }
+  return (db, key) => {
+    const loader = loaders.get(db) ?? loaderOf(db)
+    loaders.set(db, loader)
+    return loader.load(key)
+  }
+}
+
+interface OfHost {
+  host_id: number
+  id: number
+}
+
+/** Returns a look-up of a host's documents by id, see {@link lookUpTogether}. */
+export function lookUpById<Document extends OfHost>(
+  // biome-ignore lint/suspicious/noExplicitAny: a projection may leave out any of the model's fields
+  modelOf: (db: Db) => Model<any>,
+  projection: Record<string, 0 | 1> = {},
+): LookUp<OfHost, Document> {
+  const find = (db: Db, keys: OfHost[]) => {
+    const filter = {
+      host_id: { $in: keys.map(({ host_id }) => host_id) },
+      id: { $in: keys.map(({ id }) => id) },
+    }
+    return modelOf(db).collection.find<Document>(filter, { projection }).toArray()
+  }
+  return lookUpTogether(find, ({ host_id, id }) => `${host_id}/${id}`)
+}
