@@ -259,7 +259,7 @@ test.each(withId)(
     const valid = /\/messages(\/guest)?$/.test(path)
       ? { body: { message: { text: 'Hello' } } }
       : anyBody(route)
-    const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '1e3', '999999999']
+    const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '%ff', '1e3', '999999999']
     const visitor = path.includes('consumers') ? await service.actor() : stranger
     const prefix = path.startsWith('/v1') ? '/v1' : '/sandbox'
     const targets = [...ids.map((id) => fill(path, { [parameter]: id })), fillOwn(path, own[prefix])]

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
+import { type IdempotentContext, runIdempotently } from '../../src/http/idempotency/idempotency.ts'
 import { storedResponseModel } from '../../src/http/idempotency/model.ts'
 import { listingModel } from '../../src/inventory/listings/model.ts'
 import { userModel } from '../../src/stays/users/model.ts'
@@ -19,6 +20,14 @@ const rates = '/v1/integrations/provider_one/rates'
 const user = (email: string, more: object = {}) => ({ email, first_name: 'A', last_name: 'B', ...more })
 const keyed = (key: string, path: string, body: unknown, by = actor) =>
   by.send('POST', path, { body, headers: { 'idempotency-key': key } })
+/** The fields that identify a stored response of this file's partner. */
+function claimOf(endpoint: string, idempotencyKey: string) {
+  const { hostId: host_id, keyId: key_id } = actor
+  const hash = createHmac('sha256', service.live.claimSecret)
+    .update(JSON.stringify([key_id, endpoint, idempotencyKey]))
+    .digest('base64url')
+  return { _id: `${host_id}/${hash}`, host_id, key_id, endpoint }
+}
 
 test('a retry gets the first response byte for byte, under its own request id, and creates nothing', async () => {
   const first = await keyed('k1', '/v1/users', user('k1@example.com', { password: 'long enough' }))
@@ -110,6 +119,34 @@ test('an expired response is not replayed, even before it is deleted', async () 
     .lean()
   expect(stored).toHaveLength(1)
   expect(JSON.stringify(stored)).not.toContain('"k6"')
+})
+
+test('a request whose twin finished first, but whose response is gone, may be repeated', async () => {
+  const { live } = service
+  const request = new Request('http://localhost/v1/listings', { method: 'POST' })
+  const context = {
+    ...{ request, route: '/v1/listings', set: { headers: {} } },
+    caller: { hostId: actor.hostId, scope: actor.keyId },
+    sent: { idempotencyKey: 'k8', body: {} },
+  } as unknown as IdempotentContext
+  const twinExpires = async () => {
+    const gone = claimOf('POST /v1/listings', 'k8')
+    const response = { fingerprint: 'twin', status: 201, body: '{}', user_id: null, expires_at: new Date(0) }
+    await storedResponseModel(live.db).create({ ...gone, ...response })
+  }
+  const work = { queue: 'twins', run: twinExpires }
+  const response = { status: 201, envelope: {} } as const
+  await expect(
+    runIdempotently(
+      live,
+      context,
+      () => work,
+      () => response,
+    ),
+  ).rejects.toMatchObject({
+    kind: 'conflict',
+    retryAfterSeconds: 1,
+  })
 })
 
 test('a booking is replayed even if its listing has become inactive', async () => {

@@ -52,7 +52,9 @@ export async function putConsumer(
 }
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */
-export function nameProblems({ params: { name = '' } }: Pick<ToCheck, 'params'>): Problem[] {
+export function nameProblems({ params }: Pick<ToCheck, 'params'>): Problem[] {
+  // Elysia sets a parameter that cannot be decoded to null.
+  const name = params.name ?? ''
   if ([...name].length > maxName)
     return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]
   if (isSlug(name)) return []

@@ -1,6 +1,6 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
-import { isUnreachable } from '../../platform/mongo/errors.ts'
+import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
 import { carryOut, mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { AppContext } from '../context.ts'
 import type { Caller, RequestInput } from '../request.ts'
@@ -61,7 +61,8 @@ export async function runIdempotently<T, Envelope extends object>(
     // An identical request may have finished first, so that its stored response or its changes made this one fail.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
-    throw error
+    // The identical request's response may be gone by now, because it expired or its sandbox was cleared.
+    throw isDuplicate(error) ? stillRunning() : error
   }
 }
 

@@ -4,17 +4,19 @@ import type { Db } from './connection.ts'
 
 /** Maximum number of documents that one query looks up. */
 const maxKeys = 100
-/** Maximum wait for an earlier query, so that one slow query does not hold up the look-ups after it. */
+/** Queries under way at which further look-ups wait: one that the database answers, and one on its way to it. */
+const maxUnderWay = 2
+/** Maximum wait for earlier queries, so that slow queries do not hold up the look-ups after them. */
 const maxWaitMilliseconds = 20
 
 /** Returns the document with a key, or null. Equal look-ups may get the same object, so callers must not change it. */
 type LookUp<Key, Document> = (db: Db, key: Key) => Promise<Document | null>
 
 /**
- * Returns a look-up by key that shares its queries. Look-ups that arrive while a query is under way are sent together
- * once it has ended. Without this, a busy process would spend most of its time on sending commands, because a query for
- * ten documents costs little more than a query for one. No look-up joins a query that has already been sent, because
- * that query could miss a change that the look-up must see.
+ * Returns a look-up by key that shares its queries. Look-ups that arrive while others are under way are sent together
+ * once one of those has ended. Without this, a busy process would spend much of its time on sending commands, because a
+ * query for ten documents costs little more than a query for one. No look-up joins a query that has already been sent,
+ * because that query could miss a change that the look-up must see.
  *
  * @param find returns the documents with any of these keys, in any order
  * @param nameOf returns a text that identifies a key and the document with this key
@@ -25,17 +27,28 @@ export function lookUpTogether<Key, Document extends Key>(
 ): LookUp<Key, Document> {
   const loaders = new WeakMap<Db, DataLoader<Key, Document | null>>()
   const loaderOf = (db: Db) => {
-    let underWay: Promise<unknown> = Promise.resolve()
+    let underWay = 0
+    let waiting = Promise.withResolvers<void>()
     const load = async (keys: readonly Key[]) => {
-      const query = find(db, [...keys])
-      underWay = query.catch(() => {})
-      const found = new Map((await query).map((document) => [nameOf(document), document]))
-      return keys.map((key) => found.get(nameOf(key)) ?? null)
+      underWay += 1
+      try {
+        const found = new Map((await find(db, [...keys])).map((document) => [nameOf(document), document]))
+        return keys.map((key) => found.get(nameOf(key)) ?? null)
+      } finally {
+        underWay -= 1
+        waiting.resolve()
+        waiting = Promise.withResolvers<void>()
+      }
     }
-    const afterEarlier = (send: () => void) => {
-      Promise.race([underWay, Bun.sleep(maxWaitMilliseconds)]).then(send)
+    const schedule = (send: () => void) => {
+      if (underWay < maxUnderWay) return void setImmediate(send)
+      const late = setTimeout(waiting.resolve, maxWaitMilliseconds)
+      waiting.promise.then(() => {
+        clearTimeout(late)
+        send()
+      })
     }
-    return new DataLoader(load, { cache: false, maxBatchSize: maxKeys, batchScheduleFn: afterEarlier })
+    return new DataLoader(load, { cache: false, maxBatchSize: maxKeys, batchScheduleFn: schedule })
   }
   return (db, key) => {
     const loader = loaders.get(db) ?? loaderOf(db)

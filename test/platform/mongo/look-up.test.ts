@@ -5,13 +5,13 @@ import { seedBooking, testApp } from '../../support/app.ts'
 
 const { live, actor } = await testApp()
 
-/** A look-up that records its queries, each of which takes as long as `queryTakes()`. */
-function recordedLookUp(queryTakes: () => Promise<unknown>) {
+/** A look-up that records its queries; each ends with its turn among `ends`, or at once if there is none. */
+function recordedLookUp(ends: Promise<unknown>[] = []) {
   const queries: number[][] = []
   const lookUp = lookUpTogether<{ id: number }, { id: number; read: number }>(
     async (_, keys) => {
       const read = queries.push(keys.map(({ id }) => id))
-      await queryTakes()
+      await ends[read - 1]
       return keys.filter(({ id }) => id < 100).map(({ id }) => ({ id, read }))
     },
     ({ id }) => id,
@@ -19,32 +19,37 @@ function recordedLookUp(queryTakes: () => Promise<unknown>) {
   return { queries, lookUp: (id: number) => lookUp(live.db, { id }) }
 }
 
-test('look-ups that arrive during a query share the next one, and none joins a query that was sent before it', async () => {
-  const first = Promise.withResolvers<void>()
-  const { queries, lookUp } = recordedLookUp(() => (queries.length === 1 ? first.promise : Promise.resolve()))
-  const early = lookUp(1)
+test('look-ups that arrive during queries share the next one, and none joins a query that was sent before it', async () => {
+  const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { queries, lookUp } = recordedLookUp([one.promise, other.promise])
+  const early = [lookUp(1)]
   await expect.poll(() => queries.length).toBe(1)
+  early.push(lookUp(1))
+  await expect.poll(() => queries.length).toBe(2)
   const late = [lookUp(1), lookUp(2), lookUp(2), lookUp(100)]
-  first.resolve()
-  expect(await early).toEqual({ id: 1, read: 1 })
-  const read = { read: 2 }
+  other.resolve()
+  expect(await early[1]).toEqual({ id: 1, read: 2 })
+  const read = { read: 3 }
   expect(await Promise.all(late)).toEqual([{ id: 1, ...read }, { id: 2, ...read }, { id: 2, ...read }, null])
-  expect(queries).toEqual([[1], [1, 2, 2, 100]])
+  one.resolve()
+  expect(await early[0]).toEqual({ id: 1, read: 1 })
+  expect(queries).toEqual([[1], [1], [1, 2, 2, 100]])
 })
 
-test('a query that hangs holds up no look-up after it', async () => {
-  const { queries, lookUp } = recordedLookUp(() =>
-    queries.length === 1 ? new Promise(() => {}) : Promise.resolve(),
-  )
-  lookUp(1)
-  await expect.poll(() => queries.length).toBe(1)
-  expect(await lookUp(2)).toEqual({ id: 2, read: 2 })
+test('queries that hang hold up no look-up after them', async () => {
+  const forever = new Promise(() => {})
+  const { queries, lookUp } = recordedLookUp([forever, forever])
+  for (const hanging of [1, 2]) {
+    lookUp(hanging)
+    await expect.poll(() => queries.length).toBe(hanging)
+  }
+  expect(await lookUp(3)).toEqual({ id: 3, read: 3 })
 })
 
 test('a failed query fails only its own look-ups', async () => {
-  const { queries, lookUp } = recordedLookUp(async () => {
-    if (queries.length === 1) throw new Error('The primary is gone')
-  })
+  const failing = Promise.reject(new Error('The primary is gone'))
+  failing.catch(() => {})
+  const { lookUp } = recordedLookUp([failing])
   await expect(lookUp(1)).rejects.toThrow('The primary is gone')
   expect(await lookUp(1)).toEqual({ id: 1, read: 2 })
 })
