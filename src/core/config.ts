@@ -141,7 +141,10 @@ export function readConfig(environment: Environment, required = requiredInProduc
   return config
 }
 
-/** Reads OpenTelemetry's standard settings. Appends `/v1/traces` to a collector's base address. */
+/**
+ * Reads OpenTelemetry's standard settings. Appends `/v1/traces` to a collector's base address. A standard value that the
+ * service does not implement is a problem, because traces would otherwise go where nobody expects them.
+ */
 function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings | undefined {
   const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'])
   const own = read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:'])
@@ -149,6 +152,10 @@ function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings |
   const name = read.text('OTEL_SERVICE_NAME', 'partner-interface')
   const attributes = { ...read.pairs('OTEL_RESOURCE_ATTRIBUTES'), 'service.name': name }
   const sampleRatio = read.share('OTEL_TRACES_SAMPLER_ARG', '1')
+  read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/protobuf'], 'http/protobuf')
+  read.oneOf('OTEL_TRACES_SAMPLER', ['parentbased_traceidratio'], 'parentbased_traceidratio')
+  const isDisabled = read.oneOf('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true'
+  if (read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none' || isDisabled) return undefined
   const url = own ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
   return url === undefined ? undefined : { url, headers, attributes, sampleRatio }
 }

@@ -135,7 +135,9 @@ export function settingsReader(environment: Environment, problems: string[]) {
       const value = raw(name)
       if (value === undefined || /^(https:\/\/|mailto:|tel:)[\x21-\x7e]+$/.test(value)) return value
       if (!/^[\w.+-]+@[\w.-]+$/.test(value))
-        problems.push(`${name} must be an e-mail address or an address that starts with https://`)
+        problems.push(
+          `${name} must be an e-mail address, or an address that starts with https://, mailto: or tel:`,
+        )
       return `mailto:${value}`
     },
 

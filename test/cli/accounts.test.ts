@@ -97,8 +97,9 @@ test('partnerctl hosts suspend has all keys of a host refused until it is resume
   expect(suspended.suspended_at).not.toBeNull()
   expect(await statusOf(key)).toEqual([401, 'API key is inactive'])
   const args = ['--host', String(host_id), '--name', 'k2', ...permission]
-  const { key: another } = await adminJson('keys', 'mint', ...args)
+  const { id: anotherId, key: another } = await adminJson('keys', 'mint', ...args)
   expect(await statusOf(another)).toEqual([401, 'API key is inactive'])
+  expect((await adminJson('keys', 'show', String(anotherId))).status).toBe('inactive')
   const again = await adminJson('hosts', 'suspend', String(host_id), '--yes')
   expect(again.suspended_at).toBe(suspended.suspended_at)
   expect(await adminJson('hosts', 'resume', String(host_id))).toMatchObject({ suspended_at: null })

@@ -106,6 +106,23 @@ test('readConfig() names every invalid setting and shows none of the values', ()
   expect(problems.join()).not.toContain('short')
 })
 
+test('the standard switches of OpenTelemetry turn traces off, and what the service does not implement is refused', () => {
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
+  const tracing = (more: object) => readConfig({ ...collector, ...more }).tracing
+  expect(tracing({ OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' })?.url).toBe(
+    'http://collector:4318/v1/traces',
+  )
+  expect([tracing({ OTEL_SDK_DISABLED: 'true' }), tracing({ OTEL_TRACES_EXPORTER: 'none' })]).toEqual([
+    undefined,
+    undefined,
+  ])
+  const refused = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'always_on' }
+  expect(problemsOf({ ...collector, ...refused })).toEqual([
+    'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf',
+    'OTEL_TRACES_SAMPLER must be one of parentbased_traceidratio',
+  ])
+})
+
 test('readConfig() reads several previous secrets and refuses a secret that could not be listed among them', () => {
   const [one, two] = ['1'.repeat(32), '2'.repeat(32)]
   expect(readConfig({ OTHER_SECRET_KEYS: `${one}, ${two}` }).otherSecretKeys).toEqual([one, two])

@@ -48,7 +48,7 @@ test.each(['nobody', 'http://example.com/report', 'security@example.com\nExpires
       problems = (error as ConfigError).problems
     }
     expect(problems).toEqual([
-      'SECURITY_CONTACT must be an e-mail address or an address that starts with https://',
+      'SECURITY_CONTACT must be an e-mail address, or an address that starts with https://, mailto: or tel:',
     ])
   },
 )

@@ -1,3 +1,4 @@
+import { findSuspendedHostIds } from '../../../src/access/hosts/store.ts'
 import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
 import { keyStatus } from '../../../src/access/keys/schema.ts'
@@ -8,6 +9,7 @@ import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { rateLimitBounds, readConfig } from '../../../src/core/config.ts'
 import { parseNetwork } from '../../../src/http/client-address.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
+import type { Db } from '../../../src/platform/mongo/connection.ts'
 import { isRefusal } from '../../../src/platform/redis/cause.ts'
 import { openRateLimiter } from '../../../src/process/open.ts'
 import { positional } from '../../command.ts'
@@ -121,6 +123,15 @@ export function showMinted(
     }),
   )
   note('Save the key now: it is not shown again')
+}
+
+/** Returns keys as they read to partners: a suspended host's keys are inactive (decisions §28). */
+export async function withSuspensions(db: Db, keys: ApiKey[]): Promise<ApiKey[]> {
+  const suspended = await findSuspendedHostIds(
+    db,
+    keys.map(({ host_id }) => host_id),
+  )
+  return keys.map((key) => (suspended.includes(key.host_id) ? { ...key, active: false } : key))
 }
 
 /** Converts a key to the record that the commands print. */

@@ -38,6 +38,7 @@ import {
   showRecord,
   toRecord,
   turnOffWebhooks,
+  withSuspensions,
 } from './key-options.ts'
 
 const mint = command({
@@ -95,7 +96,7 @@ const list = command({
   async run({ args }) {
     const after = args.after ? parseId(args.after) : 0
     await printEntries(args, {
-      find: ({ db }, limit) => listKeys(db, { after, limit }),
+      find: async ({ db }, limit) => withSuspensions(db, await listKeys(db, { after, limit })),
       toRow: toRecord,
       hint: ({ id }) => `continue with --after ${id}`,
       columns: {
@@ -118,7 +119,10 @@ const show = command({
   examples: ['partnerctl keys show pis_aB3dE5fG'],
   args: keyArgument,
   run: ({ args }) =>
-    withDatabase(async ({ db }) => showRecord(args, await findKey(db, readKeyName(args.key)))),
+    withDatabase(async ({ db }) => {
+      const [key] = await withSuspensions(db, [await findKey(db, readKeyName(args.key))])
+      showRecord(args, key as ApiKey)
+    }),
 })
 
 const update = command({
