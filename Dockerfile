@@ -35,5 +35,5 @@ ENV BUILD_COMMIT=$BUILD_COMMIT
 USER bun
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:3000/healthz'.replace('http', process.env.TLS_CERT_FILE ? 'https' : 'http'), { tls: { rejectUnauthorized: false } })).ok ? 0 : 1)"]
+  CMD ["bun", "-e", "process.exit((await fetch(`${process.env.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:${process.env.PORT || 3000}/healthz`, { tls: { rejectUnauthorized: false } })).ok ? 0 : 1)"]
 CMD ["bun", "src/main.ts"]

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import { Gauge, Registry } from 'prom-client'
 import packageJson from '../../package.json' with { type: 'json' }
 import { findNextKeyExpiry } from '../access/keys/store.ts'
@@ -7,7 +7,6 @@ import { greatestLags } from '../changes/consumers/lag.ts'
 import { consumedFeeds } from '../changes/consumers/schema.ts'
 import { oldestUnreadSeconds } from '../changes/feed/unread.ts'
 import { webhookState } from '../changes/webhooks/store.ts'
-import { notFound } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { serverVersion } from '../platform/mongo/connection.ts'
 import { outboxState } from '../platform/outbox/outbox.ts'
@@ -26,7 +25,7 @@ export function metricsRoutes(app: AppContext, metrics: Metrics) {
   const { config } = app
   const scrape = scraper(app)
   return new Elysia({ detail: { hide: true } }).get('/metrics', async ({ request }) => {
-    if (!mayRead(request.headers, config.metricsToken)) throw notFound('Route')
+    if (!mayRead(request.headers, config.metricsToken)) throw new NotFoundError()
     const all = Registry.merge(await Promise.all([metrics.total(), scrape()]))
     return new Response(await all.metrics(), { headers: { 'content-type': all.contentType } })
   })

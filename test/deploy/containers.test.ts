@@ -55,9 +55,9 @@ test('the Redis of compose.yaml grants its account exactly what the service need
 test('the health check of the image reports whether the service is ready', async () => {
   const [, json = ''] = /HEALTHCHECK[^[]+CMD (\[.+\])/.exec(await read('Dockerfile')) ?? []
   const running = await startService(testEnvironment({ MONGODB_URL: await ownDatabase() }))
-  const [, ...rest] = JSON.parse(json) as string[]
-  const check = rest.map((part) => part.replace('http://127.0.0.1:3000', running.url))
-  const run = () => Bun.spawn([process.execPath, ...check], { stderr: 'ignore' }).exited
+  const [, ...check] = JSON.parse(json) as string[]
+  const env = { PORT: new URL(running.url).port }
+  const run = () => Bun.spawn([process.execPath, ...check], { env, stderr: 'ignore' }).exited
   expect(await run()).toBe(0)
   await running.stop()
   expect(await run()).not.toBe(0)

@@ -103,7 +103,8 @@ export function renderOverview(chapters: Chapter[]): string {
 
 /** Renders the home page from its Markdown. */
 export function renderHome(markdown: string): string {
-  return renderPage({ title: 'Home', main: renderMarkdown(markdown) })
+  const [, summary = ''] = markdown.split('\n\n')
+  return renderPage({ title: 'Home', summary, main: renderMarkdown(markdown) })
 }
 
 /** Renders our own Markdown. Consecutive programs in different languages are grouped in a `div.tabs`. */
