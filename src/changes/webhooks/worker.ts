@@ -45,7 +45,7 @@ export class WebhookWorker {
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
   private looking: Promise<void> | undefined
-  /** False until this process has seen an endpoint. Until then it needs no lease and follows no changes. */
+  /** False until this process knows of an endpoint. Until then it needs no lease and follows no changes. */
   private isNeeded = false
   private looks = 0
   private isStopped = false
@@ -64,14 +64,19 @@ export class WebhookWorker {
   start(): void {
     this.timer = setInterval(() => {
       this.looks += 1
-      if (this.isNeeded || this.looks % looksPerSearch === 0) this.wake()
+      if (this.isNeeded || this.looks % looksPerSearch === 0) this.begin()
     }, lookEveryMilliseconds)
     this.timer.unref()
-    this.wake()
+    this.begin()
   }
 
-  /** Renews the lease and sends due hints now. */
+  /** Renews the lease and sends due hints now, even if this process has seen no endpoint yet. */
   wake(): void {
+    this.isNeeded = true
+    this.begin()
+  }
+
+  private begin(): void {
     // A request may wake the worker, but the worker's run does not belong to the request's trace.
     this.looking ??= withTrace(undefined, () => this.look())
       .catch((error) => this.app.log.warn({ error: String(error) }, 'Cannot look for webhooks'))
