@@ -42,9 +42,8 @@ async function serve(config: Config): Promise<void> {
       idleTimeout: idleSeconds,
     })
   } catch (error) {
-    console.error(`Cannot listen on ${config.host}:${config.port}: ${(error as Error).message}`)
     await context.close()
-    process.exit(1)
+    failToListen(config, error)
   }
   const address = `${tls ? 'https' : 'http'}://${config.host}:${app.server?.port}`
   live.log.info(
@@ -68,6 +67,20 @@ async function serve(config: Config): Promise<void> {
   process.exit(0)
 }
 
+function failToListen({ host, port }: Config, error: unknown): never {
+  console.error(`Cannot listen on ${host}:${port}: ${(error as Error).message}`)
+  process.exit(1)
+}
+
+/** Fails if another program listens on the port. Workers share their port, so they would not notice another service. */
+function requireFreePort(config: Config): void {
+  try {
+    Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } }).stop(true)
+  } catch (error) {
+    failToListen(config, error)
+  }
+}
+
 function fail(error: unknown): never {
   if (error instanceof ConfigError) {
     for (const problem of error.problems) console.error(problem)
@@ -83,7 +96,10 @@ try {
   // it.
   const isSupervisor =
     (config.workers > 1 || config.tls !== null) && process.env[workerVariable] === undefined
-  if (isSupervisor) process.exit(await supervise(config, openLog(config.logLevel)))
+  if (isSupervisor) {
+    requireFreePort(config)
+    process.exit(await supervise(config, openLog(config.logLevel)))
+  }
   await serve(config)
 } catch (error) {
   fail(error)

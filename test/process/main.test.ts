@@ -39,13 +39,18 @@ test('src/main.ts exits 2 with one line for a secret that is missing from its fi
   expect([code, lines]).toEqual([2, ['SECRET_KEY_FILE must be the path of a readable file']])
 })
 
-test('src/main.ts exits 1 with one line when the port is in use', async () => {
-  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') })
-  const { code, lines } = await runService({ ...testEnvironment(), PORT: String(taken.port) })
-  await taken.stop()
-  expect(code).toBe(1)
-  expect(lines.at(-1)).toMatch(/^Cannot listen on 127\.0\.0\.1:\d+/)
-})
+test.each(['1', '2'])(
+  'src/main.ts with %s workers exits 1 with one line when the port is in use',
+  async (WORKERS) => {
+    // Workers share their port with each other, so a port that is shared must be refused, too.
+    const options = { port: 0, hostname: '127.0.0.1', reusePort: true }
+    const taken = Bun.serve({ ...options, fetch: () => new Response('') })
+    const { code, lines } = await runService({ ...testEnvironment({ WORKERS }), PORT: String(taken.port) })
+    await taken.stop()
+    expect(code).toBe(1)
+    expect(lines.at(-1)).toMatch(/^Cannot listen on 127\.0\.0\.1:\d+/)
+  },
+)
 
 test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', async () => {
   const { actor } = await testApp()

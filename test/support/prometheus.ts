@@ -63,7 +63,7 @@ export async function startPrometheus(service: string, token: string, factor: nu
   const folder = await mkdtemp(join(tmpdir(), 'partner-prometheus-'))
   for (const file of ['prometheus.yaml', 'alerts.yaml']) {
     const shipped = await readFile(join(prometheusFolder, file), 'utf8')
-    const text = shorten(shipped, factor).replace('localhost:3000', new URL(service).host)
+    const text = shorten(shipped, factor).replace('localhost:3001, localhost:3002', new URL(service).host)
     await writeFile(join(folder, file), text)
   }
   await writeFile(join(folder, 'metrics-token'), token)

@@ -3,7 +3,8 @@ import { endOverlaps } from '../../../src/access/keys/store.ts'
 import { findWebhooksOn } from '../../../src/changes/webhooks/store.ts'
 import { switchWebhook } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../../src/core/clock.ts'
-import { readConfig } from '../../../src/core/config.ts'
+import { readConfig, serversOf } from '../../../src/core/config.ts'
+import { type Db, databaseNameOf } from '../../../src/platform/mongo/connection.ts'
 import {
   backUpEmbedded,
   readBackupRecord,
@@ -11,6 +12,7 @@ import {
   requireUnserved,
   restoreEmbedded,
 } from '../../../src/platform/mongo/embedded-backup.ts'
+import { isAnyLeaseHeld } from '../../../src/platform/mongo/lease.ts'
 import {
   FutureSchemaError,
   latestVersion,
@@ -176,6 +178,15 @@ function adviseOperator(): void {
   note('Partners must read the whole feed again and compare: see "After a restore" in the documentation')
 }
 
+/** @throws Error if a process of the service uses the database, which would happen to a command given the wrong one */
+async function requireStopped(databases: Db[], now: Date, name: string): Promise<void> {
+  const held = await Promise.all(databases.map((db) => isAnyLeaseHeld(db, now)))
+  if (held.includes(true))
+    throw new Error(
+      `A service uses ${name}: nothing was changed. Stop all its processes; one that was killed counts for 10 s`,
+    )
+}
+
 export const afterRestore = command({
   meta: {
     name: 'after-restore',
@@ -204,7 +215,10 @@ export const afterRestore = command({
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
     // A running process holds ids and clocks in memory.
     if (!mongodbUrl) await requireUnserved(dataDir)
-    await confirm(args, 'Versions and ids will be moved ahead; no process of the service may be running.')
+    const database = mongodbUrl ? `${serversOf(mongodbUrl)}/${databaseNameOf(mongodbUrl)}` : dataDir
+    await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))
+    await confirm(args, `Versions and ids of ${database} will be moved ahead, and its webhooks turned off.`)
+    note(`Database: ${database}`)
     const move = (act: Act) => makeSafe(act, { seconds, ids })
     const moved = await administer('db after-restore', `${args.ahead}, ${ids} ids`, move, {
       record: 'upfront',

@@ -44,6 +44,11 @@ export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until
   }
 }
 
+/** Returns true if a process holds a lease, which a running service does. A killed process held it until it expires. */
+export async function isAnyLeaseHeld(db: Db, now: Date): Promise<boolean> {
+  return (await leaseModel(db).exists({ until: { $gt: now } })) !== null
+}
+
 /** Releases a lease if `owner` still holds it, so that the next process to ask gets it. */
 export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void> {
   await leaseModel(db).deleteOne({ _id: name, owner })

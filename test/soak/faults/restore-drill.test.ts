@@ -4,17 +4,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sender } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { partnerctl, root, startService } from '../../support/processes.ts'
 
-/** The commands of the section "Restore drill", exactly as an operator copies them. */
+/** The commands of the section "Restore drill", exactly as an operator copies them: for the embedded database, and for other servers. */
 const operations = await readFile(join(root, 'docs/operations.md'), 'utf8')
-const [, commands = ''] = /### Restore drill[^#]*?```sh\n([\s\S]*?)```/.exec(operations) ?? []
+const section = operations.split('### Restore drill')[1]?.split('\n### ')[0] ?? ''
+const [embedded = '', ownServers = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, sh]) => sh)
+/** Settings of production in the operator's shell, which must not reach the drill. */
+const production = {
+  ...{ REDIS_URL: 'redis://partner@127.0.0.1:1', REDIS_PASSWORD: 'x', MONGODB_PASSWORD_FILE: '/nowhere' },
+  ...{ NODE_ENV: 'production', TLS_CERT_FILE: '/nowhere' },
+}
 
-async function runDrill(BACKUP: string, DRILL: string) {
+async function runDrill(commands: string, settings: Record<string, string>) {
   const child = Bun.spawn(['bash', '-c', commands], {
     ...{ cwd: root, stdout: 'pipe', stderr: 'pipe' },
-    env: { PATH: process.env.PATH ?? '', BACKUP, DRILL, REDIS_URL: 'redis://127.0.0.1:1' },
+    env: { PATH: process.env.PATH ?? '', ...production, ...settings },
   })
   const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map((s) => new Response(s).text()))
   return { code: await child.exited, stdout: stdout as string, stderr: stderr as string }
@@ -36,7 +43,8 @@ test('the restore drill of docs/operations.md restores a backup beside the servi
   const made = await partnerctl(['db', 'backup', backup as string], settings)
   expect([made.code, made.stderr]).toEqual([0, ''])
 
-  const drilled = await runDrill(backup as string, drill as string)
+  const places = { BACKUP: backup as string, DRILL: drill as string }
+  const drilled = await runDrill(embedded, places)
   await load.stop()
   expect(drilled.code, drilled.stderr).toBe(0)
   const [, seconds] = /Restored in (\d+) s/.exec(drilled.stdout) ?? []
@@ -52,7 +60,20 @@ test('the restore drill of docs/operations.md restores a backup beside the servi
   expect((await send('GET', '/v1/me', { key })).status).toBe(200)
 
   await rm(join(backup as string, 'mongodb', 'WiredTiger.turtle'))
-  const bad = await runDrill(backup as string, drill as string)
+  const bad = await runDrill(embedded, places)
   expect([bad.code, bad.stdout]).toEqual([1, ''])
   expect(bad.stderr).toContain('is not complete')
+})
+
+test('the drill for other servers starts on the database of its address, and refuses one that is in use', async () => {
+  const DRILL_URL = await ownDatabase()
+  const service = await startService({ MONGODB_URL: DRILL_URL, RATE_LIMIT_PER_MINUTE: '1000000' })
+  await partnerctl(['seed', '--json'], { MONGODB_URL: DRILL_URL })
+  const inUse = await runDrill(ownServers, { DRILL_URL })
+  expect([inUse.code, inUse.stdout]).toEqual([1, ''])
+  expect(inUse.stderr).toContain('nothing was changed')
+  await service.end('SIGTERM')
+  const drilled = await runDrill(ownServers, { DRILL_URL })
+  expect(drilled.code, drilled.stderr).toBe(0)
+  expect(drilled.stdout).toMatch(/"status":"ready"[\s\S]*Restored in \d+ s[\s\S]*db after-restore/)
 })
