@@ -5,7 +5,7 @@ import { inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { enqueueJob } from '../../src/platform/outbox/outbox.ts'
 import { seedBooking, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
-import { seriesOf } from '../support/metrics.ts'
+import { scrapeOf, seriesOf } from '../support/metrics.ts'
 
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
@@ -34,7 +34,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   await service.logged()
   const { text, status } = await service.send('GET', '/metrics', { headers })
   expect(status).toBe(200)
-  const series = seriesOf(text)
+  const series = await scrapeOf(service, METRICS_TOKEN)
   const count = (route: string, of: number) =>
     series.get(`http_request_seconds_count{method="GET",route="${route}",status="${of}"}`)
   expect([count('/v1/me', 200), count('/v1/listings/:id', 404), count('none', 404)]).toEqual([2, 1, 1])
@@ -64,7 +64,7 @@ test('GET /metrics has every labelled counter from the start, with 0', async () 
 
 test('GET /metrics names the build and the servers, and times commands, hits and what a waiting reader gets', async () => {
   const service = await testApp({ METRICS_TOKEN, BUILD_COMMIT: '0123abc', MONGODB_URL: await ownDatabase() })
-  const scrape = async () => seriesOf((await service.send('GET', '/metrics', { headers })).text)
+  const scrape = () => scrapeOf(service, METRICS_TOKEN)
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
@@ -103,7 +103,7 @@ test('GET /metrics shows the checks of /readyz, how far the clock is off, and wh
     undefined,
     () => Date.now() + ahead,
   )
-  const scrape = async () => seriesOf((await service.send('GET', '/metrics', { headers })).text)
+  const scrape = () => scrapeOf(service, METRICS_TOKEN)
   const first = await scrape()
   const checks = ['database', 'redis', 'clock'].map((check) => `ready_check{check="${check}"}`)
   expect(checks.map((check) => first.get(check))).toEqual([1, 1, 1])

@@ -3,7 +3,7 @@ import { setHostSuspended } from '../../../src/access/hosts/store.ts'
 import { mintKey, revokeKey, setKeyActive } from '../../../src/access/keys/store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { seriesOf } from '../../support/metrics.ts'
+import { scrapeOf } from '../../support/metrics.ts'
 
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const feed = '/v1/integrations/provider_one/bookings'
@@ -20,9 +20,7 @@ async function watched() {
     },
     async unread() {
       await service.live.usage.flush()
-      const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
-      const { text } = await service.send('GET', '/metrics', { headers })
-      return seriesOf(text).get('feed_oldest_unread_seconds') as number
+      return (await scrapeOf(service, METRICS_TOKEN)).get('feed_oldest_unread_seconds') as number
     },
   }
 }
