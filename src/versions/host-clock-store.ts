@@ -238,7 +238,11 @@ function noClock(): DomainError {
 }
 
 const lookUpClock = lookUpTogether<Pick<HostClock, '_id'>, HostClock>(
-  (db, keys) => findClocks(db, [...new Set(keys.map(({ _id }) => _id))]),
+  (db, keys) =>
+    findClocks(
+      db,
+      keys.map(({ _id }) => _id),
+    ),
   ({ _id }) => _id,
 )
 

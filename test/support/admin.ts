@@ -1,42 +1,33 @@
 import { inject, vi } from 'vitest'
 import { run } from '../../cli/run.ts'
+import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
+import { busy } from '../../src/platform/mongo/errors.ts'
 import type { CommandResult } from './processes.ts'
 
 /** The environment of administrators' commands. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 
-/** The previous command; the next one waits for its end, because a process has only one output. */
-let previous: Promise<unknown> = Promise.resolve()
+/** Commands take turns, because they share this process's output and environment. */
+const turns = new KeyedMutex(5 * 60_000, busy)
 
-/** Runs an administrator's command in this process, because starting another one takes longer than the command. */
+/** Runs an administrator's command in this process, because starting another process takes longer than the command. */
 export function partnerctlHere(args: string[], environment: Record<string, string>): Promise<CommandResult> {
-  const result = previous.then(() => runHere(args, environment))
-  previous = result.catch(() => {})
-  return result
-}
-
-async function runHere(args: string[], environment: Record<string, string>): Promise<CommandResult> {
-  const written = (name: 'stdout' | 'stderr') => {
-    const chunks: string[] = []
-    const write = vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
-      chunks.push(String(chunk))
-      return true
-    })
-    return () => {
-      write.mockRestore()
-      return chunks.join('')
+  return turns.run('partnerctl', async () => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    const output = { stdout: '', stderr: '' }
+    const spies = (['stdout', 'stderr'] as const).map((name) =>
+      vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
+        output[name] += chunk
+        return true
+      }),
+    )
+    try {
+      return { code: await run(args), ...output }
+    } finally {
+      for (const spy of spies) spy.mockRestore()
+      vi.unstubAllEnvs()
     }
-  }
-  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
-  const [stdout, stderr] = [written('stdout'), written('stderr')]
-  try {
-    const code = await run(args)
-    return { code, stdout: stdout(), stderr: stderr() }
-  } finally {
-    stdout()
-    stderr()
-    vi.unstubAllEnvs()
-  }
+  })
 }
 
 export const admin = (...args: string[]) => partnerctlHere([...args, '--json'], administrator())

@@ -6,7 +6,7 @@ export function seriesOf(text: string): Map<string, number> {
   return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
 }
 
-/** What a scrape reads from the stores, each within a second. */
+/** Series that a scrape reads from the stores. Each is NaN if its store does not respond within a second. */
 const readings = [
   'store_ping_seconds{store="database"}',
   'store_ping_seconds{store="redis"}',
@@ -15,7 +15,10 @@ const readings = [
   'feed_oldest_unread_seconds',
 ]
 
-/** Scrapes a service until its stores respond in time, which they may not do at once on a busy machine. */
+/**
+ * Scrapes a service again until every store has responded in time. On a busy machine, the first scrape may be
+ * incomplete.
+ */
 export async function scrapeOf(service: Pick<TestApp, 'send'>, token: string): Promise<Map<string, number>> {
   const headers = { authorization: `Bearer ${token}` }
   for (;;) {

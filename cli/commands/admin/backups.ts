@@ -178,7 +178,7 @@ function adviseOperator(): void {
   note('Partners must read the whole feed again and compare: see "After a restore" in the documentation')
 }
 
-/** @throws Error if a process of the service uses the database, which would happen to a command given the wrong one */
+/** @throws Error if a running service uses the database, in which case the command was probably given the wrong address */
 async function requireStopped(databases: Db[], now: Date, name: string): Promise<void> {
   const held = await Promise.all(databases.map((db) => isAnyLeaseHeld(db, now)))
   if (held.includes(true))
@@ -214,9 +214,9 @@ export const afterRestore = command({
     const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
     // A running process holds ids and clocks in memory.
-    if (!mongodbUrl) await requireUnserved(dataDir)
     const database = mongodbUrl ? `${serversOf(mongodbUrl)}/${databaseNameOf(mongodbUrl)}` : dataDir
-    await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))
+    if (!mongodbUrl) await requireUnserved(dataDir)
+    else await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))
     await confirm(args, `Versions and ids of ${database} will be moved ahead, and its webhooks turned off.`)
     note(`Database: ${database}`)
     const move = (act: Act) => makeSafe(act, { seconds, ids })

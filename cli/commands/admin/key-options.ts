@@ -125,7 +125,7 @@ export function showMinted(
   note('Save the key now: it is not shown again')
 }
 
-/** Returns keys as they read to partners: a suspended host's keys are inactive (decisions §28). */
+/** Returns the keys as partners see them: the keys of a suspended host are inactive (decisions §28). */
 export async function withSuspensions(db: Db, keys: ApiKey[]): Promise<ApiKey[]> {
   const suspended = await findSuspendedHostIds(
     db,

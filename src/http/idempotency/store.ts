@@ -31,8 +31,10 @@ export async function findStoredResponse(
   now: Date,
   readConcern: 'majority' | 'local' = 'majority',
 ): Promise<StoredResponse | null> {
-  const [found = null] =
-    readConcern === 'local' ? await findResponses(db, [claim], 'local') : [await lookUpResponse(db, claim)]
+  const found =
+    readConcern === 'local'
+      ? ((await findResponses(db, [claim], 'local'))[0] ?? null)
+      : await lookUpResponse(db, claim)
   if (!found || found.expires_at > now) return found
   const { _id, host_id } = claim
   await storedResponseModel(db).deleteOne({ _id, host_id, expires_at: { $lte: now } })

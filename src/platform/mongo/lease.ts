@@ -44,7 +44,10 @@ export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until
   }
 }
 
-/** Returns true if a process holds a lease, which a running service does. A killed process held it until it expires. */
+/**
+ * Returns true if any process holds a lease, as a running service does. The lease of a killed process lasts until it
+ * expires.
+ */
 export async function isAnyLeaseHeld(db: Db, now: Date): Promise<boolean> {
   return (await leaseModel(db).exists({ until: { $gt: now } })) !== null
 }

@@ -5,7 +5,10 @@ import { seedBooking, testApp } from '../../support/app.ts'
 
 const { live, actor } = await testApp()
 
-/** A look-up that records its queries; each ends with its turn among `ends`, or at once if there is none. */
+/**
+ * Returns a look-up and the queries that it has sent. Query n ends once promise n of `ends` settles, or immediately if
+ * there is none.
+ */
 function recordedLookUp(ends: Promise<unknown>[] = []) {
   const queries: number[][] = []
   const lookUp = lookUpTogether<{ id: number }, { id: number; read: number }>(

@@ -8,7 +8,7 @@ import { ownDatabase } from '../../support/databases.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { partnerctl, root, startService } from '../../support/processes.ts'
 
-/** The commands of the section "Restore drill", exactly as an operator copies them: for the embedded database, and for other servers. */
+/** The section "Restore drill". An operator copies its commands, which are the same here. */
 const operations = await readFile(join(root, 'docs/operations.md'), 'utf8')
 const section = operations.split('### Restore drill')[1]?.split('\n### ')[0] ?? ''
 const [embedded = '', ownServers = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, sh]) => sh)
