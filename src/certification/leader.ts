@@ -39,14 +39,18 @@ export class CertificationLeader {
     private readonly app: SandboxContext,
     private readonly bounds: Bounds,
   ) {
-    this.timer = setInterval(() => {
-      this.looking ??= this.look()
-        .catch((error) => this.warn(error))
-        .finally(() => {
-          this.looking = undefined
-        })
-    }, bounds.look)
+    this.timer = setInterval(() => this.begin(), bounds.look)
     this.timer.unref()
+    // The lease also shows that a service uses the database, from its start.
+    this.begin()
+  }
+
+  private begin(): void {
+    this.looking ??= this.look()
+      .catch((error) => this.warn(error))
+      .finally(() => {
+        this.looking = undefined
+      })
   }
 
   /** Finishes the steps in progress and leaves the rest to the next process. */

@@ -178,7 +178,7 @@ function adviseOperator(): void {
   note('Partners must read the whole feed again and compare: see "After a restore" in the documentation')
 }
 
-/** @throws Error if a running service uses the database, in which case the command was probably given the wrong address */
+/** @throws Error if a running service uses the database, because the command may have been given the wrong address */
 async function requireStopped(databases: Db[], now: Date, name: string): Promise<void> {
   const held = await Promise.all(databases.map((db) => isAnyLeaseHeld(db, now)))
   if (held.includes(true))

@@ -4,7 +4,7 @@ import type { Db } from './connection.ts'
 
 /** Maximum number of documents that one query looks up. */
 const maxKeys = 100
-/** Look-ups wait while this many queries are under way. Two keep the database busy: it answers one while we send one. */
+/** Look-ups wait while this many queries are under way. Two keep the database busy while the next one is sent. */
 const maxUnderWay = 2
 /** Maximum wait for earlier queries, so that slow queries do not hold up the look-ups after them. */
 const maxWaitMilliseconds = 20
