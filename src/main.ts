@@ -5,7 +5,7 @@ import { openLog } from './platform/log.ts'
 import { expiryOf, type KeyPair } from './process/certificate.ts'
 import { isEmpty, seedDemo, welcome } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
-import { supervise, workerVariable } from './process/supervisor.ts'
+import { Supervisor, workerVariable } from './process/supervisor.ts'
 import { compose } from './process/wiring.ts'
 import { notifySupervisor } from './process/worker-metrics.ts'
 
@@ -97,8 +97,9 @@ try {
   const isSupervisor =
     (config.workers > 1 || config.tls !== null) && process.env[workerVariable] === undefined
   if (isSupervisor) {
+    const supervisor = new Supervisor(config, openLog(config.logLevel))
     requireFreePort(config)
-    process.exit(await supervise(config, openLog(config.logLevel)))
+    process.exit(await supervisor.run())
   }
   await serve(config)
 } catch (error) {

@@ -13,17 +13,11 @@ const patienceMilliseconds = 19_000
 export const workerVariable = 'PARTNER_WORKER'
 
 /**
- * Runs the worker processes on one port and returns the exit code. A worker that dies is restarted. On SIGHUP, the
- * certificate is reread and the workers are restarted one by one, each stopping only once its successor is listening.
- * SIGTERM and SIGINT stop the workers and then this process.
- *
- * @throws ConfigError if the certificate cannot be used
+ * Runs the worker processes on one port. A worker that dies is restarted. On SIGHUP, the certificate is reread and the
+ * workers are restarted one by one, each stopping only once its successor is listening. SIGTERM and SIGINT stop the
+ * workers and then this process.
  */
-export function supervise(config: Pick<Config, 'workers' | 'tls'>, log: Logger): Promise<number> {
-  return new Supervisor(config, log).run()
-}
-
-class Supervisor {
+export class Supervisor {
   /** The worker in each slot. */
   private readonly slots: Bun.Subprocess[] = []
   /** Every running worker: serving, starting, or finishing its requests. */
@@ -32,6 +26,7 @@ class Supervisor {
   private isStopping = false
   private keyPair: KeyPair | null
 
+  /** @throws ConfigError if the certificate cannot be used */
   constructor(
     private readonly config: Pick<Config, 'workers' | 'tls'>,
     private readonly log: Logger,
@@ -39,6 +34,7 @@ class Supervisor {
     this.keyPair = config.tls && readKeyPair(config.tls)
   }
 
+  /** Returns the exit code once all workers have ended. */
   async run(): Promise<number> {
     process.on('SIGTERM', () => this.stop())
     process.on('SIGINT', () => this.stop())
