@@ -12,7 +12,7 @@ const maxValues = 100_000
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
- * @param keyId id of the key that sent the body
+ * @param hostId id of the host whose key sent the body
  * @param maxBytes size limit; a body whose declared length exceeds it is refused unread
  * @param kind `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
@@ -20,11 +20,11 @@ const maxValues = 100_000
  */
 export async function readJsonObject(
   request: Request,
-  keyId: number,
+  hostId: number,
   maxBytes: number,
   kind: Access['body'] = 'json',
 ): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, keyId, maxBytes)
+  const bytes = await readBytes(request, hostId, maxBytes)
   if (kind === 'optional' && bytes.byteLength === 0) return {}
   collectGarbageOccasionally(bytes.byteLength)
   const value = parse(bytes, kind === 'bookings' ? parseBookings : JSON.parse)
@@ -41,7 +41,7 @@ const bodyTimeoutMilliseconds = 30_000
  * Reads the body chunk by chunk, regardless of its declared length. The server stops reading from the socket while no
  * chunk is requested, so no more than the limit is ever in memory.
  */
-async function readBytes(request: Request, keyId: number, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, hostId: number, maxBytes: number): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
   if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
@@ -52,7 +52,7 @@ async function readBytes(request: Request, keyId: number, maxBytes: number): Pro
   if (request.signal.aborted) abort()
   request.signal.addEventListener('abort', abort)
   const reserve = async (bytes: number) => {
-    if (bytes > smallBodyBytes) rooms.set(request, await takeBodyRoom(keyId, bytes, over.signal))
+    if (bytes > smallBodyBytes) rooms.set(request, await takeBodyRoom(hostId, bytes, over.signal))
   }
   let chunks: AsyncIterator<Uint8Array> | undefined
   try {
@@ -83,13 +83,13 @@ function whenAborted(signal: AbortSignal): Promise<never> {
 const smallBodyBytes = 64 * 1024
 
 /**
- * Bounds for the larger bodies that are being read or processed. The server has already received about a megabyte of
- * each waiting body.
+ * Bounds for the larger bodies that are being read or processed, by host, because a host may have many keys. The server
+ * has already received about a megabyte of each waiting body.
  */
 const bodies = new ByteBudget({
-  ofKey: 16 * 1024 * 1024,
+  ofOwner: 16 * 1024 * 1024,
   ofProcess: 96 * 1024 * 1024,
-  waitingOfKey: 4,
+  waitingOfOwner: 4,
   waiting: 64,
 })
 
@@ -98,14 +98,14 @@ const rooms = new WeakMap<Request, () => void>()
 
 /**
  * Waits until a body of this size may be read. Nothing is read from a connection while its body waits; otherwise a few
- * keys could make the process hold everything they send.
+ * hosts could make the process hold everything they send.
  *
  * @param signal ends the wait once the body's time limit expires or the client disconnects
  * @returns a function that releases the reserved bytes
  * @throws DomainError `conflict` with a retry time if too many bodies are waiting or `signal` ended the wait
  */
-export async function takeBodyRoom(keyId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
-  const release = await bodies.await(keyId, bytes, signal)
+export async function takeBodyRoom(hostId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
+  const release = await bodies.await(hostId, bytes, signal)
   if (release) return release
   throw new DomainError('conflict', 'Too many large bodies are being sent concurrently; try again', [], 1)
 }

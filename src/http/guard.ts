@@ -86,7 +86,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
   const scope = await visit?.open()
   const hostId = scope ?? host.id
-  const body = access.body && (await readBody(app, request, key.id, access.body))
+  const body = access.body && (await readBody(app, request, host.id, access.body))
   // The body has been read to its end, so the connection can be reused, unless the process is shutting down.
   if (body && isBodyToRefuse(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
   const caller: Caller = {
@@ -145,11 +145,11 @@ function isWrite({ method }: Request): boolean {
 function readBody(
   { config }: AppContext,
   request: Request,
-  keyId: number,
+  hostId: number,
   kind: NonNullable<Access['body']>,
 ) {
   const isLarge = kind === 'bulk' || kind === 'bookings'
-  return readJsonObject(request, keyId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
+  return readJsonObject(request, hostId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
 }
 
 /** Hooks that run an environment's own steps around the handler and its response. */

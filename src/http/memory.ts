@@ -1,22 +1,22 @@
 /** Bounds of a {@link ByteBudget}. */
 interface Bounds {
-  /** Maximum bytes held for one key and in this process. */
-  ofKey: number
+  /** Maximum bytes held for one owner and in this process. */
+  ofOwner: number
   ofProcess: number
-  /** Maximum number of requests that wait for room, for one key and in this process. */
-  waitingOfKey: number
+  /** Maximum number of requests that wait for room, for one owner and in this process. */
+  waitingOfOwner: number
   waiting: number
 }
 
 interface Waiting {
-  keyId: number
+  ownerId: number
   bytes: number
   begin(release: () => void): void
 }
 
 /**
  * A semaphore weighted by bytes. Without it, a few keys that send large bodies or leave large responses unread would
- * fill the process's memory. If nothing else is held within a bound, a request fits whatever its size, so no request is
+ * fill the process's memory. An owner is whatever the bytes are counted for: a host or a key. If nothing else is held within a bound, a request fits whatever its size, so no request is
  * blocked forever.
  */
 export class ByteBudget {
@@ -26,31 +26,31 @@ export class ByteBudget {
 
   constructor(private readonly bounds: Bounds) {}
 
-  /** Takes bytes for a key and returns a function that releases them, or returns null if they do not fit now. */
-  take(keyId: number, bytes: number): (() => void) | null {
-    const ofKey = this.held.get(keyId) ?? 0
-    const isWithinKey = ofKey === 0 || ofKey + bytes <= this.bounds.ofKey
+  /** Takes bytes for an owner and returns a function that releases them, or returns null if they do not fit now. */
+  take(ownerId: number, bytes: number): (() => void) | null {
+    const ofOwner = this.held.get(ownerId) ?? 0
+    const isWithinOwner = ofOwner === 0 || ofOwner + bytes <= this.bounds.ofOwner
     const isWithinProcess = this.total === 0 || this.total + bytes <= this.bounds.ofProcess
-    if (!isWithinKey || !isWithinProcess) return null
-    this.add(keyId, bytes)
+    if (!isWithinOwner || !isWithinProcess) return null
+    this.add(ownerId, bytes)
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      this.add(keyId, -bytes)
+      this.add(ownerId, -bytes)
       this.admitWaiting()
     }
   }
 
   /** Takes bytes as soon as they fit. Returns null if too many requests are waiting, or once `signal` is aborted. */
-  async await(keyId: number, bytes: number, signal: AbortSignal): Promise<(() => void) | null> {
-    const release = this.take(keyId, bytes)
+  async await(ownerId: number, bytes: number, signal: AbortSignal): Promise<(() => void) | null> {
+    const release = this.take(ownerId, bytes)
     if (release) return release
-    const ofSameKey = [...this.queue].filter((waiting) => waiting.keyId === keyId).length
-    if (signal.aborted || ofSameKey >= this.bounds.waitingOfKey || this.queue.size >= this.bounds.waiting)
+    const ofSameOwner = [...this.queue].filter((waiting) => waiting.ownerId === ownerId).length
+    if (signal.aborted || ofSameOwner >= this.bounds.waitingOfOwner || this.queue.size >= this.bounds.waiting)
       return null
     const { promise, resolve } = Promise.withResolvers<(() => void) | null>()
-    const waiting = { keyId, bytes, begin: resolve }
+    const waiting = { ownerId, bytes, begin: resolve }
     this.queue.add(waiting)
     const giveUp = () => {
       this.queue.delete(waiting)
@@ -60,17 +60,17 @@ export class ByteBudget {
     return promise.finally(() => signal.removeEventListener('abort', giveUp))
   }
 
-  private add(keyId: number, bytes: number): void {
+  private add(ownerId: number, bytes: number): void {
     this.total += bytes
-    const left = (this.held.get(keyId) ?? 0) + bytes
-    if (left > 0) this.held.set(keyId, left)
-    else this.held.delete(keyId)
+    const left = (this.held.get(ownerId) ?? 0) + bytes
+    if (left > 0) this.held.set(ownerId, left)
+    else this.held.delete(ownerId)
   }
 
   /** Admits the waiting requests that fit, the longest-waiting first. */
   private admitWaiting(): void {
     for (const waiting of this.queue) {
-      const release = this.take(waiting.keyId, waiting.bytes)
+      const release = this.take(waiting.ownerId, waiting.bytes)
       if (!release) continue
       this.queue.delete(waiting)
       waiting.begin(release)

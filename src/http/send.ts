@@ -142,9 +142,9 @@ const encoder = new TextEncoder()
 
 /** Limit on the unread bytes of a key's large responses. A response that does not fit is refused immediately. */
 const unsent = new ByteBudget({
-  ofKey: 8 * 1024 * 1024,
+  ofOwner: 8 * 1024 * 1024,
   ofProcess: Number.POSITIVE_INFINITY,
-  waitingOfKey: 0,
+  waitingOfOwner: 0,
   waiting: 0,
 })
 const retryMilliseconds = 5000

@@ -162,6 +162,8 @@ class SandboxVisit implements Visit {
   /** Counts the request and returns the fault that it meets, or null. */
   private async takeFault(): Promise<Fault | null> {
     const { sandbox, sandboxes, arrival } = this
+    // The response to a HEAD has no body, so it can be neither lost nor cut.
+    if (arrival.request.method === 'HEAD') return null
     const route = `${arrival.request.method} ${arrival.route}`
     return sandbox?.rules.length ? takeRequestFault(sandboxes.db, sandbox, route, this.at) : null
   }

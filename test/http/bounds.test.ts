@@ -5,8 +5,8 @@ import { testApp } from '../support/app.ts'
 
 const service = await testApp()
 const mebibyte = 1024 * 1024
-/** No key has such an id. */
-let keyId = 9_000_000_000
+/** No key and no host has such an id. */
+let ownerId = 9_000_000_000
 const never = new AbortController().signal
 
 test('a body of more than 100,000 values gets 422 before it is parsed, and commas in strings do not count', async () => {
@@ -22,20 +22,20 @@ test('a body of more than 100,000 values gets 422 before it is parsed, and comma
   expect((await listing(`[${'0,'.repeat(99_000)}0]`)).status).toBe(200)
 })
 
-test('large bodies of one key are read in turn, and at most four of them wait', async () => {
-  keyId += 1
-  const giveBack = await takeBodyRoom(keyId, 10 * mebibyte, never)
+test('large bodies of one host are read in turn, and at most four of them wait', async () => {
+  ownerId += 1
+  const giveBack = await takeBodyRoom(ownerId, 10 * mebibyte, never)
   let begun = 0
   const waiting = Array.from({ length: 4 }, () =>
-    takeBodyRoom(keyId, 10 * mebibyte, never).then((next) => {
+    takeBodyRoom(ownerId, 10 * mebibyte, never).then((next) => {
       begun += 1
       return next
     }),
   )
-  await expect(takeBodyRoom(keyId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
-  // Small bodies and bodies of other keys do not wait.
-  ;(await takeBodyRoom(keyId, 1000, never))()
-  ;(await takeBodyRoom(keyId + 1_000_000, 10 * mebibyte, never))()
+  await expect(takeBodyRoom(ownerId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
+  // Small bodies and bodies of other hosts do not wait.
+  ;(await takeBodyRoom(ownerId, 1000, never))()
+  ;(await takeBodyRoom(ownerId + 1_000_000, 10 * mebibyte, never))()
   expect(begun).toBe(0)
   giveBack()
   giveBack()
@@ -43,25 +43,40 @@ test('large bodies of one key are read in turn, and at most four of them wait', 
   expect(begun).toBe(4)
 })
 
-test('a body stops waiting once its sender has gone', async () => {
-  keyId += 1
-  const giveBack = await takeBodyRoom(keyId, 16 * mebibyte, never)
+test('large bodies are counted for the host, however many keys it has', async () => {
+  const [actor, other] = [await service.actor(), await service.actor()]
+  const large = { body: { name: 'L', original_id: 'large', description: 'x'.repeat(70_000) } }
+  const held = await takeBodyRoom(actor.hostId, 16 * mebibyte, never)
   const gone = new AbortController()
-  const waiting = takeBodyRoom(keyId, mebibyte, gone.signal)
+  const waiting = Array.from({ length: 4 }, () => takeBodyRoom(actor.hostId, mebibyte, gone.signal))
+  const refused = Promise.allSettled(waiting)
+  expect((await actor.send('POST', '/v1/listings', { ...large, asIs: true })).status).toBe(409)
+  expect((await other.send('POST', '/v1/listings', large)).status).toBe(201)
+  gone.abort()
+  await refused
+  held()
+  expect((await actor.send('POST', '/v1/listings', large)).status).toBe(201)
+})
+
+test('a body stops waiting once its sender has gone', async () => {
+  ownerId += 1
+  const giveBack = await takeBodyRoom(ownerId, 16 * mebibyte, never)
+  const gone = new AbortController()
+  const waiting = takeBodyRoom(ownerId, mebibyte, gone.signal)
   gone.abort()
   await expect(waiting).rejects.toMatchObject({ kind: 'conflict' })
   giveBack()
-  ;(await takeBodyRoom(keyId, 16 * mebibyte, never))()
+  ;(await takeBodyRoom(ownerId, 16 * mebibyte, never))()
 })
 
 test('each key has a limit for response bytes that its clients have not read yet', () => {
-  keyId += 1
-  const [first, second] = [takeUnsent(keyId, 5 * mebibyte), takeUnsent(keyId, 3 * mebibyte)]
-  expect(() => takeUnsent(keyId, mebibyte)).toThrow('still being read')
-  takeUnsent(keyId + 1_000_000, 8 * mebibyte)()
+  ownerId += 1
+  const [first, second] = [takeUnsent(ownerId, 5 * mebibyte), takeUnsent(ownerId, 3 * mebibyte)]
+  expect(() => takeUnsent(ownerId, mebibyte)).toThrow('still being read')
+  takeUnsent(ownerId + 1_000_000, 8 * mebibyte)()
   first()
   first()
-  takeUnsent(keyId, 5 * mebibyte)()
+  takeUnsent(ownerId, 5 * mebibyte)()
   second()
 })
 

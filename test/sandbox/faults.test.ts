@@ -219,6 +219,14 @@ test.concurrent('a 304 has no body, so it is lost before a byte also when it wou
   ])
 })
 
+test.concurrent('a HEAD request meets no fault and counts against no rule', async ({ expect }) => {
+  const actor = await service.actor()
+  await setRules(actor, { fault: 'lost_response' })
+  const { bytes } = await wire('HEAD', '/sandbox/me', actor.key)
+  expect(bytes).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await wire('GET', '/sandbox/me', actor.key)).toEqual({ bytes: '', end: 'ECONNRESET' })
+})
+
 test.concurrent('a request counts against the first matching rule that is not used up', async ({
   expect,
 }) => {
