@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { mintKey } from '../../src/access/keys/store.ts'
 import { takeBodyRoom } from '../../src/http/body.ts'
 import { pacedStream, takeUnsent } from '../../src/http/send.ts'
 import { testApp } from '../support/app.ts'
@@ -45,12 +46,16 @@ test('large bodies of one host are read in turn, and at most four of them wait',
 
 test('large bodies are counted for the host, however many keys it has', async () => {
   const [actor, other] = [await service.actor(), await service.actor()]
+  const { db, clock } = service.live
+  const second = { host: actor.hostId, name: 'Second', permissions: ['listings.write' as const] }
+  const { key } = await mintKey(db, clock, second)
   const large = { body: { name: 'L', original_id: 'large', description: 'x'.repeat(70_000) } }
   const held = await takeBodyRoom(actor.hostId, 16 * mebibyte, never)
   const gone = new AbortController()
   const waiting = Array.from({ length: 4 }, () => takeBodyRoom(actor.hostId, mebibyte, gone.signal))
   const refused = Promise.allSettled(waiting)
-  expect((await actor.send('POST', '/v1/listings', { ...large, asIs: true })).status).toBe(409)
+  const refusal = await service.send('POST', '/v1/listings', { ...large, key, asIs: true })
+  expect(refusal.status).toBe(409)
   expect((await other.send('POST', '/v1/listings', large)).status).toBe(201)
   gone.abort()
   await refused
