@@ -22,6 +22,8 @@ export default defineConfig({
         test: {
           ...ofEach,
           name: 'together',
+          // Most of these wait for time limits, kills and pauses rather than for a processor.
+          maxWorkers: 3,
           // The second ones go on from `bin/test`, see `isSoak`.
           include: [
             'test/soak/**/*.test.ts',

@@ -1,4 +1,5 @@
 import { notFound } from '../../core/errors.ts'
+import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
@@ -128,14 +129,11 @@ export async function movePositions(
   session: Session,
   moves: { webhook: Webhook; seen: Positions }[],
 ): Promise<void> {
-  const writes = moves.map(({ webhook: { host_id, id, bookings_seen, messages_seen }, seen }) => ({
-    updateOne: {
-      filter: { host_id, id, enabled: true, bookings_seen, messages_seen },
-      update: { $set: seen },
-    },
+  const changes = moves.map(({ webhook: { host_id, id, bookings_seen, messages_seen }, seen }) => ({
+    filter: { host_id, id, enabled: true, bookings_seen, messages_seen },
+    set: seen,
   }))
-  const { matchedCount } = await webhookModel(db).collection.bulkWrite(writes, { session })
-  if (matchedCount < moves.length) throw busy()
+  if ((await setFields(webhookModel(db), session, changes)) < moves.length) throw busy()
 }
 
 /** Records a URL's first failure after a success, and the versions after which hints may be missing. */

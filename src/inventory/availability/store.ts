@@ -1,4 +1,5 @@
 import type { Types } from 'mongoose'
+import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import {
   type AvailabilityBlock,
@@ -173,23 +174,16 @@ export async function findCounts(
 
 /** Stores the write totals of room types. */
 export async function saveWritten(db: Db, session: Session, totals: RoomTypeWritten[]): Promise<void> {
-  await saveOfRoomTypes(availabilityWrittenModel(db).collection, session, totals)
+  await setFields(availabilityWrittenModel(db), session, totals.map(ofRoomType), { upsert: true })
 }
 
 /** Stores the state of room types at a compaction. */
 export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted[]): Promise<void> {
-  await saveOfRoomTypes(availabilityCompactedModel(db).collection, session, compacted)
+  await setFields(availabilityCompactedModel(db), session, compacted.map(ofRoomType), { upsert: true })
 }
 
-async function saveOfRoomTypes(
-  collection: ReturnType<typeof availabilityWrittenModel>['collection'],
-  session: Session,
-  values: { host_id: number; room_type_id: number }[],
-): Promise<void> {
-  const writes = values.map(({ host_id, room_type_id, ...set }) => {
-    return { updateOne: { filter: { host_id, room_type_id }, update: { $set: set }, upsert: true } }
-  })
-  await collection.bulkWrite(writes, { session, ordered: false })
+function ofRoomType({ host_id, room_type_id, ...set }: RoomTypeWritten | RoomTypeCompacted) {
+  return { filter: { host_id, room_type_id }, set }
 }
 
 /** Returns the first and the last day covered by rows. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type ListingContent, listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 
@@ -47,16 +48,11 @@ export async function pushPrices(
   changes: PriceChange[],
   updated_at: Date,
 ): Promise<void> {
-  const writes = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => {
-    const fields = ofListing.flatMap(({ room_type_id, values }) =>
+  const changed = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => {
+    const prices = ofListing.flatMap(({ room_type_id, values }) =>
       Object.entries(values).map(([field, value]) => [`prices.${room_type_id}.${field}`, value]),
     )
-    return {
-      updateOne: {
-        filter: { host_id, id },
-        update: { $set: { ...Object.fromEntries(fields), updated_at } },
-      },
-    }
+    return { filter: { host_id, id }, set: { ...Object.fromEntries(prices), updated_at } }
   })
-  await listingModel(db).collection.bulkWrite(writes as never[], { session, ordered: false })
+  await setFields(listingModel(db), session, changed)
 }

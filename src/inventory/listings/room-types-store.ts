@@ -26,14 +26,12 @@ export async function findOwnedListings(
   session: Session | null = null,
 ): Promise<OwnedListings> {
   const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
+  // Without a batch size, the server would send 101 listings and the others only when asked again.
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
     .collection.find<StoredListing>(
       { host_id: hostId, id: { $in: ids } },
-      {
-        projection: columns,
-        ...(session ? { session } : {}),
-      },
+      { projection: columns, batchSize: ids.length + 1, ...(session ? { session } : {}) },
     )
     .toArray()
   const owned = new Map(listings.map((listing) => [listing.id, listing]))

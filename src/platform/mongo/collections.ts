@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type mongoose from 'mongoose'
-import type { Model, Schema } from 'mongoose'
-import type { Db } from './connection.ts'
+import mongoose, { type Model, type Schema } from 'mongoose'
+import type { Db, Session } from './connection.ts'
 import { isMissingIndex, isMissingNamespace } from './errors.ts'
 
 type Collection = mongoose.Collection
@@ -96,6 +95,26 @@ type IndexTraits = Pick<
   mongoose.mongo.CreateIndexesOptions,
   'unique' | 'expireAfterSeconds' | 'partialFilterExpression'
 >
+
+/**
+ * Sets fields of documents, each found by its own filter, with one command. The driver's bulk write measures and copies
+ * every update, which takes twice as long for 1,000 rates. The command must not exceed 16 MB.
+ *
+ * @returns number of documents found or, with `upsert`, inserted
+ * @throws MongoServerError of the first update that failed
+ */
+export async function setFields(
+  { collection, db }: { collection: Collection; db: Db },
+  session: Session,
+  changes: { filter: object; set: object }[],
+  { upsert = false } = {},
+): Promise<number> {
+  const updates = changes.map(({ filter, set }) => ({ q: filter, u: { $set: set }, upsert }))
+  const command = { update: collection.name, updates, ordered: false }
+  const { n, writeErrors: [failed] = [] } = (await db.db?.command(command, { session })) ?? {}
+  if (failed) throw new mongoose.mongo.MongoServerError(failed)
+  return n
+}
 
 /** Removes the documents that match `filter`, except the newest `count` by `_id`. */
 export async function keepNewest(

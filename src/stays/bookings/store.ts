@@ -1,5 +1,6 @@
 import { notFound } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
+import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { rowReader } from '../../platform/mongo/raw-rows.ts'
@@ -57,12 +58,16 @@ async function updateBookings(
   session: Session,
   changes: { seen: StoredBooking; change: Partial<StoredBooking> }[],
 ): Promise<undefined[]> {
-  const writes = changes.map(({ seen: { host_id, id, updated_at }, change }) => ({
-    updateOne: { filter: { host_id, id, updated_at }, update: { $set: change } },
-  }))
-  const { matchedCount } = await bookingModel(db).collection.bulkWrite(writes, { session })
+  const found = await setFields(
+    bookingModel(db),
+    session,
+    changes.map(({ seen: { host_id, id, updated_at }, change }) => ({
+      filter: { host_id, id, updated_at },
+      set: change,
+    })),
+  )
   // Two changes of the same booking saw the same state of it.
-  if (matchedCount < changes.length) throw new DependentChangesError()
+  if (found < changes.length) throw new DependentChangesError()
   return []
 }
 
@@ -236,8 +241,9 @@ function findAfter<Row extends object>(
   options: Range & { raw?: boolean; projection?: object },
 ): Promise<Row[]> {
   const query = { ...filter, ...afterVersion(after) }
+  // Without a batch size, the server would send 101 bookings and the others only when asked again.
   return bookingModel(db)
-    .collection.find<Row>(query, { ...options, sort: { updated_at: 1 } })
+    .collection.find<Row>(query, { ...options, batchSize: options.limit, sort: { updated_at: 1 } })
     .toArray()
 }
 

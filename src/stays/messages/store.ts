@@ -1,5 +1,6 @@
 import { currentTraceparent } from '../../core/trace.ts'
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
 import { together } from '../../platform/mongo/statements.ts'
@@ -229,10 +230,11 @@ export async function overwriteMessages(
   messages: (Pick<StoredMessage, 'host_id' | 'id' | 'sender_name' | 'version'> & { erased_at: Date })[],
 ): Promise<void> {
   const trace = currentTraceparent()
-  const writes = messages.map(({ host_id, id, ...change }) => ({
-    updateOne: { filter: { host_id, id }, update: { $set: { ...change, text: erasedText, trace } } },
+  const changes = messages.map(({ host_id, id, ...change }) => ({
+    filter: { host_id, id },
+    set: { ...change, text: erasedText, trace },
   }))
-  await messageModel(db).collection.bulkWrite(writes, { session })
+  await setFields(messageModel(db), session, changes)
 }
 
 /** Text of an erased message. */
