@@ -37,6 +37,7 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
     { jump: () => read(`page=${last_page}&${query}`), first: () => read(`page=1&${query}`) },
     20,
   )
+  const idle = await idlePolls(servers)
   const [byPage, byCursor, command] = [median(times.byPage), median(times.byCursor), median(times.command)]
   const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
   const against = `${seconds(byCursor)} of a loop by cursor`
@@ -44,7 +45,20 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
     atMost(`walk of 100,000 by page: ${seconds(byPage)}`, byPage / byCursor, 1.5, against),
     atMost('jump to the last page', jump / first, 3, 'the time of page 1'),
     atMost(`feed poll --once of 100,000: ${seconds(command)}`, command / byCursor, 5, against),
+    atMost('feed poll --once, nothing new', idle.poll / idle.request, 3, 'a program that only fetches'),
   ]
+}
+
+/** The milliseconds of a poll that continues at the end of the feed, and of a program that sends one request. */
+function idlePolls(servers: BenchServers) {
+  const { large, url } = servers
+  return withDataDir(async (directory) => {
+    const poll = poller(servers, directory)
+    await poll()
+    const path = `${url}/v1/integrations/provider_one/bookings?updated_after=2100-01-01`
+    const script = `await (await fetch('${path}', { headers: { 'x-api-key': '${large.key}' } })).json()`
+    return medianMilliseconds({ poll, request: () => Bun.$`${process.execPath} -e ${script}`.quiet() }, 15)
+  })
 }
 
 async function walkByCursor(read: (query: string) => Promise<Page>): Promise<void> {
@@ -61,12 +75,17 @@ async function walkByPage(read: (query: string) => Promise<Page>): Promise<void>
   }
 }
 
+/** Runs a poller that has its checkpoint in a folder. */
+function poller({ large, url }: BenchServers, directory: string) {
+  const environment = { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory }
+  const args = ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')]
+  return () => partnerctl(args, environment)
+}
+
 /** A poller that starts without a checkpoint and writes every change to a file. */
-function pollOnce({ large, url }: BenchServers): Promise<void> {
+function pollOnce(servers: BenchServers): Promise<void> {
   return withDataDir(async (directory) => {
-    const environment = { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory }
-    const args = ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')]
-    const { code, stdout, stderr } = await partnerctl(args, environment)
+    const { code, stdout, stderr } = await poller(servers, directory)()
     if (code !== 0 || stdout.split('\n').length < 100_000) throw new Error(`The poller failed: ${stderr}`)
   })
 }
