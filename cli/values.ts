@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { isFeedTime, parsePathId } from '../src/http/schema/formats.ts'
+import { isFeedTime } from '../src/core/clock.ts'
+import { parsePathId } from '../src/http/paths.ts'
 import { option } from './command.ts'
 import { UsageError } from './errors.ts'
 import { note } from './output.ts'

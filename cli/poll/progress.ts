@@ -1,5 +1,3 @@
-import { SingleBar } from 'cli-progress'
-
 /** Shows the progress of a long sync. */
 export interface Progress {
   /** Records that `handled` changes are done and `left` remain. */
@@ -17,8 +15,10 @@ const silent: Progress = { update() {}, stop() {} }
  *
  * @param isShown false if there is no terminal, or changes are printed to the same terminal
  */
-export function openProgress(isShown: boolean, items: string, verb = 'Syncing'): Progress {
+export async function openProgress(isShown: boolean, items: string, verb = 'Syncing'): Promise<Progress> {
   if (!isShown) return silent
+  // Loading it takes longer than a whole poll without news.
+  const { SingleBar } = await import('cli-progress')
   const bar = new SingleBar({
     format: `${verb} {bar} {percentage}% | {value} of {total} ${items} | {rate}/s | {left} left`,
     stream: process.stderr,
@@ -28,7 +28,7 @@ export function openProgress(isShown: boolean, items: string, verb = 'Syncing'):
   })
   const start = performance.now()
   let isRunning = false
-  return {
+  const progress: Progress = {
     update(handled, left) {
       const total = handled + left
       if (!isRunning && total < worthShowing) return
@@ -38,13 +38,14 @@ export function openProgress(isShown: boolean, items: string, verb = 'Syncing'):
       isRunning = true
       bar.setTotal(total)
       bar.update(handled, values)
-      if (left === 0) this.stop()
+      if (left === 0) progress.stop()
     },
     stop() {
       if (isRunning) bar.stop()
       isRunning = false
     },
   }
+  return progress
 }
 
 function duration(seconds: number): string {

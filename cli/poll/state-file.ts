@@ -1,10 +1,9 @@
 import { Database } from 'bun:sqlite'
-import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isVersion } from '../../src/http/schema/formats.ts'
+import { isVersion } from '../../src/core/clock.ts'
 import { UsageError } from '../errors.ts'
 
 /**
@@ -83,7 +82,7 @@ export async function readCheckpoint(scope: Scope): Promise<string | undefined> 
 function defaultPath({ feed, root, account, filters }: Scope): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
   const scope = JSON.stringify([root, account, filters])
-  const name = createHash('sha256').update(scope).digest('hex').slice(0, 16)
+  const name = new Bun.CryptoHasher('sha256').update(scope).digest('hex').slice(0, 16)
   return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
 }
 

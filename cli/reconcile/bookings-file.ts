@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse'
 import type { DigestedBooking } from '../../src/changes/digest/digest.ts'
-import { isCalendarDate } from '../../src/core/clock.ts'
-import { isIdText, isVersion } from '../../src/http/schema/formats.ts'
+import { isCalendarDate, isVersion } from '../../src/core/clock.ts'
+import { isIdText } from '../../src/http/paths.ts'
 import { bookingStatus } from '../../src/stays/bookings/status.ts'
 import { UsageError } from '../errors.ts'
 

@@ -32,6 +32,18 @@ export function isCalendarDate(text: string): boolean {
   return !Number.isNaN(parsed.getTime()) && toDay(parsed) === text
 }
 
+const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
+
+/** Returns true for a real date written `Y-m-d` or `Y-m-d H:i:s`. ISO `T` forms are not accepted (decisions §9). */
+export function isFeedTime(text: string): boolean {
+  return isCalendarDate(version.exec(text)?.[1] ?? text)
+}
+
+/** Returns true for a real date and time written `Y-m-d H:i:s`. */
+export function isVersion(text: string): boolean {
+  return isCalendarDate(version.exec(text)?.[1] ?? '')
+}
+
 const moment =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?| (\d{2}:\d{2}:\d{2}))?$/
 

@@ -1,5 +1,4 @@
 import { DomainError } from '../core/errors.ts'
-import { isIdText, isSlug } from './schema/formats.ts'
 
 /** Root path of each environment's routes. */
 export const roots = { live: '/v1', sandbox: '/sandbox' } as const
@@ -12,6 +11,19 @@ export function splitRoot(path: string): { environment: EnvironmentName | undefi
     if (path === root || path.startsWith(`${root}/`)) return { environment, rest: path.slice(root.length) }
   return { environment: undefined, rest: path }
 }
+
+const id = /^[1-9]\d{0,15}$/
+
+/** Returns true for the digits of a positive integer below 2^53. */
+export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
+
+/** Returns a path id as a number, or undefined if it is not a positive integer below 2^53. */
+export function parsePathId(value: string | undefined): number | undefined {
+  return value !== undefined && isIdText(value) ? Number(value) : undefined
+}
+
+/** Returns true for 1 to 64 lower-case letters, digits and hyphens. */
+export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)
 
 /** The only integration provider (contract, Providers). */
 export const supportedProvider = 'provider_one'

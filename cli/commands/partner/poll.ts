@@ -134,7 +134,7 @@ async function runPoll<T extends Item>(
   if (checkpoint === null) return
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
   const isProgressShown = Boolean(process.stderr.isTTY) && (args.exec !== undefined || !process.stdout.isTTY)
-  const progress = openProgress(isProgressShown, feed.name)
+  const progress = await openProgress(isProgressShown, feed.name)
   let isCaughtUp = !args.follow || !process.stderr.isTTY
   const onCaughtUp = () => {
     if (!isCaughtUp) note('Up to date; waiting for changes')

@@ -29,7 +29,7 @@ export const reconcile = command({
     const held = await readBookingsFile(args.against)
     const { bookings } = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
-    const progress = openProgress(Boolean(process.stderr.isTTY), 'days', 'Comparing')
+    const progress = await openProgress(Boolean(process.stderr.isTTY), 'days', 'Comparing')
     const digest: AskDigest = (part) =>
       bookings.digest({ listing_id: args.listing, ...part }, { signal: stop })
     const onDay = (done: number, left: number) => progress.update(done, left)

@@ -1,5 +1,6 @@
 import currencyCodes from 'currency-codes'
-import { isCalendarDate, parseMoment } from '../../core/clock.ts'
+import { isCalendarDate, isFeedTime, isVersion, parseMoment } from '../../core/clock.ts'
+import { isIdText } from '../paths.ts'
 
 /** A string format: its check, its error message and its representation in the OpenAPI document. */
 export interface Format {
@@ -17,7 +18,6 @@ const month = /^\d{4}-(?:0[1-9]|1[0-2])$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
 const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
-const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 
 /** Matches real dates of the Gregorian calendar, including leap days. */
 const datePattern = String.raw`(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)`
@@ -26,29 +26,6 @@ const currencies = currencyCodes.codes()
 
 /** Returns true for an ISO 4217 code in upper or lower case. */
 export const isCurrencyCode = (code: string) => currencyCodes.code(code) !== undefined
-
-/** Returns true for a real date written `Y-m-d` or `Y-m-d H:i:s`. ISO `T` forms are not accepted (decisions §9). */
-export function isFeedTime(text: string): boolean {
-  return isCalendarDate(version.exec(text)?.[1] ?? text)
-}
-
-/** Returns true for a real date and time written `Y-m-d H:i:s`. */
-export function isVersion(text: string): boolean {
-  return isCalendarDate(version.exec(text)?.[1] ?? '')
-}
-
-const id = /^[1-9]\d{0,15}$/
-
-/** Returns true for the digits of a positive integer below 2^53. */
-export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
-
-/** Returns a path id as a number, or undefined if it is not a positive integer below 2^53. */
-export function parsePathId(value: string | undefined): number | undefined {
-  return value !== undefined && isIdText(value) ? Number(value) : undefined
-}
-
-/** Returns true for 1 to 64 lower-case letters, digits and hyphens. */
-export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)
 
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text)
