@@ -1,13 +1,11 @@
-import mongoose from 'mongoose'
-
-const { parseToElements, NumberUtils, ByteUtils } = mongoose.mongo.BSON.onDemand
-const types = { double: 1, text: 2, moment: 9, nothing: 10, integer: 16 } as const
-
 /** Value of a column that {@link rowReader} can read. */
 type Value = number | string | Date | null
 
+/** BSON types of these values, as a document stores them. */
+const types = { double: 1, text: 2, moment: 9, nothing: 10, integer: 16 } as const
+
 /**
- * Returns a function that reads a row from the bytes that a `raw` query returns. The driver's own decoder takes four
+ * Returns a function that reads a row from the bytes that a `raw` query returns. The driver's own decoder takes ten
  * times as long, which would be a third of the cost of a feed page.
  *
  * @param columns the fields that the query projects; no two may share both their length and their first letter, by
@@ -15,14 +13,18 @@ type Value = number | string | Date | null
  */
 export function rowReader<Row extends { [Column in keyof Row]: Value }>(
   columns: (keyof Row & string)[],
-): (bytes: Uint8Array) => Row {
+): (bytes: Buffer) => Row {
   const byShape = new Map(columns.map((column) => [shapeOf(column.length, column.charCodeAt(0)), column]))
   if (byShape.size < columns.length) throw new Error('Two columns share their length and first letter')
   return (bytes) => {
     const row: Record<string, Value> = {}
-    for (const [type, nameOffset, nameLength, offset, length] of parseToElements(bytes)) {
-      const column = byShape.get(shapeOf(nameLength, bytes[nameOffset] as number)) as string
-      row[column] = decode(bytes, type, offset, length)
+    // A document is its length in four bytes, then for each field a type, a name and a value, then a NUL byte.
+    for (let at = 4, type = bytes[at]; type; type = bytes[at]) {
+      let end = at + 1
+      while (bytes[end] !== 0) end += 1
+      const column = byShape.get(shapeOf(end - at - 1, bytes[at + 1] as number)) as string
+      row[column] = valueAt(bytes, type, end + 1)
+      at = end + 1 + lengthAt(bytes, type, end + 1)
     }
     return row as Row
   }
@@ -32,20 +34,26 @@ function shapeOf(length: number, firstLetter: number): number {
   return length * 256 + firstLetter
 }
 
-function decode(bytes: Uint8Array, type: number, offset: number, length: number): Value {
+function valueAt(bytes: Buffer, type: number, at: number): Value {
   switch (type) {
     case types.integer:
-      return NumberUtils.getInt32LE(bytes, offset)
+      return bytes.readInt32LE(at)
     case types.double:
-      return NumberUtils.getFloat64LE(bytes, offset)
+      return bytes.readDoubleLE(at)
     case types.moment:
-      return new Date(Number(NumberUtils.getBigInt64LE(bytes, offset)))
+      return new Date(bytes.readInt32LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at))
     case types.text:
-      // A string starts with its length in four bytes and ends with a NUL byte.
-      return ByteUtils.toUTF8(bytes, offset + 4, offset + length - 1, false)
+      // A string is its length in four bytes, its characters, and a NUL byte that counts in the length.
+      return bytes.toString('utf8', at + 4, at + 3 + bytes.readInt32LE(at))
     case types.nothing:
       return null
     default:
       throw new Error(`A row has a value of BSON type ${type}`)
   }
+}
+
+function lengthAt(bytes: Buffer, type: number, at: number): number {
+  if (type === types.text) return 4 + bytes.readInt32LE(at)
+  if (type === types.integer) return 4
+  return type === types.nothing ? 0 : 8
 }

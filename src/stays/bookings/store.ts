@@ -216,7 +216,7 @@ export async function findChanges(
   range: Range,
 ): Promise<BookingChange[]> {
   const options = { raw: true, projection: changeProjection }
-  return (await findAfter<Uint8Array>(db, filter, after, { ...range, ...options })).map(readChange)
+  return (await findAfter<Buffer>(db, filter, after, { ...range, ...options })).map(readChange)
 }
 
 /** Returns whole bookings after a version, in version order. */
