@@ -78,19 +78,26 @@ export class ByteBudget {
   }
 }
 
-const collectEveryBytes = 2 * 1024 * 1024
+const lookEveryBytes = 2 * 1024 * 1024
 const smallBytes = 32 * 1024
+const growthBytes = 64 * 1024 * 1024
 let bytesSince = 0
+let leastResident = process.memoryUsage.rss()
 
 /**
- * Counts the bytes of each body read or response chunk written, and collects garbage from time to time. Parsed JSON
- * takes up many times the size of its text, and the garbage collector would run too late. Without this function, a few
- * clients that exchange only large bodies would make a process grow by hundreds of megabytes.
+ * Counts the bytes of each body read or response chunk written, and collects garbage once the process has grown by
+ * 64 MiB. Parsed JSON takes up many times the size of its text, and the garbage collector would run too late. Without
+ * this function, a few clients that exchange only large bodies would make a process grow by hundreds of megabytes. A
+ * collection stops all requests for up to 0.1 s.
  */
 export function collectGarbageOccasionally(bytes: number): void {
   if (bytes < smallBytes) return
   bytesSince += bytes
-  if (bytesSince < collectEveryBytes) return
+  if (bytesSince < lookEveryBytes) return
   bytesSince = 0
+  const resident = process.memoryUsage.rss()
+  leastResident = Math.min(leastResident, resident)
+  if (resident - leastResident < growthBytes) return
   Bun.gc(true)
+  leastResident = process.memoryUsage.rss()
 }
