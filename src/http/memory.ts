@@ -16,8 +16,8 @@ interface Waiting {
 
 /**
  * A semaphore weighted by bytes. Without it, a few keys that send large bodies or leave large responses unread would
- * fill the process's memory. An owner is whatever the bytes are counted for: a host or a key. If nothing else is held within a bound, a request fits whatever its size, so no request is
- * blocked forever.
+ * fill the process's memory. An owner is a host or a key. If nothing else counts against a bound, a request of any size
+ * fits, so no request is blocked forever.
  */
 export class ByteBudget {
   private readonly held = new Map<number, number>()

@@ -111,7 +111,8 @@ export async function setFields(
 ): Promise<number> {
   const updates = changes.map(({ filter, set }) => ({ q: filter, u: { $set: set }, upsert }))
   const command = { update: collection.name, updates, ordered: false }
-  const { n, writeErrors: [failed] = [] } = (await db.db?.command(command, { session })) ?? {}
+  const database = db.getClient().db(db.name)
+  const { n, writeErrors: [failed] = [] } = await database.command(command, { session })
   if (failed) throw new mongoose.mongo.MongoServerError(failed)
   return n
 }

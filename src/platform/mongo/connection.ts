@@ -7,6 +7,17 @@ export type Session = ClientSession
 
 const defaultDatabase = 'partner'
 
+const { ByteUtils } = mongo.BSON.onDemand
+const { toUTF8 } = ByteUtils
+/**
+ * Decodes text with the runtime's decoder. The driver decodes short texts, such as the names of fields, in a loop that
+ * takes three times as long on Bun. Without this, a page of listings would cost a tenth more.
+ */
+ByteUtils.toUTF8 = (bytes, start, end, fatal) => {
+  const text = bytes instanceof Buffer ? bytes.toString('utf8', start, end) : null
+  return text === null || (fatal && text.includes('\ufffd')) ? toUTF8(bytes, start, end, fatal) : text
+}
+
 /** Time limits on an operation's wait for a connection and for its response. */
 const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 
