@@ -62,8 +62,7 @@ function newStep(index: number, after: number, now: Date, memo: Memo): Step {
 }
 
 /**
- * Time after which a sandbox that is still unfilled shows that the filling process has died and the certification
- * cannot begin.
+ * Maximum time for filling the sandbox. After that, the filling process is presumed dead and the certification fails.
  */
 const fillMilliseconds = 120_000
 
@@ -219,7 +218,7 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
 }
 
 /**
- * True if a step has made no progress for too long. A step carried out by a person is not late before its first
+ * Returns true if a step has made no progress for too long. A step carried out by a person is not late before its first
  * request.
  */
 function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, look: Look): boolean {
@@ -241,7 +240,7 @@ async function lateResults(course: CourseStep, run: Run): Promise<Results> {
 /** Maximum number of request ids listed for a failed case. */
 const shownRequests = 20
 
-/** Returns the cases with their results. Decided cases stay unchanged. */
+/** Returns the cases with the new results. Cases that have already been decided stay unchanged. */
 function grade({ cases }: Certification, results: Results): Case[] {
   return cases.map((one) => {
     const result = results[one.name]

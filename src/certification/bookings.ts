@@ -80,7 +80,7 @@ export const bookingSteps: CourseStep[] = [
       const first = firstRefused(sent)
       const hasLooked = run.records.some(({ operation }) => unitRoutes.includes(operation))
       const hasWaited = Number(run.now) - Number(run.playedAt) > run.bounds.followed
-      // A product that has already read that no units are left does not try to book them.
+      // A product that has already read that no units are left does not try to book these nights.
       if (!first && !(hasLooked && hasWaited)) return { progress: sent.length }
       const refused = gradeRepeated(
         run,
@@ -135,8 +135,8 @@ function firstDay({ app, hostId }: Run): string {
 }
 
 /**
- * Draws a stay that has units left and begins at least five days after the day `after`, so stays drawn in succession
- * share no nights.
+ * Draws a stay that has units left and begins at least five days after `after`, so that successive stays share no
+ * nights.
  */
 async function drawStay(run: Run, name: string, after: string): Promise<StayToBook> {
   const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))

@@ -72,8 +72,8 @@ export const bounds = {
   /** Longest wait for the clock to catch up with the versions of a burst. */
   catchUp: 4 * minute,
   /**
-   * Limits for the duration of the feed's 429, which is 2.5 times the product's pace. The 429 for pushes lasts the
-   * minimum.
+   * Minimum and maximum duration of the feed's 429, which otherwise lasts 2.5 times the product's pace. The 429 for
+   * pushes lasts the minimum.
    */
   limitedAtLeast: 10 * second,
   limitedAtMost: minute,
@@ -81,12 +81,12 @@ export const bounds = {
   failing: 10 * second,
   /** Duration of each of the two faults, lost responses and cut responses. */
   losing: 2 * second,
-  /** A hint must be answered within `quick`, and followed by a read within `followed`. */
+  /** Time limits for the response to a hint (`quick`) and for the read that must follow it (`followed`). */
   quick: 5 * second,
   followed: minute,
-  /** A change whose hint is lost must be read within this time. */
+  /** Time within which a change must be read if its hint is lost. */
   missedHintWindow: 10 * minute,
-  /** A running certification expires if its step is not completed within this time. */
+  /** Time within which a step must be completed; otherwise the certification expires. */
   expiry: 120 * minute,
   /** Maximum time to hold a request, short enough that holding it is not mistaken for silence. */
   hold: 10 * second,

@@ -66,7 +66,7 @@ export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
  * Fails a case because bookings did not arrive. If `feed.changes` has failed, any other case is skipped instead,
  * because the product then misses changes even without a fault or a stop.
  *
- * @param of builds the reason from the first missing ids and the number of missing changes
+ * @param of builds the reason from the ids of the first missing bookings and the number of missing changes
  */
 export async function missed(
   run: Run,
@@ -94,9 +94,9 @@ type Held = CertificationState['bookings'][number]
 const shownProblems = 5
 
 /**
- * Judges the bookings that a product holds, only once and only when `next` asks for them (decisions §25). Each booking
- * must match its last delivery, so a product that filters needs only the bookings its filters let through. A cancelled
- * booking may be missing, and additional bookings are allowed.
+ * Judges the bookings that a product holds. This is possible only once, and only while `next` asks for them (decisions
+ * §25). Each booking must match its last delivery, so a product with filters needs only the bookings that its filters
+ * let through. A cancelled booking may be missing, and additional bookings are allowed.
  *
  * @throws DomainError `conflict` before the state is requested and after it has been judged
  */

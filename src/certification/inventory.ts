@@ -23,7 +23,7 @@ import {
 
 /** The route through which a product pushes units. */
 const route = 'POST /sandbox/integrations/:provider/availability'
-/** Number of nights that a product pushes at first, starting tomorrow. */
+/** Number of nights, starting tomorrow, that a product is first asked to push. */
 const yearDays = 365
 /** Number of nights in each change that a product is asked to push. */
 const askedNights = 7
@@ -157,7 +157,7 @@ function asked(run: Run): NightsToPush {
   return nights
 }
 
-/** Adds a change to the list of requested changes, which are compared at the end of the course. */
+/** Adds a change to the list of requested changes, which are checked at the end of the course. */
 function noteAsked(run: Run, nights: NightsToPush): Facts {
   return { asked: [...(run.certification.facts.asked ?? []), nights] }
 }
@@ -176,8 +176,8 @@ function sum(records: RequestRecord[], of: 'items' | 'nights'): number {
 }
 
 /**
- * True if the last successful push was answered more than `bounds.silence` ago, so no further push is expected. Pushed
- * nights become visible shortly before their request is recorded, so counting earlier could miss requests.
+ * Returns true if the last successful push was answered more than `bounds.silence` ago, so no further push is expected.
+ * Pushed nights become visible shortly before their request is recorded, so counting earlier could miss requests.
  */
 function hasPushedAll(run: Run): boolean {
   const last = pushes(run).findLast(isGood)
@@ -194,7 +194,7 @@ async function yearOf(run: Run): Promise<YearToPush> {
   }
 }
 
-/** Returns the nights' current units, by id of the room type. */
+/** Returns the nights' current units, by room type id. */
 function nightsOf({ app, hostId }: Run, { room_types, start_date, end_date }: YearToPush) {
   const ids = room_types.map(({ room_type_id }) => room_type_id)
   return readNights(app.db, hostId, ids, { from: start_date, to: end_date })
@@ -225,12 +225,12 @@ async function unitsOf(run: Run, nights: Omit<NightsToPush, 'available'>) {
   return units.get(room_type_id) ?? []
 }
 
-/** True if all the nights have the requested units. */
+/** Returns true if all the nights have the requested units. */
 async function isPushed(run: Run, nights: NightsToPush): Promise<boolean> {
   return (await unitsOf(run, nights)).every(({ available }) => available === nights.available)
 }
 
-/** Describes the first night whose units left differ from the last requested number, or returns null. */
+/** Describes the first night whose number of units left differs from the last requested number, or returns null. */
 async function firstDifference(run: Run, everything: NightsToPush[]): Promise<string | null> {
   const last = new Map<string, { room_type_id: number; available: number; night: UnitNight }>()
   for (const { available, ...nights } of everything)

@@ -41,7 +41,7 @@ export class CertificationLeader {
   ) {
     this.timer = setInterval(() => this.begin(), bounds.look)
     this.timer.unref()
-    // The lease also shows that a service uses the database, from its start.
+    // From the start, the lease also shows that a service uses the database.
     this.begin()
   }
 
@@ -100,7 +100,7 @@ export class CertificationLeader {
     const { _id, scope } = certification
     if ((this.pausedUntil.get(_id) ?? 0) > performance.now()) return
     try {
-      // A sandbox does not expire while it is being certified.
+      // A sandbox does not expire while a certification is running in it.
       if (scope !== null) await keepOpen(this.app, scope)
       const read = await advance(this.app, this.bounds, certification)
       this.pause(_id, restFactor * Math.max(0, read - freeMilliseconds))

@@ -35,7 +35,7 @@ export interface NightsToPush extends Place {
   available: number
 }
 
-/** A whole year to push, from its first to its last night, for all listed room types. */
+/** A year of nights to push, from `start_date` to `end_date` inclusive, for all listed room types. */
 export interface YearToPush {
   room_types: Place[]
   start_date: string
@@ -68,7 +68,7 @@ export interface Memo {
   /** The stay that the product cannot book, and the stay to book instead. */
   stay?: StayToBook
   other?: StayToBook
-  /** Problems of the uploaded state, as sentences for the partner; absent until a state has been judged. */
+  /** Problems with the uploaded state, as sentences for the partner; absent until a state has been judged. */
   judged?: string[]
 }
 
@@ -80,7 +80,7 @@ export interface Facts {
   syncedAfter?: number
   /** Ids of the listings whose bookings the first sync has read. */
   listings?: number[]
-  /** The changes that the product was asked for and has pushed, in order. */
+  /** The changes that the product was asked to push and has pushed, in order. */
   asked?: NightsToPush[]
   /** Id of the booking that the product has made; null if it has made none. */
   booking?: number | null
@@ -138,8 +138,8 @@ const fields = {
   /** Changes with each write, so that two processes never overwrite each other's changes. */
   revision: number,
   /**
-   * Time at which the records of late requests are deleted; null while the certification is running and after that
-   * sweep.
+   * Time at which the records of late requests are deleted; null while the certification is running and once the
+   * records are deleted.
    */
   sweep_at: momentOrNull,
   expires_at: moment,
@@ -165,7 +165,7 @@ const recordFields = {
   certification_id: number,
   /** Number of the request within its certification, counted from 1. */
   ordinal: number,
-  /** The route with its method. */
+  /** Method and route. */
   operation: text,
   /** Time at which the request arrived, and time at which its response was about to be sent. */
   at: moment,

@@ -20,7 +20,7 @@ export interface DeliveredBooking {
   checkout_at: string
 }
 
-/** Returns the bookings that a response contained, even if the client already has the page and is sent a 304. */
+/** Returns the bookings that a response contained, even if the client already has the page and gets a 304. */
 export function deliveredBookings({ operation, data }: Observed): DeliveredBooking[] {
   if (data === null) return []
   if (operation === feed) return (data as { Bookings: FeedItem[] }).Bookings.map(toDelivered)
@@ -41,7 +41,7 @@ function toDelivered({
 
 /** A page's place in the feed. */
 export interface PagePlace {
-  /** True for the page with which a walk through the feed begins. */
+  /** True for the first page of a walk through the feed. */
   isFirst: boolean
   /** A version after which the page begins; null for the beginning of the feed. */
   from: Date | null

@@ -12,7 +12,7 @@ const daysAhead = 30
 
 /**
  * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book stays
- * that have units left. If the product has left no booking to change, a guest books one first.
+ * that have units left. If the product has left no booking to change, a guest makes one first.
  */
 export async function play(
   stage: Stage,
@@ -37,12 +37,12 @@ export async function play(
 
 /**
  * Waits until the first change's version, which may be up to a second ahead of the clock, is in the past. After that, a
- * product that continues from its own clock has missed the change.
+ * product that continues from its own clock misses the change.
  */
 export const passFirstVersion = () => Bun.sleep(1000)
 
 const stayNights = 30
-/** Number of days ahead that is beyond every night that a product is asked about. */
+/** Number of days ahead beyond which no product is asked about any night. */
 const farDays = 600
 
 /**
@@ -75,7 +75,7 @@ export async function findOpenStay(
   return { stay, place }
 }
 
-/** Returns the room types of all listings of the sandbox. */
+/** Returns the room types of all listings in the sandbox. */
 export async function roomTypesOf({ app, hostId }: Stage): Promise<Place[]> {
   const page = { page: 1, perPage: 100 }
   const wanted = { listingId: undefined, roomTypeId: undefined }

@@ -58,7 +58,7 @@ export async function startCertification(
   try {
     return await fillings.run('fill', () => fill(app, certification))
   } catch (error) {
-    // A certification that never began must not displace a passed certification from the kept ones.
+    // A certification that never began must not push a passed certification out of the kept ones.
     await removeCertification(app.db, certification._id)
     throw error
   }

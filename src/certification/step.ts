@@ -31,7 +31,7 @@ export interface CourseStep {
   late?(run: Run): string | Promise<string | Results>
 }
 
-/** The part of a {@link Run} from which the missing bookings are found. */
+/** The part of a {@link Run} that is needed to find the missing bookings. */
 export type Waiting = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
 
 /** The certification's state as a step sees it. */
@@ -95,7 +95,7 @@ export const wait: Next = {
   text: 'Leave the product running; the course continues by itself',
 }
 
-/** Draws a whole number from `minimum` to `maximum`. Seed and name determine it, so a seed fixes the entire course. */
+/** Draws a whole number from `minimum` to `maximum`. Seed and name determine the result, so a seed fixes the course. */
 export function draw(seed: string, name: string, minimum: number, maximum: number): number {
   const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
   return minimum + (drawn % (maximum - minimum + 1))
@@ -148,12 +148,12 @@ export function withoutRepetitions(records: RequestRecord[], milliseconds: numbe
   })
 }
 
-/** True if the product cannot have received the whole response. */
+/** Returns true if the product cannot have received the whole response. */
 function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
   return fault !== null && fault !== 'slow'
 }
 
-/** True if the response arrived and was not an error. */
+/** Returns true if the response arrived and was not an error. */
 export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
   return !isLost(record) && record.status < 300
 }
@@ -161,18 +161,18 @@ export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean
 /** A read from a position this long before the certification's start counts as a read from the beginning. */
 const longAgoMilliseconds = 2 * 86_400_000
 
-/** True for a read of the feed's first page from the very beginning. */
+/** Returns true for a read of the feed's first page from the very beginning. */
 export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
   const longAgo = startedAt.getTime() - longAgoMilliseconds
   return is_page && is_first && (from === null || from.getTime() < longAgo)
 }
 
-/** True if all of a step's faults have been injected and are over. */
+/** Returns true if all of a step's faults have been injected and are over. */
 export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
   return faults.every(({ until }) => until !== null && until <= now)
 }
 
-/** True if a request that arrived after the step was played and its faults ended has succeeded. */
+/** Returns true if a request that arrived after the step was played and its faults ended has succeeded. */
 export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
   const since = Math.max(Number(run.playedAt), ...run.faults.map(({ until }) => Number(until)))
   return areOver(run) && records.some((record) => isGood(record) && Number(record.at) >= since)
@@ -214,7 +214,7 @@ export function gradeRepeated(
 }
 
 /**
- * True if a request was answered more than `bounds.silence` ago, so any follow-up would have arrived. Also true if
+ * Returns true if a request was answered more than `bounds.silence` ago, so any follow-up would have arrived, or if
  * there is no request.
  */
 export function isLongSince(

@@ -73,7 +73,7 @@ export function findAllRunning(db: Db): Promise<Certification[]> {
 
 /**
  * Updates a running certification if it is unchanged since it was read. Returns null if another process changed it
- * first or it has ended.
+ * first or if the certification has ended.
  */
 export function changeCertification(
   db: Db,
@@ -97,7 +97,7 @@ export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   )
 }
 
-/** Stores the problems of an uploaded state. Returns null if the step is no longer the current one. */
+/** Stores the problems with an uploaded state. Returns null if the step is no longer the current one. */
 export function noteProblems(
   db: Db,
   id: number,
@@ -205,7 +205,7 @@ export async function recordRequest(
   })
 }
 
-/** Treats a real refusal like the fault that simulates it. */
+/** Returns the fault that stands for a real 429 or 5xx response; null for any other status. */
 function realFault(status: number): string | null {
   if (status === 429) return 'rate_limited'
   return status >= 500 ? 'internal_error' : null

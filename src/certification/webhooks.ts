@@ -127,7 +127,7 @@ async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]>
   return (await triedHints(run)).filter(({ hidden_fault }) => hidden_fault === fault)
 }
 
-/** True if the product has accepted any hint since the certification began. */
+/** Returns true if the product has accepted any hint since the certification began. */
 async function hasTakenHint({ app, hostId, certification }: Run): Promise<boolean> {
   const hints = await findBookingHints(app.db, hostId, certification.started_at)
   return hints.some(({ response_status }) => isTaken(response_status))
@@ -137,7 +137,7 @@ function isTaken(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Passes a product that has refused the extra hint with 4xx and accepted the real hint that followed. */
+/** Passes a product that refused the extra hint with 4xx and accepted the real hint that followed. */
 function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
   if (extra_status === null || extra_status < 400 || extra_status >= 500)
     return failed(

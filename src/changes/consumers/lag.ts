@@ -42,8 +42,8 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
 }
 
 /**
- * Yields unexpired consumers in batches. Each batch separates the consumers that are up to date from the consumers that
- * are behind, which are sorted by position.
+ * Yields the consumers of unexpired keys in batches. Each batch is split into consumers that are up to date and
+ * consumers that are behind, the latter sorted by position.
  */
 async function* unexpiredConsumers(db: Db, now: Date) {
   for await (const batch of consumerBatches(db)) {

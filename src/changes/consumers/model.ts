@@ -9,7 +9,7 @@ const fields = {
   key_id: number,
   feed: word<ConsumedFeed>(),
   name: text,
-  /** Slot that the consumer occupies. A key has a fixed number of slots per feed, which limits its consumers. */
+  /** Slot that the consumer occupies. The number of slots per key and feed limits the number of consumers. */
   slot: number,
   /** Version of the last change that was handled; null before the first acknowledgement. */
   acknowledged: momentOrNull,

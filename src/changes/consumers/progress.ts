@@ -4,13 +4,13 @@ import { wholeFeeds } from './whole-feeds.ts'
 
 /** A consumer's lag. */
 export interface Progress {
-  /** Number of changes after the acknowledged version, counted up to 10,000. */
+  /** Number of changes after the acknowledged version, at most 10,000. */
   pending: number
   /** Version of the oldest pending change; null if there is none. */
   oldestPending: Date | null
 }
 
-/** Pending changes are counted only up to this number. */
+/** Maximum number of pending changes that are counted. */
 const countedPending = 10_000
 
 type Position = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
@@ -26,8 +26,8 @@ export async function progressOf(db: Db, position: Position): Promise<Progress> 
 }
 
 /**
- * Returns how far the consumers of one key and feed are behind. Each change is counted once, between the positions of
- * two consumers, so counting for all consumers costs no more than counting for the slowest.
+ * Returns how far the consumers of one key and feed are behind. The changes between two neighbouring positions are
+ * counted only once, so counting for all consumers costs no more than counting for the slowest one.
  */
 export async function progressOfAll(db: Db, consumers: Position[]): Promise<Progress[]> {
   const positionOf = ({ acknowledged }: Position) => acknowledged?.getTime() ?? 0

@@ -12,12 +12,12 @@ export interface Owner {
   feed: ConsumedFeed
 }
 
-/** Returns the owner that identifies the caller's consumers of a feed. */
+/** Returns the owner of the caller's consumers of a feed. */
 export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, feed: ConsumedFeed): Owner {
   return { host_id: hostId, scope, feed }
 }
 
-/** Returns an owner's consumers, sorted by name. An owner has at most as many consumers as slots. */
+/** Returns an owner's consumers, sorted by name. An owner cannot have more consumers than slots. */
 export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { bookingFeed, type FeedSource, messageFeed } from '../sources/source.ts'
 import type { ConsumedFeed } from './schema.ts'
 
-/** A host's feed without any filter, as consumers follow it. */
+/** A host's unfiltered feed, which consumers follow. */
 export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {
   /** Returns the version of the first change after a version; null if there is none. */
   oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>

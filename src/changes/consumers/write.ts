@@ -53,7 +53,7 @@ export async function putConsumer(
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */
 export function nameProblems({ params }: Pick<ToCheck, 'params'>): Problem[] {
-  // Elysia sets a parameter that cannot be decoded to null.
+  // Elysia sets a parameter to null if it cannot be decoded.
   const name = params.name ?? ''
   if ([...name].length > maxName)
     return [{ path: 'name', code: 'max', message: `"name" must be at most ${maxName} characters` }]

@@ -10,10 +10,10 @@ const maxBookings = 10_000
 /** Answers digest queries about hosts' bookings (decisions §23). */
 export class Digests {
   private readonly cache: BookingCache
-  /** Monthly digests of all bookings. Pollers repeat this query, so each digest is cached until a booking changes. */
+  /** Monthly digests of hosts' bookings. Pollers repeat this query, so each is cached until a booking changes. */
   private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
 
-  /** @param patienceMilliseconds how long a request waits for another request for the same host */
+  /** @param patienceMilliseconds maximum time that a request waits for another request for the same host */
   constructor(db: Db, patienceMilliseconds: number) {
     this.cache = new BookingCache(db, patienceMilliseconds)
   }

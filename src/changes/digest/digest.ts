@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { StatusWord } from '../../stays/bookings/status.ts'
 
-/** The fields of a booking that the digest covers, which the host and the partner both have. */
+/** The booking fields that the digest covers. Both the host and the partner have these fields. */
 export interface DigestedBooking {
   booking_id: number
   status: StatusWord
@@ -16,7 +16,7 @@ export interface Summary {
   sha256: string
 }
 
-/** A summary of all bookings, and a summary for each month or day in which stays begin, in order. */
+/** A summary of all bookings, and one for each month or day in which stays begin, in chronological order. */
 export interface Digest extends Summary {
   parts: ({ key: string } & Summary)[]
 }
@@ -35,7 +35,7 @@ export function byId(one: DigestedBooking, other: DigestedBooking): number {
   return one.booking_id - other.booking_id
 }
 
-/** Number of bookings hashed in one go, after which other requests are served. */
+/** Number of bookings that are hashed before other requests get a turn. */
 const atOnce = 2500
 
 /**

@@ -2,7 +2,7 @@ import { type StatusNumber, toStatusWord } from '../../stays/bookings/status.ts'
 import type { BookingChange } from '../../stays/bookings/store.ts'
 import type { DigestedBooking } from './digest.ts'
 
-/** A booking of a host as the digest reads it. */
+/** A host's booking with the fields that digest queries need. */
 export interface HeldBooking extends DigestedBooking {
   listing_id: number
   /** Milliseconds since 1970. */
@@ -18,10 +18,7 @@ export class ChangedBookings {
     ...{ id: [], listing: [], status: [], checkin: [], checkout: [], version: [] },
   }
 
-  /**
-   * @param days days among the host's bookings. The columns store the positions of the days in this list; new days are
-   * added to it
-   */
+  /** @param days the host's distinct days. The columns store each day's position in this list; new days are added */
   constructor(readonly days: Days) {}
 
   get length(): number {
@@ -38,7 +35,7 @@ export class ChangedBookings {
   }
 }
 
-/** The distinct days among a host's bookings. */
+/** The distinct check-in and check-out days of a host's bookings. */
 export class Days {
   private readonly names: string[] = []
   private readonly positions = new Map<string, number>()
@@ -70,7 +67,7 @@ export class PackedBookings {
     return new PackedBookings(0, columnsOf(0), new Days())
   }
 
-  /** Returns the bookings from one position to another, as `Array.slice()` does. */
+  /** Returns the bookings from position `start` up to, but not including, position `end`, like `Array.slice()`. */
   slice(start: number, end: number): HeldBooking[] {
     const last = Math.min(end, this.length)
     return Array.from({ length: Math.max(0, last - start) }, (_, index) => this.at(start + index))
@@ -108,7 +105,7 @@ export class PackedBookings {
     return new PackedBookings(length, merged, this.days)
   }
 
-  /** Returns a booking's id, or infinity after the last booking. */
+  /** Returns the id of the booking at a position, or infinity after the last booking. */
   private idAt(position: number): number {
     return position < this.length ? (this.columns.id[position] as number) : Number.POSITIVE_INFINITY
   }

@@ -9,13 +9,13 @@ import { KeyedMutex } from '../../platform/keyed-mutex.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 
-/** How long a request waits for another request with its key, and then for another request for its host. */
+/** Maximum wait for another request with the same key, and then for another request for the same host. */
 const patienceMilliseconds = 15_000
 
 const occupied = () =>
   new DomainError('conflict', 'Another digest is being read with this key; try again', [], 1)
 
-/** Route with which a partner compares its bookings with the host's in one request (decisions §23). */
+/** Route for comparing a partner's bookings with the host's in one request (decisions §23). */
 export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
   // Only one digest per key is computed at a time, so that a partner that asks often does not crowd out the others.

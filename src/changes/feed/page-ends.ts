@@ -2,9 +2,9 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 
 /**
- * Caches the page ends that this process last found or stored, so that the end of a page that is read repeatedly is not
- * looked up each time. A page's start is always read from the database, because another process may have stored an
- * earlier end.
+ * The page ends that this process last found or stored. If a page is read repeatedly, its end is therefore not looked
+ * up each time. A page's start is always read from the database, because another process may have stored an earlier
+ * end.
  */
 const lastStored = new WeakMap<Db, Map<string, KnownEnd>>()
 const maxRemembered = 10_000
@@ -29,8 +29,8 @@ export class PageEnds {
   ) {}
 
   /**
-   * Returns the earliest version at which the previous page is known to have ended. If readers share a page, rows may
-   * repeat but none is skipped.
+   * Returns the earliest version at which the previous page is known to have ended. If several readers share a page,
+   * rows may be repeated but are never skipped.
    */
   async before(page: number): Promise<Date | undefined> {
     const [previous, own] = [this.nameOf(page - 1), this.nameOf(page)]
@@ -39,8 +39,7 @@ export class PageEnds {
   }
 
   /**
-   * Stores the version at which a page ended, unless a stored end with this version still has its minimum lifetime
-   * left.
+   * Stores the version at which a page ended, unless the same end is already stored and has its minimum lifetime left.
    */
   async keep(page: number, version: Date): Promise<void> {
     const own = this.nameOf(page)

@@ -13,12 +13,12 @@ import { expectTotal, lastReadClock, totalOf } from './total.ts'
  * 1. Every booking change and every message takes the next version of its host's clock in its own transaction
  *    (`versions/host-clock-store.ts`). Versions are unique per host and follow the order in which changes become
  *    visible. A reader that has seen version `v` can see every change up to `v`, and changes that are not visible yet
- *    will have greater versions. So "after `v`" never skips a change, whatever commits meanwhile.
+ *    will have greater versions. So reading after `v` never skips a change, whatever is committed meanwhile.
  * 2. A changed booking only ever moves to the end. A reader that continues after the last row it received (by cursor,
- *    or by the previous page's stored end) finds every row either in its old place or, if it moved, later on. Counting
- *    rows from the start instead would skip one row for every earlier row that has moved away.
- * 3. A page that is not the last says so, because the query fetches one extra row. `last_page` is never smaller than
- *    the last page with rows.
+ *    or by the previous page's stored end) finds every row either in its old place or, if it moved, later in the feed.
+ *    Counting rows from the start instead would skip one row for every earlier row that has moved away.
+ * 3. Every page but the last shows that there is a next page, because the query fetches one extra row. `last_page` is
+ *    never smaller than the last page with rows.
  *
  * Reads use read concern majority on the primary, so a version that was shown is never rolled back.
  */
@@ -87,8 +87,8 @@ async function startOf(
 
 /**
  * Returns the version of the last row that a page skips if that row is nearer to the end of the feed than to the start,
- * so that a jump to the last page is fast. Otherwise returns null. Rows that move away meanwhile make the version
- * earlier, so rows may repeat but none is skipped.
+ * so that a jump to the last page is fast. Otherwise returns null. If rows move away in the meantime, the version is
+ * earlier, so rows may be repeated but are never skipped.
  */
 async function fromEnd<Filter extends { host_id: number }>(
   db: Db,

@@ -41,10 +41,10 @@ export async function positionOf(
 }
 
 /**
- * Returns a check for the problems with a feed query's position (decisions §19). A query must name its position only
- * once. A consumer cannot be combined with a later page, because after an acknowledgement page 2 would skip the rows
- * that have moved to page 1. A consumer cannot be combined with a filter either, because changes that the filter hides
- * would be acknowledged unseen or stay pending forever.
+ * Returns a check for the problems with a feed query's position (decisions §19). A query may have only one position. A
+ * consumer cannot be combined with a later page, because after an acknowledgement page 2 would skip the rows that have
+ * moved to page 1. A consumer cannot be combined with a filter either, because changes that the filter hides would be
+ * acknowledged unseen or stay pending forever.
  */
 export function positionProblems(
   feed: FeedName,

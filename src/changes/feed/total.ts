@@ -61,9 +61,9 @@ export async function totalOf<Filter extends Host>(
 }
 
 /**
- * Caches the total of the query that continues after a page's last row, which is the page's total minus its rows. A
- * reader that passes the last version of each page therefore does not trigger a count for every page. The result is
- * correct only if nothing changed between reading the page and counting (see {@link lastReadClock}).
+ * Caches the total of the query that continues after a page's last row, which is the page's total minus its row count.
+ * A reader that continues from each page's last version therefore does not trigger a count for every page. The result
+ * is correct only if nothing changed between reading the page and counting (see {@link lastReadClock}).
  */
 export function expectTotal<Filter extends Host>(
   db: Db,

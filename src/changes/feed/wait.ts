@@ -9,7 +9,7 @@ import { hasClock } from '../../versions/host-clock-store.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
 
-/** The part of a request that is needed to hold it. */
+/** The parts of a request that are needed to hold it. */
 export interface HoldableRequest {
   request: Request
   query: { page?: number; per_page?: number; wait?: number; consumer?: string }
@@ -28,7 +28,7 @@ const longestDelivery = 60
  *
  * @param ask builds the question. It is called again before each further read for a consumer, which may have been moved
  * back or deleted meanwhile
- * @throws DomainError `auth` if the key has become unusable meanwhile; `forbidden` if its networks have changed
+ * @throws DomainError `auth` if the key is no longer usable; `forbidden` if its networks now exclude the caller
  */
 export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
@@ -71,9 +71,9 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
 }
 
 /**
- * Records how far a key has read the live booking feed. After the last row of a page, no earlier change can appear, and
- * an empty page shows that nothing has changed since `updated_after`. A filtered page, or an empty page without
- * `updated_after`, proves neither.
+ * Records how far a key has read the live booking feed. Once a page has been read, no change can appear before its last
+ * row, and an empty page shows that nothing has changed since `updated_after`. A filtered page, or an empty page
+ * without `updated_after`, proves neither.
  */
 function noteRead<Row, Filter extends { host_id: number }>(
   { usage, clock }: AppContext,

@@ -27,12 +27,12 @@ export interface FeedSource<Row, Filter extends { host_id: number }> {
   find(db: Db, filter: Filter, after: Date | null, range: { skip: number; limit: number }): Promise<Row[]>
   /** Returns the number of rows in a range of versions. */
   count(db: Db, filter: Filter, range: VersionRange): Promise<number>
-  /** Returns the version of the row that exactly `others` rows follow in the range; null if there are too few rows. */
+  /** Returns the version of the row followed by exactly `others` rows in the range; null if there are too few rows. */
   versionFromEnd(db: Db, filter: Filter, range: VersionRange, others: number): Promise<Date | null>
   versionOf(row: Row): Date
 }
 
-/** Versions after `after` and up to `until`; rows are counted only up to `limit`. */
+/** Versions after `after` and up to `until`; at most `limit` rows are counted. */
 export interface VersionRange {
   after: Date | null
   until?: Date | undefined

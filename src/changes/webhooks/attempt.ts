@@ -24,12 +24,12 @@ export type AttemptContext = PostContext & {
 export type AttemptWriter = (outcome: Outcome) => Promise<void>
 
 /**
- * Outcomes of attempts that end within this time are stored together, across all endpoints, because storing them one by
+ * Time during which outcomes are collected, across all endpoints, before they are stored together. Storing them one by
  * one would keep the database busier with hints than with bookings.
  */
 const togetherMilliseconds = 10
 
-/** Returns the writer of attempts' outcomes for a database. */
+/** Returns a function that stores attempts' outcomes in a database. */
 export function attemptWriter(db: Db): AttemptWriter {
   const storeAll = async (outcomes: readonly Outcome[]) => {
     await endAttempts(db, outcomes)
@@ -42,7 +42,8 @@ export function attemptWriter(db: Db): AttemptWriter {
 
 /**
  * Attempts a delivery once and stores the outcome: delivered, to be retried, or given up. Returns false if the attempt
- * counts as a failure of the endpoint. Turns off an endpoint that responds 410 or that has failed for five days (decisions §21).
+ * counts as a failure of the endpoint. Turns off an endpoint that responds 410 or has been failing for five days
+ * (decisions §21).
  *
  * @param mayBeFailing returns true if a failure may have been recorded that a success must clear
  */
@@ -111,7 +112,7 @@ export function failingUntil(failingSince: Date): Date {
 }
 
 /**
- * Returns the time of the next attempt after a failed attempt; null for never.
+ * Returns the time of the next attempt after a failed attempt; null if there is none.
  *
  * @param attempts number of attempts so far
  * @param retryAfterSeconds pause that the response asked for
@@ -125,15 +126,15 @@ function retryAt(now: Date, attempts: number, retryAfterSeconds: number | null):
 
 type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
 
-/** Overrides of a post's signing time and secrets. */
+/** Overrides for a post's signing time and secrets. */
 interface Signing {
   at?: Date
   secrets?: string[]
 }
 
 /**
- * Returns the signed post of a delivery, in the caller's trace. It is signed with the real time rather than the sandbox
- * clock's, because receivers compare the time of the post with their own clock.
+ * Returns a delivery's signed post, as part of the caller's trace. The signature has the real time, not the sandbox
+ * clock's time, because receivers compare it with their own clock.
  */
 export function signed(
   { clock, config, secrets: box }: PostContext,
@@ -152,14 +153,14 @@ export function signed(
   return { url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate }
 }
 
-/** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret's end. */
+/** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret expires. */
 function validSecrets(box: SecretBox, webhook: Webhook, now: Date): string[] {
   return webhook.secrets
     .filter(({ ends_at }) => ends_at === null || ends_at > now)
     .map((secret) => box.open(secret))
 }
 
-/** Age of a hint that the fault `hint_old` posts. */
+/** Age of the signature on the extra hint that the fault `hint_old` posts. */
 const oldMilliseconds = 600_000
 
 /**

@@ -18,7 +18,7 @@ const maxInFlight = 10
 const maxWaiting = 10_000
 /** Pause while the rate limit is exhausted, after which several attempts begin together. */
 const ratePauseMilliseconds = 250
-/** Pause while another process's attempts are in progress, or while too many hints wait. */
+/** Pause while another process's attempts are in progress, or while too many hints are waiting. */
 const longPauseMilliseconds = 2000
 
 /** This process's attempts to deliver hints to one endpoint. */
@@ -42,7 +42,7 @@ export interface Work {
   waiting: number
   /** True if a stored hint is due. */
   isDue: boolean
-  /** True if a feed may have rows from which no hints were made yet. */
+  /** True if a feed may have rows for which no hints have been made yet. */
   isBehind: boolean
   /** The host's clock, read before the feeds. */
   clock: HostClock | undefined
@@ -54,16 +54,16 @@ export interface Work {
 export interface Chosen extends Work {
   /** Stored hints to attempt. */
   due: WaitingDelivery[]
-  /** New hints to store: as begun or, if their booking has an attempt in progress, as waiting. */
+  /** New hints to store, each as begun or, if an attempt for its booking is in progress, as waiting. */
   made: WebhookDelivery[]
-  /** The positions up to which hints will have been made; null if the positions do not change. */
+  /** The endpoint's new positions; null if they do not change. */
   seen: Positions | null
-  /** Time until the next look; infinite if none is needed, or if the end of an attempt triggers it. */
+  /** Time until the next look; infinite if no look is needed, or if the end of an attempt triggers it. */
   pauseMilliseconds: number
 }
 
 /**
- * Chooses the attempts that an endpoint may begin: up to ten in progress, at most one per booking, and twenty a second.
+ * Chooses the attempts that an endpoint may begin: at most ten in progress, one per booking, and twenty per second.
  * Stored hints come first. New hints are made from the feeds only while further attempts may begin, so that a backlog
  * waits in the feeds.
  */
@@ -115,7 +115,7 @@ export async function chooseTries(
   }
 }
 
-/** Takes hints in the order of the feeds, up to the first hint that could begin but for which there is no room. */
+/** Takes hints in feed order, up to the first hint whose attempt could begin but for which there is no room. */
 function takeHints(
   hints: NewHint[],
   busy: Set<number | null>,
@@ -133,7 +133,7 @@ function takeHints(
   return taken
 }
 
-/** Keeps each booking's first delivery, since a booking has at most one delivery in flight. */
+/** Keeps each booking's first delivery, since a booking may have only one delivery in flight. */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   return [...Map.groupBy(deliveries, ({ booking_id }) => booking_id).values()].flatMap(
     ([first]) => first ?? [],

@@ -6,7 +6,7 @@ import { type Hint, type WebhookEvent, webhookEvents } from './hint.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
-/** Number of an endpoint's deliveries that a partner sees (decisions §21). */
+/** Maximum number of an endpoint's deliveries that are shown to a partner (decisions §21). */
 export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
@@ -21,7 +21,7 @@ export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
 /** Time after which a dead process's attempt is repeated; longer than any attempt, and less than 30 s. */
 const lostMilliseconds = 20_000
 
-/** Returns the fields of a delivery in progress, which is due again if this process dies. */
+/** Returns the fields that mark a delivery as in progress. The delivery becomes due again if this process dies. */
 const inProgress = (now: Date) => ({
   in_flight: true,
   next_attempt_at: new Date(now.getTime() + lostMilliseconds),
@@ -59,7 +59,7 @@ export function newDelivery(
 
 /**
  * Stores new hints. A waiting hint about a booking's change replaces the booking's earlier waiting hint if that hint
- * was not attempted yet. Message hints are never merged.
+ * has not been attempted yet. Message hints are never merged.
  */
 export async function addHints(db: Db, session: Session, hints: WebhookDelivery[]): Promise<void> {
   const writes = hints.map((hint) => {
@@ -82,8 +82,8 @@ export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEv
 }
 
 /**
- * Gives up the waiting hints of some events that were created no later than `before`. Hints that were attempted stay in
- * the log as `failed`; the others are deleted.
+ * Gives up the given events' waiting hints that were created no later than `before`. Hints that have been attempted
+ * stay in the log as `failed`; the others are deleted.
  */
 export async function dropWaiting(
   db: Db,
@@ -103,8 +103,8 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
 }
 
 /**
- * Returns the number of waiting deliveries and the time of the earliest next attempt, for each of the hosts' endpoints
- * that has any waiting.
+ * Returns the number of waiting deliveries and the time of the earliest next attempt for each of the hosts' endpoints
+ * with waiting deliveries.
  */
 export function countWaiting(
   db: Db,
@@ -125,7 +125,7 @@ export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 /** Booking ids of an endpoint's deliveries in flight, by delivery id; null for a test. */
 export type InFlight = Map<string, number | null>
 
-/** Returns an endpoint's deliveries that any process is attempting, except attempts presumed lost. */
+/** Returns an endpoint's deliveries in flight from any process, except those whose attempt is presumed lost. */
 export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
   const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
   const found = await webhookDeliveryModel(db)
@@ -135,7 +135,7 @@ export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promi
 }
 
 /**
- * Returns an endpoint's due deliveries, longest due first, except deliveries for a booking that already has one in
+ * Returns an endpoint's due deliveries, most overdue first, except those for a booking that already has a delivery in
  * flight.
  */
 export function findDue(
@@ -179,7 +179,7 @@ export async function beginAttempts(
     { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
     { $set: begun, $inc: { attempts: 1 } },
   )
-  // A hint that was found may have been replaced by a newer one before it was marked.
+  // A hint may have been replaced by a newer one after it was found and before it was marked.
   return collection.find<WebhookDelivery>({ ...these, ...begun }).toArray()
 }
 
@@ -204,7 +204,7 @@ export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise
   await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
 
-/** Returns the hints about changes to a host's bookings since a given time, for all endpoints, oldest first. */
+/** Returns the `booking.changed` hints created for a host's endpoints since a given time, oldest first. */
 export function findBookingHints(db: Db, hostId: number, since: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
     .find({ host_id: hostId, event: 'booking.changed', created_at: { $gte: since } })
@@ -221,7 +221,7 @@ export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<W
     .lean()
 }
 
-/** Deletes an endpoint's finished deliveries except the newest ones, which are shown. */
+/** Deletes an endpoint's finished deliveries except the newest ones, which partners can see. */
 export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
   const ended = { ...ofWebhook(webhook), status: { $ne: 'waiting' } }
   await keepNewest(webhookDeliveryModel(db), ended, shownDeliveries)

@@ -67,8 +67,8 @@ export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
 }
 
 /**
- * Returns an endpoint's new positions if its feeds had no new rows: the given clock, which was read before the feeds,
- * unless a position is later.
+ * Returns an endpoint's new positions if its feeds had no new rows: the versions of the clock, which was read before
+ * the feeds, or the current positions if they are later.
  */
 export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
   const { bookings_seen, messages_seen } = webhook
@@ -81,7 +81,7 @@ export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Pos
 /** Reads an endpoint's next hints, sorted by version. `mayBeMore` is true if further hints may follow. */
 export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
 
-/** Returns the reader of a host's feeds. Endpoints with the same position share one read of up to `limit` rows. */
+/** Returns a reader of a host's feeds. Endpoints with the same position share one read of up to `limit` rows. */
 export function hintReader(db: Db, hostId: number, limit: number): HintReader {
   const pages = new Map<string, Promise<NewHint[]>>()
   return async (webhook) => {

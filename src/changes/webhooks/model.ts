@@ -45,7 +45,7 @@ const fields = {
   /** The versions up to which hints were made for bookings and for messages. */
   bookings_seen: moment,
   messages_seen: moment,
-  /** Time of the first failure since the last success; null if there was none. */
+  /** Time of the first failure since the last success; null if there was no failure. */
   failing_since: momentOrNull,
   /** Versions after which hints may be missing; set while the endpoint is failing or off. */
   undelivered_since: objectOrNull(gapFields),
@@ -72,12 +72,12 @@ const deliveryFields = {
   booking_id: numberOrNull,
   status: word<'waiting' | 'delivered' | 'failed'>(),
   attempts: number,
-  /** True while an attempt is in progress, or if the process making it has died. */
+  /** True while an attempt is in progress, and afterwards if the process died during the attempt. */
   in_flight: flag,
   response_status: numberOrNull,
   milliseconds: numberOrNull,
   error: wordOrNull<PostFailure>(),
-  /** What went wrong with the connection, if known. */
+  /** Cause of the connection error, if known. */
   error_detail: wordOrNull<ConnectionDetail>(),
   /** Sandbox fault that was injected into the first attempt. */
   fault: wordOrNull<HintFault['fault']>(),
@@ -87,7 +87,7 @@ const deliveryFields = {
   extra_status: numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
   next_attempt_at: momentOrNull,
-  /** The `traceparent` of the change whose version the hint has; null if the change belongs to no trace. */
+  /** The `traceparent` of the change that has the hint's version; null if the change belongs to no trace. */
   trace: textOrNull,
   created_at: moment,
   expires_at: moment,

@@ -4,7 +4,7 @@ import type { Webhook } from './model.ts'
 
 /**
  * Maximum number of attempts per second from all sandboxes together to one origin (decisions §21). Without this limit,
- * a key could use its sandbox's scenarios and clock to flood a server that it does not own.
+ * a partner could use the sandbox's scenarios and clock to flood someone else's server.
  */
 const maxPerSecond = 10
 /** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
@@ -57,9 +57,9 @@ async function untilTaken(take: () => Promise<Turns>): Promise<boolean> {
 }
 
 /**
- * Waits for the turn of an attempt that an API request has triggered: in a sandbox a turn of the origin, on live data
- * one of the tests and resends of this endpoint. A live endpoint's other attempts are counted by the process that sends
- * them.
+ * Waits for the turn of an attempt that an API request has triggered. In a sandbox, the origin's limit applies. On live
+ * data, a limit on the endpoint's tests and resends applies. The process that sends a live endpoint's hints counts its
+ * other attempts.
  *
  * @throws DomainError `conflict` with a retry time if the turn does not come within five seconds
  */

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js'
 
 /** Reason why a post got no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
-/** Known ways in which a connection fails. */
+/** Known causes of a failed connection. */
 export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
 
 /** The outcome of one post. */
@@ -44,7 +44,7 @@ const maxBytes = 64 * 1024
 const maxAddresses = 4
 /** Time for which an idle connection is kept; less than the 5 s after which typical servers close idle connections. */
 const keptMilliseconds = 4000
-/** Time limit for the body, which is read only so that the connection can be kept. */
+/** Time limit for reading the body, which is read only so that the connection can be kept. */
 const bodyMilliseconds = 100
 
 /** Error thrown if a name resolves to a private address. */
@@ -61,14 +61,14 @@ class ConnectionError extends Error {
   }
 }
 
-/** Resolves names without the system resolver's few threads, which unresponsive name servers could all block. */
+/** Resolves names without the system resolver, whose few threads unresponsive name servers could block. */
 const systemLookup: Lookup = async (hostname) =>
   (await Bun.dns.lookup(hostname, { backend: 'c-ares' })).map(({ address }) => address)
 
 /**
- * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so a
- * name cannot change between check and use. A kept connection is reused only for the same address and name. Redirects
- * are not followed and proxies are not used. At most 64 KiB of the response are read.
+ * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so
+ * the name cannot resolve differently between check and use. A kept connection is reused only for the same address and
+ * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response are read.
  */
 export async function postHint(posting: Posting): Promise<PostResult> {
   const start = performance.now()
@@ -135,7 +135,7 @@ const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) 
  * Posts to one address, over a kept connection if there is one. If the server resets a kept connection before it
  * responds, perhaps because the connection was idle for too long, the post is repeated once over a new connection.
  *
- * @param to `connectWithin` is the time limit for the connection in milliseconds
+ * @param to `connectWithin` is the time limit for connecting, in milliseconds
  * @throws ConnectionError, including when connecting takes longer than `connectWithin`
  */
 function send(
@@ -219,7 +219,7 @@ function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean
   return isHandshake && code !== undefined ? 'tls' : null
 }
 
-/** Longest value that is parsed; an HTTP date has 29 characters. */
+/** Maximum length of a value that is parsed; an HTTP date has 29 characters. */
 const maxLength = 40
 
 /** Returns the seconds to wait according to a `Retry-After` number or HTTP date; null for anything else. */

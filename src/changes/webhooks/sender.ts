@@ -21,27 +21,27 @@ const hostsPerRound = 1000
 const maxHosts = 100
 /** Maximum number of endpoints with attempts in progress; other endpoints wait until some attempts have ended. */
 const maxEndpoints = 1000
-/** Maximum number of endpoints of a host, whose attempts begin together. */
+/** Maximum number of endpoints per host; their attempts begin together. */
 const endpointsPerHost = 5
 /** Maximum number of rows that one look reads from each feed; twice the number of attempts that may be in progress. */
 const rowsPerLook = 20
 /**
- * If storing the attempts took longer than this, they are repeated later instead of begun, so that no attempt is
- * presumed lost while it is in progress.
+ * Maximum time for storing attempts that are about to begin. If storing took longer, the attempts are made later
+ * instead, so that no attempt is presumed lost while it is in progress.
  */
 const slowMilliseconds = 4000
 /** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
 const trimEveryAttempts = 50
 
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after the other. No
- * round waits for a receiver, nor for a host from an earlier round, which a dead process's transaction may block for
- * seconds.
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after the other. A
+ * round waits neither for receivers nor for hosts from an earlier round, because a dead process's transaction may block
+ * a host for seconds.
  */
 export class HintSender {
   private readonly moved = new Set<number>()
   private mayHaveMissed = false
-  /** The time at which each host must be looked at again, on the host's clock, by host id. */
+  /** Time of the next planned look at each host, on the host's clock, by host id. */
   private readonly planned = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
   /** This process's attempts, by host and id of the endpoint. */
@@ -52,7 +52,7 @@ export class HintSender {
   private hurry = Promise.withResolvers<void>()
   private readonly write: ReturnType<typeof attemptWriter>
 
-  /** @param mayWork returns false once this process may begin no more attempts */
+  /** @param mayWork returns true while this process may begin attempts */
   constructor(
     private readonly app: SenderContext,
     private readonly mayWork: () => boolean,
@@ -75,11 +75,11 @@ export class HintSender {
   }
 
   /**
-   * Looks at the hosts that are due, and at the hosts that were left over while a late lease renewal made `mayWork`
-   * false.
+   * Looks at the hosts that are due, and at the hosts that were skipped while a late lease renewal made `mayWork`
+   * return false.
    */
   resume(): void {
-    // A running round and the hosts being served hold references to these records, so none are deleted meanwhile.
+    // A running round and the hosts being served refer to these records, so records are deleted only afterwards.
     if (!this.running && this.serving.size === 0)
       for (const [name, { inFlight, begunAt }] of this.tries)
         if (inFlight.size === 0 && withinSecond(begunAt).length === 0) this.tries.delete(name)
@@ -90,13 +90,13 @@ export class HintSender {
     if (this.mayHaveMissed) this.notice('any')
   }
 
-  /** Resolves once all attempts have ended. Call it only after `mayWork` has become false. */
+  /** Resolves once all attempts have ended. Call this only once `mayWork` returns false. */
   async ended(): Promise<void> {
     await Promise.all([this.running, ...this.serving.values()])
     await Promise.all(this.attempts)
   }
 
-  /** Serves hosts in rounds until none has moved. */
+  /** Serves hosts in rounds until no moved host is left. */
   private async run(): Promise<void> {
     while (this.mayWork() && (this.mayHaveMissed || this.moved.size > 0)) {
       const pace = Bun.sleep(paceMilliseconds)
@@ -154,8 +154,8 @@ export class HintSender {
   }
 
   /**
-   * Turns off a host's endpoints that must be off, begins as many attempts as there is room for, and stores the hints
-   * made from the host's feeds.
+   * Turns off the host's endpoints whose `end` is set, begins as many attempts as there is room for, and stores the
+   * hints made from the feeds.
    */
   private async serve(hostId: number, works: Work[]): Promise<void> {
     const { app } = this
@@ -188,7 +188,7 @@ export class HintSender {
 
   /**
    * Begins the attempts among the deliveries. When an attempt ends, the host is looked at again if the attempt failed
-   * or other hints may have waited for it.
+   * or other hints may have been waiting for it.
    */
   private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)

@@ -20,7 +20,7 @@ export function isWebhookSecret(text: string): boolean {
 
 /** A message to sign. */
 export interface SignedMessage {
-  /** Stays the same through all attempts. */
+  /** The same for all attempts. */
   id: string
   /** Time of this attempt. */
   at: Date
@@ -28,8 +28,8 @@ export interface SignedMessage {
 }
 
 /**
- * Returns a hint's headers, named and signed as Standard Webhooks specifies (decisions §21), so that its libraries can
- * verify them.
+ * Returns a hint's headers, named and signed as Standard Webhooks specifies (decisions §21), so that the standard's
+ * libraries can verify the hint.
  *
  * @param secrets one secret, or two during a rotation
  */

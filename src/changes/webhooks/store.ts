@@ -79,7 +79,7 @@ export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists({})) !== null
 }
 
-/** Returns the hosts with an endpoint that is on. */
+/** Returns the ids of the hosts that have an endpoint that is on. */
 export function findHostsWithWebhooks(db: Db): Promise<number[]> {
   return webhookModel(db).distinct('host_id', { enabled: true })
 }
@@ -173,7 +173,7 @@ export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<n
   for await (const { host_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
     if (secrets.every((secret) => box.isCurrent(secret))) continue
     const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
-    // Webhook secrets that were rotated meanwhile are already encrypted under the current secret.
+    // Webhook secrets that were rotated in the meantime are already encrypted with the current secret.
     const seen = { host_id, id, 'secrets.0.sealed': secrets[0]?.sealed }
     const { modifiedCount } = await webhookModel(db).updateOne(seen, { $set: { secrets: sealed } })
     count += modifiedCount

@@ -32,8 +32,8 @@ export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
 }
 
 /**
- * Returns the versions after which changes were not delivered: just before the oldest waiting hint or, if none is
- * waiting, the position up to which hints were made.
+ * Returns each feed's version after which changes have not been delivered: just before the oldest waiting hint or, if
+ * none is waiting, the position up to which hints were made.
  */
 export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
   const after = async (event: WebhookEvent, position: Date) => {
@@ -51,7 +51,7 @@ export interface TurnOff {
   reason: DisabledReason
   /** URL that the reason concerns; an earlier URL's response does not turn off an endpoint with a new URL. */
   url?: string
-  /** Key that the reason concerns; an earlier key's end does not count against the key that took over. */
+  /** Key that the reason concerns; an earlier key's end does not turn off an endpoint with a new key. */
   created_by?: number
 }
 
@@ -127,8 +127,8 @@ export async function usableKeys(
 }
 
 /**
- * Returns true if the endpoint's key is usable and its host is not suspended; otherwise nothing is sent (decisions
- * §21).
+ * Returns true if the endpoint's key is usable and its host is not suspended; otherwise the endpoint gets no hints
+ * (decisions §21).
  */
 export async function hasUsableKey(
   app: Pick<AppContext, 'liveDb' | 'clock'>,
@@ -139,7 +139,7 @@ export async function hasUsableKey(
 
 /**
  * Turns off the endpoints of keys that have expired since the given time (decisions §21). The worker calls this every
- * three seconds, so an endpoint is turned off soon after its key's end, even if there is nothing to send to it. A
+ * three seconds, so an endpoint is turned off soon after its key expires, even if there is nothing to send to it. A
  * command that ends a key turns off the key's endpoints itself. The sandbox is left out because only the key itself
  * sees its endpoints there, and nothing is sent to them after the key has ended.
  */

@@ -8,7 +8,7 @@ import { turnOffExpired } from './switch.ts'
 
 /** Interval at which the lease is renewed and due hints are sent. */
 const lookEveryMilliseconds = 1000
-/** While no endpoint exists, one look in this many is made, because another process may register the first one. */
+/** Number of intervals between two looks while no endpoint is known; another process may register the first one. */
 const looksPerSearch = 5
 /**
  * Duration of the lease, as a multiple of the interval between looks. If the holder dies, another process takes over
@@ -17,12 +17,12 @@ const looksPerSearch = 5
 const leaseLooks = 2.5
 /**
  * Minimum time between two checks for expired keys. It is short enough for an endpoint to be off within 5 s of its
- * key's end. Endpoints of an expired key get no hints in the meantime.
+ * key's expiry. Endpoints of an expired key get no hints in the meantime.
  */
 const keyCheckMilliseconds = 3000
 /**
  * Overlap of successive checks for expired keys. Each process's clock may differ from the database's by up to a minute,
- * so two processes' clocks may differ by two.
+ * so two processes' clocks may differ by two minutes.
  */
 const keyOverlapMilliseconds = 120_000
 /** Maximum wait for attempts in progress when the process stops, even if receivers take longer. */
@@ -30,8 +30,8 @@ const stopMilliseconds = 5000
 
 /**
  * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
- * would send the same hint twice and several hints of one booking concurrently (decisions §21). Hints are made only
- * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cost no work. Due
+ * would send the same hint twice, and several hints about one booking concurrently (decisions §21). Hints are made only
+ * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cause no work. Due
  * times are stored only with the hints, so a process that takes over looks at all endpoints once.
  */
 export class WebhookWorker {
@@ -45,7 +45,7 @@ export class WebhookWorker {
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
   private looking: Promise<void> | undefined
-  /** False until this process knows of an endpoint. Until then it needs no lease and follows no changes. */
+  /** False until this process knows of an endpoint. Until then, the process needs no lease and follows no changes. */
   private isNeeded = false
   private looks = 0
   private isStopped = false
@@ -109,7 +109,7 @@ export class WebhookWorker {
     if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
     this.heldUntil = until
     if (this.isStopped) return
-    // With a wrong clock, this process would sign wrong times and mistime attempts, so another process takes over.
+    // With a wrong clock, this process would sign hints with wrong times and mistime attempts, so another takes over.
     if (!clockWatch.isSound()) return void this.handOver()
     if (!wasHolder) {
       this.unfollow()

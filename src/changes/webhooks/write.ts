@@ -70,9 +70,9 @@ export async function createWebhook(
 }
 
 /**
- * Changes an endpoint. Turning it on makes hints begin with the next change and returns the gap left while it was off,
- * even if the request is repeated. Waiting hints are not sent to a new origin, because they were meant for the previous
- * one, so a new origin also returns a gap. A key that turns on an endpoint whose key has ended takes the endpoint over.
+ * Changes an endpoint. If the endpoint is turned on, hints begin with the next change, and the gap left while it was
+ * off is returned, even for a repeated request. A new origin also leaves a gap, because hints waiting for the previous
+ * origin are dropped. A key that turns on an endpoint whose key has ended takes over the endpoint.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
@@ -150,7 +150,7 @@ export async function removeWebhook(app: Context, caller: Caller, id: number | u
  * Sends one `webhook.test` immediately, even to an endpoint that is off, and returns the delivery with its outcome.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` while another
- * test is in progress, if the endpoint's key has ended, and while sandboxes send too many hints to its origin
+ * test is in progress, if the endpoint's key is no longer usable, or if the test gets no turn within five seconds
  */
 export async function testWebhook(
   app: Context,
@@ -187,7 +187,7 @@ export async function testWebhook(
  * Makes a delivery due again, under the same `webhook-id`.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` if the
- * endpoint is off, while the delivery is being attempted, and while sandboxes send too many hints to its origin
+ * endpoint is off, while the delivery is being attempted, or if the request gets no turn within five seconds
  */
 export async function resend(
   app: Context,
@@ -204,8 +204,8 @@ export async function resend(
 }
 
 /**
- * Returns the host's endpoint with this id if the key may change it, which requires that the endpoint belongs to this
- * key or to a key that is no longer usable.
+ * Returns the host's endpoint with this id if the key may change it. A key may change its own endpoints and those of
+ * keys that are no longer usable.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
