@@ -9,8 +9,8 @@ import { askFor, findAllRunning, sweepRecords } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
- * A look that spends longer than this reading requests is followed by a pause of ten times the excess, so that reading
- * takes up only a small part of the time.
+ * Time that a look may spend reading requests. A longer look is followed by a pause of ten times the excess, so that
+ * reading takes up only a small part of the time.
  */
 const freeMilliseconds = 100
 const restFactor = 10

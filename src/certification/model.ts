@@ -56,7 +56,7 @@ export type Next = { text: string } & (
 export interface Case {
   name: CaseName
   status: 'waiting' | 'passed' | 'failed' | 'skipped'
-  /** Why the case failed or was skipped, as a sentence for the partner. */
+  /** Reason that the case failed or was skipped, as a sentence for the partner. */
   because: string | null
   request_ids: string[]
 }
@@ -187,7 +187,7 @@ const recordFields = {
   expires_at: moment,
 }
 
-/** A request as a certification records it, without any value that was sent. Deleted when the certification ends. */
+/** A certification's record of a request, without any values that were sent. Deleted when the certification ends. */
 export type RequestRecord = Stored<typeof recordFields>
 
 const recordSchema = schemaOf(recordFields)
@@ -211,7 +211,7 @@ const deliveryFields = {
 }
 
 /**
- * A booking as delivered to the product by a response. A sandbox holds 5,000 documents and a booking has at most three
+ * A booking as a response delivered it to the product. A sandbox holds 5,000 documents and a booking has at most three
  * versions, so a certification has fewer than 15,000 deliveries.
  */
 export type Delivery = Stored<typeof deliveryFields>

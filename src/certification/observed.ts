@@ -11,7 +11,7 @@ import { parseFeedTime } from '../versions/format.ts'
 const feed = 'GET /sandbox/integrations/:provider/bookings'
 const detail = 'GET /sandbox/integrations/:provider/bookings/:id'
 
-/** A booking as a response contained it, with the fields that both the feed and the detail show. */
+/** A booking from a response, with the fields that both the feed and the detail contain. */
 export interface DeliveredBooking {
   id: number
   version: Date
@@ -47,7 +47,7 @@ export interface PagePlace {
   from: Date | null
 }
 
-/** Returns the place of the feed page that a request has read, or null if it read none. */
+/** Returns the place of the feed page that a request has read, or null if the request has read none. */
 export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace | null> {
   const { operation, status } = seen
   if (operation !== feed || status !== 200) return null

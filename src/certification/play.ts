@@ -46,9 +46,9 @@ const stayNights = 30
 const farDays = 600
 
 /**
- * Finds the first stay with enough units left. A product that pushes truthful counts may have closed any month, so the
- * months are tried one after another. If the product has closed all of them, units are opened on nights that no product
- * is asked about.
+ * Finds the first stay with enough units left. A product that pushes its real availability may have closed any month,
+ * so the months are tried one after another. If the product has closed all of them, units are opened on nights that no
+ * product is asked about.
  *
  * @param from the earliest first night
  * @param count number of bookings that must fit

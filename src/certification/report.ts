@@ -29,7 +29,7 @@ export async function reportOf(
       `Only a passed certification has a report; this one is ${certification.status}`,
     )
   const now = clockWatch.databaseNow()
-  // Every copy of the report bears the time at which the certification was passed.
+  // All copies of a report have the same issue time, which is the time at which the certification was passed.
   const issued = Math.floor((certification.ended_at ?? now).getTime() / 1000)
   const { kid, algorithm, privateKey } = await signingKey(liveDb, secrets, now)
   const { name } = await findKeyById(liveDb, certification.key_id)

@@ -27,7 +27,7 @@ export interface CourseStep {
   look(run: Run): Promise<Look>
   /** Returns the bookings that the product has yet to read. Absent if the step waits for something else. */
   missing?(run: Waiting): Promise<{ id: number }[]>
-  /** Returns why all cases of a late step failed, or a result for each case. Absent if the step is never late. */
+  /** Returns the reason that all cases of a late step fail, or each case's result. Absent if the step is never late. */
   late?(run: Run): string | Promise<string | Results>
 }
 

@@ -111,7 +111,7 @@ function withFault(
   }
 }
 
-/** Returns why an attempt got no response, in the words of the webhook's delivery log. */
+/** Returns the reason that an attempt got no response, worded as in the webhook's delivery log. */
 function reasonOf({ error, error_detail }: WebhookDelivery): string {
   return error_detail ? `${error}: ${error_detail}` : String(error)
 }

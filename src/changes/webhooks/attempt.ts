@@ -95,7 +95,7 @@ export function isSuccess({ status }: PostResult): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Returns a delivery's fields for the result of a post. */
+/** Returns the fields of a delivery that show a post's result. */
 export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) {
   return { response_status: status, milliseconds, error: failure, error_detail: detail }
 }

@@ -71,7 +71,7 @@ export async function addHints(db: Db, session: Session, hints: WebhookDelivery[
   await webhookDeliveryModel(db).collection.bulkWrite(writes as never[], { session })
 }
 
-/** Returns the oldest version among an endpoint's waiting hints of an event; null if none is waiting. */
+/** Returns the oldest version among an endpoint's waiting hints for an event; null if none is waiting. */
 export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEvent): Promise<string | null> {
   const oldest = await webhookDeliveryModel(db)
     .collection.find<{ payload: Hint }>({ ...ofWebhook(webhook), status: 'waiting', event })

@@ -57,7 +57,7 @@ export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolea
   )
 }
 
-/** Returns the positions of an endpoint once the given hints have been made. */
+/** Returns an endpoint's positions after the given hints have been made. */
 export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
   const { bookings_seen, messages_seen } = webhook
   const seen = { bookings_seen, messages_seen }

@@ -17,7 +17,7 @@ export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pic
 
 const windowOf = (url: string) => `hints:${new URL(url).origin}`
 
-/** The number of attempts that may begin, and the milliseconds until the next attempt may begin. */
+/** The number of attempts that may begin, and the time until the next attempt may begin. */
 export interface Turns {
   count: number
   waitMilliseconds: number

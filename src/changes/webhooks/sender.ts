@@ -187,8 +187,8 @@ export class HintSender {
   }
 
   /**
-   * Begins the attempts among the deliveries. When an attempt ends, the host is looked at again if the attempt failed
-   * or other hints may have been waiting for it.
+   * Begins the attempts of the deliveries that are marked as in flight. When an attempt ends, the host is looked at
+   * again if the attempt failed or other hints may have been waiting for it.
    */
   private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)

@@ -18,8 +18,8 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
 }
 
 /**
- * Converts endpoints to their responses, as one of the host's keys may see them. The URLs of other usable keys'
- * endpoints are shown without query and fragment, which may contain a secret.
+ * Converts endpoints to their responses for one of the host's keys. The URLs of other usable keys' endpoints are shown
+ * without query and fragment, which may contain a secret.
  */
 export async function showWebhooks(
   { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,

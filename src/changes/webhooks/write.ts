@@ -41,7 +41,7 @@ const overlapMilliseconds = 86_400_000
 const maxTestMilliseconds = 20_000
 
 /**
- * Stores a new endpoint of the host; its hints begin with the next change.
+ * Stores a new endpoint for the host; its hints begin with the next change.
  *
  * @throws DomainError `conflict` if the host already has five endpoints
  */
