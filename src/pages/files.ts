@@ -15,8 +15,8 @@ interface PageRequest {
 /**
  * Returns a handler that serves files to anybody, with an entity tag and a content security policy.
  *
- * @param find returns the file at a path, without its trailing slash; if there is none, the response is
- *   that of an unknown route
+ * @param find returns the file at a path, whose trailing slash has been removed; if there is none, the client gets the
+ *   response for an unknown route
  */
 export function serveFiles(
   find: (path: string) => Promise<CachedContent | undefined>,
@@ -32,7 +32,7 @@ export function serveFiles(
   }
 }
 
-/** Returns a function that loads something at its first call and keeps it. The call after a failed one loads again. */
+/** Returns a function that loads a value on the first call and keeps it. After a failure, the next call loads again. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {

@@ -8,7 +8,7 @@ export class KeyedMutex {
 
   /**
    * @param timeoutMilliseconds maximum time that a task waits for its turn
-   * @param refusal creates the error thrown if the turn does not come in time, or if too many tasks are waiting
+   * @param refusal creates the error thrown if a task waits too long, or if too many tasks are waiting
    */
   constructor(
     timeoutMilliseconds: number,

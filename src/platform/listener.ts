@@ -2,8 +2,8 @@ import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 
 /**
- * Bun closes a listening socket only together with all idle connections, even if a request is just arriving on one of
- * them. The kernel also resets connections that are waiting to be accepted. This module therefore closes the socket
+ * Bun cannot close a listening socket without closing all idle connections, even if a request is just arriving on one
+ * of them. The kernel also resets connections that are waiting to be accepted. This module therefore closes the socket
  * with system calls and leaves connections alone. It works on Linux only.
  */
 
@@ -53,7 +53,7 @@ export function findListener(port: number): Listener | null {
       for (const fd of sockets) dropNew(symbols, fd)
       await Bun.sleep(lastHandshakesMilliseconds)
       const nothing = openSync('/dev/null', 'r')
-      // The descriptors stay in use, so that the server can still close them.
+      // The descriptors stay valid, so that the server can still close them.
       for (const fd of sockets) symbols.dup2(nothing, fd)
       closeSync(nothing)
     },

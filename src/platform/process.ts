@@ -10,7 +10,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns a process's command line, its words separated by spaces; empty if the process has ended. */
+/** Returns a process's command line with its arguments separated by spaces; empty if the process has ended. */
 export async function commandOf(pid: number): Promise<string> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   if (words !== null) return words.replaceAll('\0', ' ').trim()

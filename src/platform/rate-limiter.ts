@@ -14,7 +14,7 @@ export interface RateState {
 /** A rate limit's decision on one hit. */
 export interface RateDecision extends RateState {
   allowed: boolean
-  /** The record's version as last announced; null if the shared store is missing or down. */
+  /** The record's version in the shared store; null if there is no shared store or it is down. */
   version: string | null
 }
 
@@ -31,13 +31,13 @@ export interface RateLimiter {
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Returns a window's remaining capacity without counting a hit. */
   look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
-  /** Raises the version of the record behind `name`, which tells every process that it has changed. */
+  /** Raises the version of the record behind `name`, which tells every process that the record has changed. */
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true without a shared store. */
   ready(): Promise<boolean>
-  /** Passes the seconds that each hit waited for the shared store to `observe`. */
+  /** Calls `observe` with the time in seconds that each hit waited for the shared store. */
   measure(observe: (seconds: number) => void): void
-  /** Returns the server version of the shared store; null without a store or if it does not respond. */
+  /** Returns the shared store's server version; null if there is no store or it does not respond. */
   serverVersion(): Promise<string | null>
   /** Slots that are held for a while, counted in the same store. */
   readonly slots: Slots
@@ -95,7 +95,7 @@ export class MemoryRateLimiter implements RateLimiter {
     }
   }
 
-  /** Counts a hit that the shared store allowed at `at` (by `performance.now()`) and keeps the last `limit` hits. */
+  /** Counts a hit that the shared store allowed at `at` (see `performance.now()`) and keeps the last `limit` hits. */
   note(name: string, limit: number, windowMilliseconds: number, at: number): void {
     const recent = this.recent(name, windowMilliseconds)
     if (recent.hits.length - recent.first >= limit) recent.first += 1

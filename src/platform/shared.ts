@@ -35,9 +35,9 @@ export class MemorySlots implements Slots {
 export interface SharedCache {
   /** Returns a value; null if it is unknown, or while the shared store is missing, slow or down. */
   get(name: string): Promise<string | null>
-  /** Keeps a value for a time. A failure is ignored. */
+  /** Stores a value for the given time and ignores failures. */
   set(name: string, value: string, milliseconds: number): void
 }
 
-/** The cache of a service without a shared store, which remembers nothing. */
+/** The cache of a service without a shared store; it stores nothing. */
 export const noCache: SharedCache = { get: async () => null, set: () => {} }

@@ -29,8 +29,8 @@ export function withTimeoutOrNull<T>(operation: Promise<T>, milliseconds: number
 }
 
 /**
- * Shares one call of `look` among all callers within a period, so that a response available without a key costs the
- * same however often it is requested. A failed call is no longer shared.
+ * Shares one call of `look` among all callers within a period, so that clients without a key cannot cause more calls by
+ * sending more requests. A call that has failed is not shared with later callers.
  */
 export function share<T>(milliseconds: number, look: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | undefined

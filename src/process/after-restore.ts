@@ -6,7 +6,7 @@ import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store
 
 /** How far a restored database's versions and ids are moved ahead. */
 export interface Distance {
-  /** Seconds that versions move ahead of the clock; must exceed the changes any host can have made since the backup. */
+  /** Seconds that versions move ahead of the clock; must exceed the number of changes of any host since the backup. */
   seconds: number
   /** Ids skipped in each sequence; must exceed the number that can have been assigned since the backup. */
   ids: number
@@ -37,8 +37,8 @@ export interface SkippedPast {
 
 /**
  * Makes a database that was restored from a backup safe to serve. Data written after the backup is gone, but partners
- * know its ids and versions. No id is reused, and every later change gets a version higher than any a poller may have
- * seen, so no poller misses it. Run it before the first process starts.
+ * know its ids and versions. Afterwards, no id is reused, and every change gets a version higher than any that a poller
+ * may have seen, so no poller misses a change. Call this before the first process starts.
  *
  * @param before the highest ids and versions of the replaced database, if known
  */

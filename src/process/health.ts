@@ -34,7 +34,7 @@ function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSign
   ]
 }
 
-/** Time for which requests share one database ping, because anyone can send them without a key. */
+/** Time for which requests share one database ping, because anyone can send such requests without a key. */
 const sharedMilliseconds = 250
 
 /**

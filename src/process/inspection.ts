@@ -7,7 +7,7 @@ import { latestVersion, type Release, readSchemaState } from '../platform/mongo/
 
 /**
  * Checks that the database meets the service's requirements: schema, indexes, healthy members, a short transaction
- * limit, and a clock that agrees with ours. Also lists the keys that can read guests' data.
+ * limit, and a clock that agrees with this machine's. Also lists the keys that can read guests' data.
  *
  * @param url address that the database was opened with, used to query each member directly
  */
@@ -57,7 +57,7 @@ interface Hello {
   msg?: string
 }
 
-/** Inspects a replica set's members or a cluster's shards. A router reports only whether it uses a shard. */
+/** Inspects a replica set's members or a cluster's shards. A router reports only whether each shard is in use. */
 async function inspectMembers(db: Db): Promise<Finding> {
   const hello = (await admin(db, { isMaster: 1 })) as Hello
   if (hello.msg === 'isdbgrid') return shardFinding((await admin(db, { listShards: 1 })) as Shards)

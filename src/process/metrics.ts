@@ -70,7 +70,7 @@ export class Metrics implements RequestMetrics {
     }).set(at.getTime() / 1000)
   }
 
-  /** Creates a counter whose series all begin with 0, because a rate misses the event that begins a series. */
+  /** Creates a counter whose series all begin with 0, because a rate misses the event that creates a series. */
   private counter(name: string, help: string, series: Record<string, string>[] = [{}]): Counter {
     const labelNames = Object.keys(series[0] ?? {})
     const counter = new Counter({ name, help, labelNames, registers: this.registers })

@@ -12,7 +12,7 @@ import { developmentSecret, storedDevelopmentSecret } from '../platform/secrets/
 import { sandboxDatabase } from '../sandbox/store.ts'
 import { release } from './release.ts'
 
-/** An open database without the rest of the service, as the administrators' commands need it. */
+/** An open database without the rest of the service, for the administrators' commands. */
 export interface OpenDatabase {
   db: Db
   /** The address that the database was opened with, including the password. */
@@ -26,7 +26,7 @@ export interface OpenDatabase {
 export interface OpenOptions {
   /** Opens the database as it is, without migrating it or creating its collections and indexes. */
   skipMigrations?: boolean
-  /** Operations have no time limit, see {@link openMongo}. */
+  /** Lifts the operations' time limits; see {@link openMongo}. */
   noTimeouts?: boolean
 }
 
@@ -83,9 +83,9 @@ export async function openRateLimiter(config: Config, log?: AppContext['log']): 
 }
 
 /**
- * Opens encryption under `SECRET_KEY`, or under the development secret if `SECRET_KEY` is not set.
+ * Returns the box that encrypts under `SECRET_KEY`, or under the development secret if `SECRET_KEY` is not set.
  *
- * @throws Error if the database is used with another `SECRET_KEY`, or if it is used with one and none is set
+ * @throws Error if the database was used with another `SECRET_KEY`, or if it was used with one and none is set now
  */
 export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
   const { secretKey, otherSecretKeys } = config

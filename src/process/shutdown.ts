@@ -3,7 +3,7 @@ import { findListener, type Listener } from '../platform/listener.ts'
 
 /** New connections are still accepted for this long, so that load balancers notice the failing readiness. */
 const noticeMilliseconds = 1000
-/** Idle connections are closed after this long; by then proxies have used or dropped theirs. */
+/** Connections that stay idle for this long are closed; by then proxies have used or dropped theirs. */
 const quietMilliseconds = 2000
 /** Requests still in progress this long after the process was told to stop are cut off. */
 const graceMilliseconds = 15_000

@@ -34,7 +34,7 @@ export class Supervisor {
     this.keyPair = config.tls && readKeyPair(config.tls)
   }
 
-  /** Returns the exit code once all workers have ended. */
+  /** Runs until all workers have ended and returns the exit code. */
   async run(): Promise<number> {
     process.on('SIGTERM', () => this.stop())
     process.on('SIGINT', () => this.stop())
@@ -73,7 +73,7 @@ export class Supervisor {
     }
   }
 
-  /** Rereads the key pair. If it cannot be used, keeps the previous pair and returns false, so no worker is restarted. */
+  /** Rereads the key pair. If it is unusable, keeps the previous pair and returns false, so no worker is restarted. */
   private renewCertificate(): boolean {
     try {
       this.keyPair = this.config.tls && readKeyPair(this.config.tls)
@@ -118,7 +118,7 @@ export class Supervisor {
     })
   }
 
-  /** Starts a worker; `listens` resolves to whether it started listening. */
+  /** Starts a worker. `listens` resolves to true once the worker is listening, or to false if it exits first. */
   private launch(slot: number): { worker: Bun.Subprocess; listens: Promise<boolean> } {
     const { promise: listens, resolve } = Promise.withResolvers<boolean>()
     const worker = Bun.spawn([process.execPath, main], {

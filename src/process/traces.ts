@@ -22,7 +22,7 @@ const kindOf = new Map(Object.entries(kinds))
  * Exports spans over OTLP/HTTP, in batches. Only a service with a collector loads this file, because OpenTelemetry's
  * packages cost start time and memory.
  *
- * @returns a function that exports the spans that still wait
+ * @returns a function that stops tracing and exports the spans that are still waiting
  */
 export function exportTraces({ url, headers, attributes, sampleRatio }: TracingSettings, log: Logger) {
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis })
@@ -44,7 +44,7 @@ export function exportTraces({ url, headers, attributes, sampleRatio }: TracingS
   const provider = new TracerProvider({ resource, spanProcessors: [batches] })
   const tracer = provider.getTracer('partner-interface')
 
-  /** @param whole state shared by all spans of a request, job or hint; later work, such as a timer, adds no spans */
+  /** @param whole state shared by a request's, job's or hint's spans; work after its end, such as a timer, adds none */
   function begin(name: string, above: string | null, whole?: { hasEnded: boolean }): Trace {
     const [, traceId = '', spanId = ''] = above?.split('-') ?? []
     const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: !whole }

@@ -26,7 +26,7 @@ import { models, outboxTopics } from './release.ts'
 /** Time allowed for a certification step to finish. An unfinished step is left to the next process. */
 const stopMilliseconds = 5000
 
-/** The contexts that a service process runs on: live data and the sandbox. */
+/** A service process's contexts, for live data and for the sandbox. */
 export interface OpenContext {
   live: AppContext
   sandbox: SandboxContext
@@ -36,13 +36,13 @@ export interface OpenContext {
   close(): Promise<void>
 }
 
-/** Defaults of a service process that tests replace. */
+/** Values with which tests replace a service process's defaults. */
 export interface Overrides {
   /** The clock that dates stored data. */
   clock?: Clock | undefined
   /** This machine's clock, which is compared with the database's. */
   wall?: (() => number) | undefined
-  /** Database operations have no time limit, see {@link openMongo}. */
+  /** Lifts the database operations' time limits; see {@link openMongo}. */
   noTimeouts?: boolean
   /** The time limits of certifications. */
   certifying?: Bounds | undefined
@@ -140,7 +140,7 @@ async function composeOn(
     async close() {
       clockWatch.close()
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
-      // These stop together because each waits up to its own time limit if the database does not respond.
+      // These stop concurrently because each waits up to its own time limit if the database does not respond.
       const sending = webhooks.stop().then(() => changes.close())
       await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])
       await closeTraces?.()

@@ -14,8 +14,8 @@ export const baseUrlPlaceholder = 'http://partner-interface.invalid'
 
 /**
  * Returns the document with each operation only once. The operations' addresses begin with a variable for the
- * environment's address. The variable's initial value is the sandbox, where every example works. Another value makes
- * the operations run on live data.
+ * environment's address. The variable's initial value is the sandbox, where every example works. With the
+ * live address instead, the operations run on live data.
  */
 function forOneEnvironment(document: Json): Json {
   const entries = Object.entries(document.paths).filter(([path]) => path.startsWith(roots.sandbox))
@@ -71,7 +71,7 @@ async function toBruno(document: Json): Promise<Json> {
   return openApiToBruno(document)
 }
 
-/** Loads the collections that the build made. If it made none, generates them, which needs the clients' tools. */
+/** Loads the collections that the build made. If the build made none, generates them with the clients' tools. */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
     collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),
@@ -84,7 +84,7 @@ export async function loadCollections(document: () => Json, publicUrl: string): 
 
 export const clientPackageName = 'partner-interface-client.tgz'
 
-/** Folder of the partners' downloads. The image build puts them here because the image lacks the tools to make them. */
+/** Folder of downloads for partners. The image build puts them here because the image lacks the tools to make them. */
 export const downloadsFolder = new URL('../../../downloads/', import.meta.url)
 
 /** Loads the client package for `npm install <address>`. If the build made none, packs it with the compiler. */

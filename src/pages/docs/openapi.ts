@@ -116,8 +116,8 @@ function inSandbox(operationId: string): string {
 }
 
 /**
- * Returns the errors that a route declares, the errors that its query or the sandbox it fills can cause, and
- * `internal`. A sandbox causes a conflict if it has been cleared too often, or while a certification runs in it.
+ * Returns a route's possible errors: those that it declares, those that its query or filling the sandbox can cause, and
+ * `internal`. Filling a sandbox conflicts if it was cleared too often, or while a certification runs in it.
  */
 function errorsOf(declared: ErrorKind[], takesQuery: boolean, fillsSandbox: boolean): ErrorKind[] {
   return [
@@ -194,7 +194,7 @@ function requestBody(schema: Json, example: unknown, required: boolean): Json {
 function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
   const recorded = exampleResponses[name]
   const body = recorded?.body as Json
-  // Only the creation of a listing is recorded. An update's response differs in its status and its `action`.
+  // Only the creation of a listing is recorded. An update's response differs only in its status and its `action`.
   const isUpdate = status === '200' && body?.action === 'created'
   if (!isUpdate && String(recorded?.status) !== status) return undefined
   return {

@@ -1,7 +1,7 @@
 import { roots, splitRoot } from '../../http/paths.ts'
 import { type Json, mapValues } from './schemas.ts'
 
-/** An operation of one or both environments. If it exists on live data, it has its live id. */
+/** An operation of one or both environments. `id` and `summary` come from live data if the operation exists there. */
 export interface Operation {
   id: string
   method: string
@@ -13,7 +13,7 @@ export interface Operation {
   described: Json
 }
 
-/** Returns the operations of an OpenAPI document, without the sandbox's repetition of the live ones. */
+/** Returns an OpenAPI document's operations. Operations that exist in both environments are returned only once. */
 export function listOperations({ paths }: Json): Operation[] {
   return Object.entries<Json>(paths).flatMap(([fullPath, methods]) => {
     const { environment, rest: path } = splitRoot(fullPath)
@@ -65,7 +65,7 @@ export function singleOperation(document: Json, operation: Operation): Json {
   }
 }
 
-/** Adds the schemas that a part of the document refers to, directly and through others, to `found`. */
+/** Adds the schemas that a part of the document refers to, directly or indirectly, to `found`, and returns `found`. */
 function referredTo(part: Json, schemas: Json, found: Map<string, Json>): Map<string, Json> {
   if (typeof part !== 'object' || part === null) return found
   const name = part.$ref?.split('/').at(-1)

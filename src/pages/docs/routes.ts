@@ -48,7 +48,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   const scriptAddress = `/docs/assets/reference.${hash}.js`
   const scripts = ['/docs/assets/old-anchors.js', '/docs/assets/accessibility.js']
   const document = openApiDocument(app, config)
-  // Only the page has the samples. They would make the document half as long again for programs, which need none.
+  // Only the page gets the samples. Programs do not need them, and they make the document half as long again.
   const address = '/docs/reference.json'
   const page = await renderReference(document, { script: scriptAddress, address, own: scripts })
   const own = await Promise.all(
@@ -92,7 +92,7 @@ async function makeDownloads(config: Config, app: AnyElysia): Promise<Files> {
   }
 }
 
-/** Returns the path of Scalar's single-file script. It is in the only package that has no large dependencies. */
+/** Returns the path of Scalar's single-file script, from the only Scalar package without large dependencies. */
 function scriptPath(): string {
   return fileURLToPath(new URL('js/standalone.js', import.meta.resolve('@scalar/fastify-api-reference')))
 }

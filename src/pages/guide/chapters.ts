@@ -8,7 +8,7 @@ export const exampleAddress = 'https://partners.example.com'
 
 /** A chapter of the guide (decisions §27). */
 export interface Chapter {
-  /** The file's name without its number, such as `safe-retries` for `07-safe-retries.md`. */
+  /** The file's name without its number and extension, such as `safe-retries` for `07-safe-retries.md`. */
   name: string
   title: string
   /** The first paragraph: one sentence that says what the chapter is for. */
@@ -17,7 +17,7 @@ export interface Chapter {
   markdown: string
 }
 
-/** Reads the guide's chapters, in their order. */
+/** Reads the guide's chapters, in order. */
 export function readChapters(): Chapter[] {
   return readdirSync(folder)
     .filter((file) => /^\d\d-.+\.md$/.test(file))
@@ -32,8 +32,8 @@ function readChapter(file: string): Chapter {
 }
 
 /**
- * Returns a chapter's Markdown as the service serves it: with the service's address, and with links to other chapters
- * as addresses.
+ * Returns a chapter's Markdown as the service serves it: with the service's own address, with addresses instead of file
+ * names in links to other chapters, and without padding in tables.
  *
  * @param suffix suffix of links to other chapters: `.md` for their Markdown, or empty for their pages
  */
@@ -76,7 +76,7 @@ function plainText(markdown: string): string {
     .trim()
 }
 
-/** Returns a heading's anchor by GitHub's rule: `auth_error` stays unchanged, `What to do` becomes `what-to-do`. */
+/** Returns a heading's anchor as GitHub forms it: `auth_error` stays unchanged, `What to do` becomes `what-to-do`. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()

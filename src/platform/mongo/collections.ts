@@ -6,9 +6,9 @@ import { isMissingIndex, isMissingNamespace } from './errors.ts'
 type Collection = mongoose.Collection
 
 /**
- * Returns a function that returns a collection's model on a connection, created once per connection. If nothing needs
- * casting, stores query `model(db).collection`, the driver itself, at a third of the cost. Only operations through the
- * model join an ambient transaction.
+ * Returns a function that returns a collection's model on a connection, created once per connection. Stores that need
+ * no casting query the driver's `model(db).collection`, at a third of the cost. Only operations through the model join
+ * an ambient transaction.
  */
 export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
   schema.set('collection', collection)
@@ -86,7 +86,7 @@ export async function indexesOf(collection: Collection) {
   })
 }
 
-/** Returns the traits by which two index definitions are compared. The order of the keys matters. */
+/** Returns the properties on which two index definitions are compared. The order of the keys matters. */
 function traitsOf(key: object, { unique, expireAfterSeconds, partialFilterExpression }: IndexTraits) {
   return { keys: Object.entries(key), unique: Boolean(unique), expireAfterSeconds, partialFilterExpression }
 }
@@ -97,8 +97,8 @@ type IndexTraits = Pick<
 >
 
 /**
- * Sets fields of documents, each found by its own filter, with one command. The driver's bulk write measures and copies
- * every update, which takes twice as long for 1,000 rates. The command must not exceed 16 MB.
+ * Sets fields of several documents, each found by its own filter, with one command. The driver's bulk write measures
+ * and copies every update, which takes twice as long for 1,000 rates. The command must not exceed 16 MB.
  *
  * @returns number of documents found or, with `upsert`, inserted
  * @throws MongoServerError of the first update that failed

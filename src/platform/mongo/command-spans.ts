@@ -10,7 +10,7 @@ const { command: send } = Connection.prototype
 export function traceCommands(): void {
   Connection.prototype.command = function (namespace, command, ...rest) {
     if (!currentTrace()?.begin) return send.call(this, namespace, command, ...rest)
-    // A command that concerns a collection begins with its own name and the collection's.
+    // The first field of a command on a collection is the command's name, with the collection's name as its value.
     const [[name, collection] = []] = Object.entries(command)
     const about = typeof collection === 'string' ? ` ${collection}` : ''
     return inSpan(`mongodb ${name}${about}`, () => send.call(this, namespace, command, ...rest))

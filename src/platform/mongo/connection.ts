@@ -26,7 +26,7 @@ const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
  * Without either, a failover could roll back data that a response has already shown.
  *
  * @param noTimeouts lifts the operations' time limits, for work that grows with the data, such as building an index,
- * and for command-line commands, because they keep no request waiting
+ * and for command-line commands, which keep no request waiting
  * @throws Error that names the servers, without a password
  */
 export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
@@ -58,8 +58,8 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
 }
 
 /**
- * Passes the name and the seconds of each command to `observe`, whether it succeeded or failed. `getMore` is left out,
- * because change streams use it to wait for changes.
+ * Passes each command's name and duration in seconds to `observe`, whether the command succeeded or failed. `getMore`
+ * is left out, because change streams use it to wait for changes.
  */
 export function measureCommands(db: Db, observe: (command: string, seconds: number) => void): void {
   const note = ({ commandName, duration }: { commandName: string; duration: number }) => {

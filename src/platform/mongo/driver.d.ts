@@ -1,4 +1,4 @@
-/** The driver's connection, which the driver does not export. The driver's version is fixed in package.json. */
+/** The driver's connection class. Because the driver does not export it, package.json pins the driver's version. */
 declare module 'mongodb/lib/cmap/connection.js' {
   type Send = (this: unknown, namespace: object, command: object, ...rest: unknown[]) => Promise<unknown>
   export const Connection: { prototype: { command: Send } }

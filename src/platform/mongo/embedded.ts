@@ -71,7 +71,7 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
 
 /**
  * Restarts a server that was killed or ran out of disk space, on its previous port, so that its clients find it again.
- * Also releases a server whose writes are still held back by a killed backup.
+ * Also resumes writes that a killed backup left blocked.
  */
 function guardServer(dataDir: string) {
   let looking: Promise<void> | undefined
@@ -119,7 +119,7 @@ export async function runningServer(dataDir: string): Promise<Running | null> {
   return serverOf(dataDir, Number(pid))
 }
 
-/** Returns the server that a process runs on this data directory; null if the process is anything else. */
+/** Returns the server if the process with this id is one that runs on this data directory, otherwise null. */
 async function serverOf(dataDir: string, pid: number): Promise<Running | null> {
   if (!isAlive(pid)) return null
   const command = `${await commandOf(pid)} `
@@ -167,7 +167,7 @@ async function start(dataDir: string): Promise<Running | null> {
   return cameUp ? running : null
 }
 
-/** Waits until the server has written its process id into the data's lock file. False if the server ends first. */
+/** Waits until the server has written its process id into the lock file. Returns false if the server ends first. */
 async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   while (isAlive(pid)) {
     if ((await lockHolder(dataDir)) === pid) return true

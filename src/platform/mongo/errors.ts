@@ -51,7 +51,7 @@ export function isDuplicate(error: unknown): boolean {
 
 /**
  * Repeats an upsert that fails because another upsert has just inserted the same document. The next attempt finds the
- * document. Do not use this in a transaction, because such a failure aborts it.
+ * document. Do not use this in a transaction, because such a failure aborts the transaction.
  */
 export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -64,8 +64,8 @@ export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a bulk write of inserts, or of upserts whose filter excludes documents that already contain their batch. A
- * repeated write then fails because its id already exists, and that failure is ignored.
+ * Runs a bulk write of inserts, or of upserts whose filters exclude documents that already contain the batch. If a
+ * write is repeated, it fails because its id already exists, and that failure is ignored.
  *
  * @throws the original error unless all its failed writes are duplicates
  */

@@ -12,7 +12,7 @@ const fields = {
 type StoredLease = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-// A killed process may leave a lease that nobody asks for again.
+// A killed process may leave behind a lease that no process requests again.
 schema.index({ until: 1 }, { expireAfterSeconds: 3600, name: 'lease_expiry' })
 
 export const leaseModel = modelOf<StoredLease>('leases', schema)
@@ -31,7 +31,7 @@ export interface Lease {
 /**
  * Takes a lease that is free or expired, or renews the owner's own lease. Returns false while another process holds it.
  *
- * @param now current time by the database's clock, like `until`, because the clocks of processes differ
+ * @param now current time on the database's clock, like `until`, because the processes' clocks differ
  */
 export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
   const free = { _id: name, $or: [{ owner }, { until: { $lte: now } }] }
@@ -45,7 +45,7 @@ export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until
 }
 
 /**
- * Returns true if any process holds a lease, as a running service does. The lease of a killed process lasts until it
+ * Returns true if any process holds a lease. A running service holds one, and a killed process's lease lasts until it
  * expires.
  */
 export async function isAnyLeaseHeld(db: Db, now: Date): Promise<boolean> {
@@ -62,7 +62,7 @@ const lookEveryMilliseconds = 50
 /**
  * Runs `work` under a lease, after waiting for the current holder to release it.
  *
- * @param limits `now` returns the current time by the database's clock; `lasts` is the longest time that `work` may
+ * @param limits `now` returns the current time on the database's clock; `lasts` is the longest time that `work` may
  * take, and `waits` the longest time to wait for the lease, both in milliseconds
  * @throws DomainError `conflict` with a retry time if the lease does not become free in time
  */

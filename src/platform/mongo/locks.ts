@@ -19,7 +19,7 @@ export const lockModel = modelOf<Lock>('locks', schema)
 /** A lock that belongs to one host. */
 export interface HostLock {
   hostId: number
-  /** Id of the lock, also the name of the queue in which its takers wait within a process. */
+  /** Id of the lock, and name of the queue in which a process's own transactions wait for it. */
   name: string
 }
 
@@ -27,7 +27,7 @@ export interface HostLock {
 const ensured = new WeakMap<Db, Set<string>>()
 const maxRemembered = 100_000
 
-/** Creates a lock unless it exists. It must precede the transaction, inside which two first takers would conflict. */
+/** Creates a lock unless it exists. Call this before a transaction, because two transactions creating it conflict. */
 export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)

@@ -4,22 +4,22 @@ import type { Db } from './connection.ts'
 
 /** Maximum number of documents that one query looks up. */
 const maxKeys = 100
-/** Look-ups wait while this many queries are under way. Two keep the database busy while the next one is sent. */
+/** Look-ups wait while this many queries are in progress. Two keep the database busy while the next one is sent. */
 const maxUnderWay = 2
-/** Maximum wait for earlier queries, so that slow queries do not hold up the look-ups after them. */
+/** Maximum wait for earlier queries, so that slow queries do not hold up later look-ups. */
 const maxWaitMilliseconds = 20
 
 /** Returns the document with a key, or null. Equal look-ups may get the same object, so callers must not change it. */
 type LookUp<Key, Document> = (db: Db, key: Key) => Promise<Document | null>
 
 /**
- * Returns a look-up by key that shares its queries. Look-ups that arrive while others are under way are sent together
- * once one of those has ended. Without this, a busy process would spend much of its time on sending commands, because a
- * query for ten documents costs little more than a query for one. No look-up joins a query that has already been sent,
+ * Returns a function that looks up documents by key. Look-ups that arrive while queries are in progress are sent as one
+ * query once one of these has ended. A query for ten documents costs little more than a query for one, so without this,
+ * a busy process would spend much of its time sending commands. No look-up joins a query that has already been sent,
  * because that query could miss a change that the look-up must see.
  *
  * @param find returns the documents with any of these keys, in any order
- * @param nameOf returns a text that identifies a key and the document with this key
+ * @param nameOf returns a text that is the same for a key and for the document with this key
  */
 export function lookUpTogether<Key, Document extends Key>(
   find: (db: Db, keys: Key[]) => Promise<Document[]>,
@@ -62,7 +62,7 @@ interface OfHost {
   id: number
 }
 
-/** Returns a look-up of a host's documents by id, see {@link lookUpTogether}. */
+/** Returns a function that looks up a host's documents by id; see {@link lookUpTogether}. */
 export function lookUpById<Document extends OfHost>(
   // biome-ignore lint/suspicious/noExplicitAny: a projection may leave out any of the model's fields
   modelOf: (db: Db) => Model<any>,

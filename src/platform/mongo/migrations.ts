@@ -20,7 +20,7 @@ import {
 export interface PlannedStep {
   step: 'create collection' | 'create index' | 'rebuild index' | 'migrate' | 'drop index'
   what: string
-  /** Number of documents that the step concerns; null if they are not counted. */
+  /** Number of documents that the step affects; null if they are not counted. */
   documents: number | null
 }
 
@@ -29,7 +29,7 @@ export interface PlannedStep {
  * migrations. The previous release can serve until {@link finishMigrations} removes the indexes that it needs. If an
  * earlier run found the database complete for this release, nothing is checked again.
  *
- * @returns the names of indexes that differ from their definition, which stay unchanged
+ * @returns the names of indexes that differ from their definition; these indexes stay unchanged
  */
 export async function migrate(db: Db, release: Release): Promise<string[]> {
   const { version, oldest, definitions: found } = await readSchemaState(db, release)
@@ -54,9 +54,9 @@ export async function migrate(db: Db, release: Release): Promise<string[]> {
 }
 
 /**
- * Ends the transition to this release. Call it once no process of an earlier release is left. It migrates documents
- * that earlier releases stored meanwhile and drops indexes that only they needed. Earlier releases can then no longer
- * be started.
+ * Ends the transition to this release. Call it once no process of an earlier release is running. It migrates documents
+ * that earlier releases stored in the meantime and drops indexes that only they needed. Afterwards, earlier releases
+ * can no longer be started.
  */
 export async function finishMigrations(db: Db, { migrations }: Release): Promise<void> {
   await finishUpTo(db, migrations, latestVersion(migrations))

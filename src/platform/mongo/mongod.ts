@@ -7,7 +7,7 @@ const replicaSet = 'partner'
 
 /**
  * Age at which the server aborts a transaction that a killed process left open. Until then, the transaction blocks
- * others (decisions §11). The server checks twice within this time.
+ * others (decisions §11). The server looks for such transactions twice within this time.
  */
 const transactionLifetimeSeconds = 3
 
@@ -58,10 +58,10 @@ export function launch(
 }
 
 /**
- * Returns the path of the server's program. A `mongod` on the PATH takes precedence over the packaged one, unless
+ * Returns the path of the server binary. A `mongod` on the PATH takes precedence over the packaged one, unless
  * `preferPackaged` is set.
  *
- * @throws Error if there is neither
+ * @throws Error if neither exists
  */
 export function findMongod(preferPackaged = false): string {
   const program = (preferPackaged && packagedMongod()) || Bun.which('mongod') || packagedMongod()

@@ -1,15 +1,15 @@
 /** Value of a column that {@link rowReader} can read. */
 type Value = number | string | Date | null
 
-/** BSON types of these values, as a document stores them. */
+/** Codes of these values' BSON types. */
 const types = { double: 1, text: 2, moment: 9, nothing: 10, integer: 16 } as const
 
 /**
  * Returns a function that reads a row from the bytes that a `raw` query returns. The driver's own decoder takes ten
  * times as long, which would be a third of the cost of a feed page.
  *
- * @param columns the fields that the query projects; no two may share both their length and their first letter, by
- *   which the function tells them apart
+ * @param columns the fields that the query projects; no two may share both their length and their first letter, because
+ *   the function identifies a field by these two
  */
 export function rowReader<Row extends { [Column in keyof Row]: Value }>(
   columns: (keyof Row & string)[],
@@ -18,7 +18,7 @@ export function rowReader<Row extends { [Column in keyof Row]: Value }>(
   if (byShape.size < columns.length) throw new Error('Two columns share their length and first letter')
   return (bytes) => {
     const row: Record<string, Value> = {}
-    // A document is its length in four bytes, then for each field a type, a name and a value, then a NUL byte.
+    // A document consists of a four-byte length, each field's type, name and value, and a NUL byte.
     for (let at = 4, type = bytes[at]; type; type = bytes[at]) {
       let end = at + 1
       while (bytes[end] !== 0) end += 1
@@ -43,7 +43,7 @@ function valueAt(bytes: Buffer, type: number, at: number): Value {
     case types.moment:
       return new Date(bytes.readInt32LE(at + 4) * 2 ** 32 + bytes.readUInt32LE(at))
     case types.text:
-      // A string is its length in four bytes, its characters, and a NUL byte that counts in the length.
+      // A string consists of a four-byte length, the characters, and a NUL byte that is included in the length.
       return bytes.toString('utf8', at + 4, at + 3 + bytes.readInt32LE(at))
     case types.nothing:
       return null

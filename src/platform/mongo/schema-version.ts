@@ -21,7 +21,7 @@ export interface Migration {
   retiredIndexes: Record<string, string[]>
 }
 
-/** A release's collections, and the migrations that lead to them from earlier releases' data. */
+/** A release's collections, and the migrations that convert earlier releases' data. */
 export interface Release {
   models: ((db: Db) => Preparable)[]
   migrations: Migration[]

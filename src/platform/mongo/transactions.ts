@@ -18,12 +18,12 @@ const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged it.
  *
- * Writers of the same document pass the same `queue` and take turns within this process. Writers in several processes
+ * Writers of the same document pass the same `queue` and take turns within this process. Writers in different processes
  * run into write conflicts, and the loser starts over after a short pause. `work` may therefore run more than once. It
  * must only read and write through its session, because anything else it waits for could be waiting for this
  * transaction.
  *
- * @throws DomainError `conflict` with a retry time if the turn does not come, or conflicts do not end, within 6 s
+ * @throws DomainError `conflict` with a retry time if the wait for its turn or the conflicts last longer than 6 s
  */
 export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
   return inSpan('transaction', () => queues.run(`${db.name}/${queue}`, () => runTransaction(db, work)))
@@ -71,7 +71,7 @@ const waiting = new Map<string, Member[]>()
 interface Member {
   unit: UnitOfWork<unknown>
   outcome: PromiseWithResolvers<unknown>
-  /** Latest time at which a transaction of its own would have ended, in milliseconds since 1970. */
+  /** Latest time at which the change would have ended in its own transaction, in milliseconds since 1970. */
   endsAt: number
 }
 
@@ -103,9 +103,9 @@ async function inSharedTransaction<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
 }
 
 /**
- * Makes the members' changes in one transaction. If one change fails for a reason of its own, each change gets its own
- * transaction, so that no change fails because of another, but none takes longer than it could have alone. A database
- * failure fails them all.
+ * Makes the members' changes in one transaction. If one change fails for its own reasons, each change is retried in its
+ * own transaction, so that no change fails because of another. No change may take longer than it could have taken
+ * alone. A database failure fails all changes.
  */
 async function runTogether(db: Db, members: Member[]): Promise<void> {
   const [inStep = [], inTurn = []] = (['in step', 'in turn'] as const).map((shares) =>

@@ -10,13 +10,13 @@ const fields = {
   host_id: number,
   payload: mixed<Record<string, unknown>>(),
   attempts: { ...number, default: 0 },
-  /** Start of the attempts, which end a day later. */
+  /** Start of the day during which the job is attempted. */
   tried_since: { ...moment, default: (): Date => new Date() },
-  /** Time of the earliest next attempt, or the end of the lease while a worker holds the job. */
+  /** Earliest time of the next attempt, or the end of the lease while a worker holds the job. */
   due_at: moment,
   parked: { ...flag, default: false },
   last_error: textOrNull,
-  /** The `traceparent` of the change; null if it belongs to no trace. */
+  /** The `traceparent` of the change; null if the change belongs to no trace. */
   trace: textOrNull,
   created_at: moment,
 }
@@ -65,7 +65,7 @@ export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   }
 }
 
-/** Returns up to `limit` jobs, parked jobs first, then the oldest first. */
+/** Returns up to `limit` jobs: first parked jobs and then the others, each oldest first. */
 export async function listJobs(db: Db, limit: number): Promise<Job[]> {
   return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(limit).lean()
 }
@@ -116,11 +116,11 @@ export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> 
   await jobModel(db).deleteOne({ _id, host_id })
 }
 
-/** Number of due jobs fetched per claim, so that as many processes can claim concurrently. */
+/** Number of due jobs fetched per claim, so that this many processes can claim concurrently. */
 const candidates = 10
 
 /**
- * Claims the topic's job that has been due for longest and hides it from other workers until `leaseEnd`. Returns null
+ * Claims the topic's job that has been due the longest and hides it from other workers until `leaseEnd`. Returns null
  * if no job is due. The claim names the host of the job that was found, so that a single shard decides.
  */
 export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {

@@ -9,12 +9,12 @@ const lookEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
-/** Time for which a job is tried before it is parked (decisions §4). */
+/** Time during which a job is attempted before it is parked (decisions §4). */
 const triedForMilliseconds = 24 * 3_600_000
 
 /**
- * Processes the outbox in one lane per topic, so that a topic whose jobs hang or fail does not hold up the others. A
- * topic that this process does not know, such as a later version's topic, is left to the processes that know it.
+ * Processes the outbox in one lane per topic, so that a topic whose jobs hang or fail does not hold up the others. Jobs
+ * of an unknown topic, such as a later release's topic, are left to the processes that know the topic.
  */
 export class OutboxWorker {
   private readonly lanes: Lane[]

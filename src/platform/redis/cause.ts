@@ -1,4 +1,4 @@
-/** Causes that lie in this service's Redis settings or in its Redis account. */
+/** Causes that only a change to this service's Redis settings or Redis account can resolve. */
 const refusals: Record<string, string> = {
   WRONGPASS: 'Redis refuses the password',
   ERR_AUTH: 'Redis refuses the password',
@@ -41,7 +41,7 @@ export function causeOf(error: unknown): string | null {
   return causes[word ?? ''] ?? null
 }
 
-/** True for a cause that no later attempt can resolve. */
+/** True for a cause that retrying cannot resolve. */
 export function isRefusal(cause: string): boolean {
   return cause === untrusted || Object.values(refusals).includes(cause)
 }

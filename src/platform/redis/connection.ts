@@ -42,7 +42,7 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
       slotsRefreshTimeout: connectTimeoutMilliseconds,
       clusterRetryStrategy: reconnectAfter,
       // The client connects to a node on first use, and commands fail until that connection is ready. Retries only
-      // cover this moment, because the caller has its own limiter for failed commands.
+      // bridge this gap, because the caller falls back to its own limiter if a command fails.
       retryDelayOnFailover: retryNodeMilliseconds,
       maxRedirections: 5,
       retryDelayOnClusterDown: 0,

@@ -49,7 +49,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.redis = this.client(this.address)
     const redis = () => this.redis
     this.slots = new RedisSlots(redis, () => this.up)
-    // A late response starts a probe. Until the probe ends, a request that waited for its hit must not wait again.
+    // A late response starts a probe. Until it ends, the cache is skipped, so that no request waits for Redis twice.
     this.cache = redisCache(redis, () => this.up && this.probing === undefined)
     // While Redis is up, a failed or late hit reveals an outage, and so does a connection error.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
@@ -115,7 +115,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Probes Redis after a late response, which does not prove an outage. A probe waits longer than a hit. */
+  /** Marks Redis as down. After a late response, which does not prove an outage, sends a more patient probe instead. */
   private noteFailure(error: unknown): void {
     if (error instanceof TimeoutError) void this.probe()
     else this.markDown(error)
@@ -178,7 +178,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Switches to a cluster client if the configured address belongs to a cluster, which reveals its other nodes. */
+  /** Switches to a cluster client if the configured address is a cluster node, which reveals the other nodes. */
   private async joinCluster(): Promise<void> {
     if (!(await isClusterNode(this.redis))) return
     this.redis.disconnect()
@@ -201,7 +201,7 @@ export class RedisRateLimiter implements RateLimiter {
     return this.fallback.take(name, limit, windowMilliseconds)
   }
 
-  /** True while hits that were allowed without Redis, and are unknown to it, may still be inside the window. */
+  /** True while the window may still contain hits that were allowed without Redis and that Redis does not know. */
   private isCarrying(windowMilliseconds: number): boolean {
     return performance.now() - this.usedFallbackAt < windowMilliseconds
   }

@@ -1,6 +1,6 @@
 /**
  * Drops hits that have left the window, counts the rest, adds a hit if there is room, and reads the record's version,
- * all in one round trip. The list holds each hit's time in microseconds by the Redis clock, which all processes share.
+ * all in one round trip. The list holds each hit's time in microseconds on Redis's clock, which all processes share.
  */
 export const hitScript = `
 local time = redis.call('TIME')
@@ -44,7 +44,7 @@ export interface RateLimitCommands {
   ): Promise<[number, number, number, string]>
 }
 
-/** Drops expired slots, counts the rest and takes a free slot if there is one, in one round trip by the Redis clock. */
+/** Drops expired slots, counts the rest and takes a free slot if there is one, in one round trip on Redis's clock. */
 export const takeSlotScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -3,7 +3,7 @@ import { MemorySlots, type SharedCache, type Slot, type Slots } from '../shared.
 import { withTimeout, withTimeoutOrNull } from '../time-limits.ts'
 import type { RedisClient } from './connection.ts'
 
-/** Maximum time that a request waits for Redis before this process or the database decides instead. */
+/** Maximum time that a request waits for Redis before it uses this process's slots or the database instead. */
 const timeoutMilliseconds = 50
 /** Interval at which freeing a slot is retried after a failure, until the slot expires anyway. */
 const retryMilliseconds = 1000
@@ -15,7 +15,7 @@ const retryMilliseconds = 1000
 export class RedisSlots implements Slots {
   private readonly own = new MemorySlots()
 
-  /** @param isUp returns whether Redis responded when last tried */
+  /** @param isUp returns true if Redis responded when last tried */
   constructor(
     private readonly redis: () => RedisClient,
     private readonly isUp: () => boolean,
@@ -53,7 +53,7 @@ export class RedisSlots implements Slots {
 /**
  * Shares values through Redis.
  *
- * @param isUp returns whether Redis responded when last tried and no probe of it is in progress
+ * @param isUp returns true if Redis responded when last tried and no probe is in progress
  */
 export function redisCache(redis: () => RedisClient, isUp: () => boolean): SharedCache {
   return {

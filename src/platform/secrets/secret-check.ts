@@ -23,7 +23,7 @@ const checkedText = 'The secret is the right one'
 /**
  * Requires that `secrets` includes the database's secret. The first process to ask decides which secret that is.
  *
- * @param isUsed returns whether the database already holds values encrypted under other secrets than these
+ * @param isUsed returns true if the database already holds values encrypted under secrets other than these
  * @throws Error that names the settings
  */
 export async function requireRightSecret(

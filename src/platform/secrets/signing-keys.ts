@@ -25,7 +25,7 @@ export async function publicSigningKeys(db: Db): Promise<JWK[]> {
 }
 
 /**
- * Returns the key that signs, which is the latest key whose secret is known, so that all processes agree on it. Creates
+ * Returns the signing key: the latest key that a known secret encrypts, so that all processes use the same key. Creates
  * a key if there is none.
  */
 export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
@@ -39,7 +39,7 @@ export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
   return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
 }
 
-/** Creates and stores a signing key. If two processes do so concurrently, both keys stay and the later key signs. */
+/** Creates and stores a signing key. If two processes do so concurrently, both keys stay and the later one signs. */
 async function makeSigningKey(db: Db, secrets: SecretBox, created_at: Date): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true })
   const jwk = await exportJWK(publicKey)

@@ -29,7 +29,7 @@ export interface Envelope<T> {
 export interface Asking {
   environment?: Environment
   query?: Record<string, string | string[]>
-  /** True if the page sends the request on its own. Such requests leave one per minute for the partner's actions. */
+  /** True if the page sends the request on its own. One request per minute is reserved for the partner's actions. */
   isBackground?: boolean
   signal?: AbortSignal
 }

@@ -44,7 +44,7 @@ export function drawChart(
   }
 }
 
-/** The kinds in drawing order. The tallest bars come first because each kind is drawn over those stacked on it. */
+/** The kinds in drawing order. The tallest bars come first because shorter bars are drawn over them. */
 const drawn = [...kinds].reverse()
 
 function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): uPlot.AlignedData {

@@ -117,7 +117,7 @@ const columns: [Column<DeliveryView>, ...Column<DeliveryView>[]] = [
   { name: 'Next try', cell: ({ next_attempt_at: next }) => (next ? showTime(next) : 'none') },
 ]
 
-/** Describes the result of the last try. */
+/** Describes the result of the last attempt. */
 function responseOf({ status, response_status, error, error_detail, milliseconds }: DeliveryView): string {
   if (status === 'delivered' && response_status === null)
     return 'withheld by a sandbox fault or certification'
