@@ -136,7 +136,7 @@ export class MemoryRateLimiter implements RateLimiter {
     recent.windowMilliseconds = windowMilliseconds
     const start = this.now() - windowMilliseconds
     while ((recent.hits[recent.first] ?? Number.POSITIVE_INFINITY) <= start) recent.first += 1
-    // Old hits are cut off only occasionally, so that a hit's cost does not grow with the number of hits.
+    // Old hits are removed only occasionally, so that a hit's cost does not grow with the number of hits.
     if (recent.first > recent.hits.length / 2) {
       recent.hits = recent.hits.slice(recent.first)
       recent.first = 0

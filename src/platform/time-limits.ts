@@ -7,7 +7,7 @@ const graceMilliseconds = 20
 
 /**
  * Settles like `operation`, or rejects with a TimeoutError if it takes longer than `milliseconds`. Time during which
- * this process was itself busy does not count, so a response that arrived before the limit passed is still read.
+ * this process itself was busy does not count, so a response that arrived before the limit passed is still read.
  */
 export async function withTimeout<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()

@@ -6,7 +6,7 @@ import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store
 
 /** How far a restored database's versions and ids are moved ahead. */
 export interface Distance {
-  /** Seconds that versions move ahead of the clock; must exceed the number of changes of any host since the backup. */
+  /** Seconds to move versions ahead of the clock; must exceed any host's number of changes since the backup. */
   seconds: number
   /** Ids skipped in each sequence; must exceed the number that can have been assigned since the backup. */
   ids: number

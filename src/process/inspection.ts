@@ -70,8 +70,8 @@ async function inspectMembers(db: Db): Promise<Finding> {
 const maxTransactionSeconds = 3
 
 /**
- * Inspects the transaction limit of every member. Any member may become primary, so each must end abandoned
- * transactions soon. A cluster's router does not list any members, so there is no finding for a cluster.
+ * Inspects the transaction limit of every member. Any member may become primary, so each must abort abandoned
+ * transactions quickly. A cluster's router does not list any members, so there is no finding for a cluster.
  */
 async function inspectTransactions(db: Db, url: string): Promise<Finding[]> {
   const { hosts = [] } = (await admin(db, { isMaster: 1 })) as Hello

@@ -71,7 +71,7 @@ async function prepareDatabase(db: Db): Promise<string[]> {
 }
 
 /**
- * Opens a rate limiter on Redis. Without a configured Redis, it logs a warning and counts in this process alone.
+ * Opens a rate limiter on Redis. If no Redis is configured, logs a warning and counts in this process alone.
  *
  * @throws Error if Redis refuses this service
  */

@@ -1,9 +1,9 @@
 import type { Server } from 'bun'
 import { findListener, type Listener } from '../platform/listener.ts'
 
-/** New connections are still accepted for this long, so that load balancers notice the failing readiness. */
+/** New connections are still accepted for this long, so that load balancers can notice that readiness fails. */
 const noticeMilliseconds = 1000
-/** Connections that stay idle for this long are closed; by then proxies have used or dropped theirs. */
+/** Connections are closed once their number has not changed for this long; by then, proxies have stopped using them. */
 const quietMilliseconds = 2000
 /** Requests still in progress this long after the process was told to stop are cut off. */
 const graceMilliseconds = 15_000

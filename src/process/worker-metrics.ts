@@ -22,7 +22,7 @@ const patienceMilliseconds = 1000
 
 /**
  * The supervisor's side of the exchange: asks all workers for their counts and waits up to a second. A sum must never
- * fall, because a scraper would take a fall for a restart. The sum therefore includes the last report of a worker that
+ * fall, because a scraper would mistake that for a restart. The sum therefore includes the last report of a worker that
  * does not respond and the final counts of a worker that has exited.
  */
 export class CountsExchange<Worker extends Reachable> {

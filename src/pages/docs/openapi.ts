@@ -116,8 +116,8 @@ function inSandbox(operationId: string): string {
 }
 
 /**
- * Returns a route's possible errors: those that it declares, those that its query or filling the sandbox can cause, and
- * `internal`. Filling a sandbox conflicts if it was cleared too often, or while a certification runs in it.
+ * Returns a route's declared errors, the errors that its query or filling the sandbox can cause, and `internal`.
+ * Filling the sandbox conflicts if the sandbox was cleared too often, or while a certification runs in it.
  */
 function errorsOf(declared: ErrorKind[], takesQuery: boolean, fillsSandbox: boolean): ErrorKind[] {
   return [

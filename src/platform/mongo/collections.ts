@@ -25,7 +25,7 @@ export interface Preparable {
   createCollection(): Promise<unknown>
 }
 
-/** Creates missing collections, because a transaction may not create any. */
+/** Creates missing collections, because transactions must find their collections already created. */
 export async function createCollections(db: Db, models: Preparable[]): Promise<void> {
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
   const missing = models.filter(({ collection }) => !existing.has(collection.name))

@@ -19,7 +19,7 @@ import { withoutWrites } from './write-lock.ts'
 
 /** A backup's description, stored in `backup.json` beside the data. */
 export interface BackupRecord {
-  /** Time at which the copy was complete. The backup contains every write acknowledged before that. */
+  /** Time at which the copy was complete. The backup contains every write acknowledged before that time. */
   completed_at: string
   /** Schema version of the earliest release that can serve the backup. */
   oldest_schema_version: number
@@ -31,7 +31,7 @@ export interface BackupRecord {
 const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**
- * Copies the running embedded server's data into a new folder. Writes wait during the copy, so that it is a consistent
+ * Copies the running embedded server's data into a new folder. Writes wait meanwhile, so that the copy is a consistent
  * snapshot.
  *
  * @throws Error if the folder is not empty or another backup is being made

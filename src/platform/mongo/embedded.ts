@@ -119,7 +119,7 @@ export async function runningServer(dataDir: string): Promise<Running | null> {
   return serverOf(dataDir, Number(pid))
 }
 
-/** Returns the server if the process with this id is one that runs on this data directory, otherwise null. */
+/** Returns the server that the process with this id runs on this data directory; null if it runs none. */
 async function serverOf(dataDir: string, pid: number): Promise<Running | null> {
   if (!isAlive(pid)) return null
   const command = `${await commandOf(pid)} `

@@ -7,7 +7,7 @@ import type { Db, Session } from './connection.ts'
  * partners would wait for all of them.
  */
 
-/** A statement on behalf of several changes. Returns a result for each item, in order, or nothing if it has no results. */
+/** A statement on behalf of several changes. Returns one result per item, in order, or none if it has no results. */
 export type Statement<Item, Result> = (db: Db, session: Session, items: Item[]) => Promise<Result[]>
 
 /** Error thrown by a statement if the changes cannot be made in step, because one depends on another's result. */
@@ -20,7 +20,7 @@ const queues = new WeakMap<Session, StatementQueue>()
 
 /**
  * Runs a statement for one change. Changes that share a transaction and reach the same statement together send it as
- * one command. An error rejects each of them.
+ * one command. An error fails all of these changes.
  */
 export async function together<Item, Result>(
   db: Db,

@@ -20,8 +20,8 @@ const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
  *
  * Writers of the same document pass the same `queue` and take turns within this process. Writers in different processes
  * run into write conflicts, and the loser starts over after a short pause. `work` may therefore run more than once. It
- * must only read and write through its session, because anything else it waits for could be waiting for this
- * transaction.
+ * must do nothing but read and write through its session, because anything else that it awaits could be waiting for
+ * this transaction.
  *
  * @throws DomainError `conflict` with a retry time if the wait for its turn or the conflicts last longer than 6 s
  */
@@ -64,7 +64,7 @@ export function carryOut<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
 
 /** Maximum number of changes in a shared transaction, which then takes no longer than a single long change. */
 const maxShared = 8
-/** Groups of changes that wait for the same turn, by queue. A change joins its queue's group until the turn comes. */
+/** Groups of changes that wait for the same turn, by queue. Changes can join a group until its turn comes. */
 const waiting = new Map<string, Member[]>()
 
 /** A change in a shared transaction, and the promise of its result. */

@@ -5,8 +5,8 @@ import { isAlive } from '../process.ts'
 import { withServer } from './mongod.ts'
 
 /**
- * Runs `work` while the embedded server blocks all writes, so that its files form a consistent snapshot. Writes made
- * meanwhile wait.
+ * Runs `work` while the embedded server blocks all writes, so that its files form a consistent snapshot. Clients'
+ * writes wait meanwhile.
  *
  * @throws Error while another process blocks writes
  */
@@ -44,7 +44,7 @@ export async function releaseAbandonedLock(dataDir: string, server: number | mon
   await rm(holderPath(dataDir), { force: true })
 }
 
-/** Unlocks the server until its lock count is zero. An error means that the server was not locked. */
+/** Unlocks the server repeatedly until its lock count is zero. An error means that the server was not locked. */
 async function unlock(admin: mongo.Db): Promise<void> {
   for (;;) {
     const { lockCount } = await admin.command({ fsyncUnlock: 1 }).catch(() => ({ lockCount: 0 }))

@@ -51,7 +51,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.slots = new RedisSlots(redis, () => this.up)
     // A late response starts a probe. Until it ends, the cache is skipped, so that no request waits for Redis twice.
     this.cache = redisCache(redis, () => this.up && this.probing === undefined)
-    // While Redis is up, a failed or late hit reveals an outage, and so does a connection error.
+    // While Redis is up, no probes are needed, because a failed or late hit or a connection error reveals an outage.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
     this.prober.unref()
   }

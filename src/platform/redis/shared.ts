@@ -36,7 +36,7 @@ export class RedisSlots implements Slots {
       own.free()
       return null
     } catch {
-      // Redis may still execute the command once it responds again, so the slot is released then.
+      // Redis may still execute the command once it responds again. In that case, the slot is released.
       taken.then(() => this.release(key, slot, performance.now() + milliseconds)).catch(() => {})
       return own
     }

@@ -12,8 +12,8 @@ export const storedSecretModel = modelOf(
 )
 
 /**
- * Returns a secret of the database itself, created once and stored encrypted. Every process finds values hashed with
- * it, even during a rotation of `SECRET_KEY`, when hashes under `SECRET_KEY` would differ between processes.
+ * Returns a secret of the database itself, created once and stored encrypted. Unlike hashes under `SECRET_KEY`, hashes
+ * under this secret are the same in all processes even during a rotation of `SECRET_KEY`.
  */
 export async function storedSecret(db: Db, secrets: SecretBox, name: string): Promise<string> {
   const fresh = secrets.seal(randomBytes(32).toString('base64url'))

@@ -6,7 +6,7 @@ import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { DocsLink, Marked, Panel, Shown } from './parts.tsx'
 
-/** Polling interval. At this rate, all background requests together stay within the page's limit. */
+/** Polling interval. It is long enough to keep all background requests together within the page's limit. */
 const whileRunningMilliseconds = 15_000
 const otherwiseMilliseconds = 300_000
 
