@@ -49,8 +49,8 @@ export function createApp(
 ) {
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
-  // Elysia's own normalizing is off because it runs before validation and would turn null or a list into `{}`.
-  // Our `normalize()` runs after validation.
+  // Elysia's own normalization is off because it runs before validation and would turn null or a list into `{}`. Our
+  // `normalize()` runs after validation.
   const app = new Elysia({
     systemRouter: false,
     normalize: false,
@@ -60,7 +60,7 @@ export function createApp(
     handler: { standardHostname: config.tls !== null },
   })
     .onRequest(({ request, set }) => {
-      // Closes the connection during a shutdown, and if the body may stay unread (see guard.ts).
+      // Closes the connection during a shutdown, or if the body may stay unread (see guard.ts).
       if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)

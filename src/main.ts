@@ -72,7 +72,7 @@ function failToListen({ host, port }: Config, error: unknown): never {
   process.exit(1)
 }
 
-/** Fails if another program listens on the port. Workers share their port, so they would not notice another service. */
+/** Exits if another program listens on the port. Workers share the port, so they would not notice another service. */
 function requireFreePort(config: Config): void {
   try {
     Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } }).stop(true)
@@ -93,7 +93,7 @@ function fail(error: unknown): never {
 try {
   const config = readConfig(process.env)
   // If the service terminates TLS itself, even a single worker is supervised, because a certificate renewal replaces
-  // it.
+  // the worker.
   const isSupervisor =
     (config.workers > 1 || config.tls !== null) && process.env[workerVariable] === undefined
   if (isSupervisor) {

@@ -1,5 +1,5 @@
 /**
- * Returns the current time. It is passed in as a dependency so that tests can move it.
+ * Returns the current time. The clock is passed in as a dependency so that tests can move it.
  *
  * @param hostId the host or sandbox whose data is being dated or checked for age. A sandbox's clock may be ahead
  * (decisions §22). If omitted, the clock returns the time that processes use for their own work.
@@ -23,10 +23,10 @@ export function toDay(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** Returns true for a real calendar date written `YYYY-MM-DD`, so false for `2026-02-30`. */
+/** Returns true for a real calendar date written `YYYY-MM-DD`, which `2026-02-30` is not. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text)) return false
-  // Every month has 28 days, and a large write has thousands of dates.
+  // Every month has at least 28 days. A large write has thousands of dates, so skipping the check below pays off.
   if (text.slice(8) <= '28') return true
   const parsed = new Date(`${text}T00:00:00Z`)
   return !Number.isNaN(parsed.getTime()) && toDay(parsed) === text

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { parseRedisUrl } from './redis-address.ts'
 import { type Environment, settingsReader } from './settings-reader.ts'
 
-/** The validated settings (decisions §14). Durations and sizes carry their unit in the name. */
+/** The validated settings (decisions §14). The name of each duration or size includes its unit. */
 export interface Config {
   production: boolean
   host: string
@@ -142,8 +142,8 @@ export function readConfig(environment: Environment, required = requiredInProduc
 }
 
 /**
- * Reads OpenTelemetry's standard settings. Appends `/v1/traces` to a collector's base address. A standard value that the
- * service does not implement is a problem, because traces would otherwise go where nobody expects them.
+ * Reads OpenTelemetry's standard settings. Appends `/v1/traces` to a collector's base address. A standard value that
+ * the service does not implement is reported as a problem; otherwise traces would go where nobody expects them.
  */
 function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings | undefined {
   const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'])

@@ -77,7 +77,7 @@ export const currentTrace = () => traces.getStore()
 /** Returns the current `traceparent`, to be stored with a change; null outside a trace. */
 export const currentTraceparent = () => currentTrace()?.traceparent ?? null
 
-/** Runs `work` in the given trace; undefined for none. */
+/** Runs `work` in the given trace, or outside of any trace if it is undefined. */
 export function withTrace<T>(trace: Trace | undefined, work: () => T): T {
   return traces.run(trace, work)
 }

@@ -1,7 +1,7 @@
 import type { ErrorKind, Problem } from '../core/errors.ts'
 import type { Permission } from './permissions.ts'
 
-/** The rate limit that a request counts against. Requests about the key itself leave the main limit untouched. */
+/** The rate limit that a request counts against. Requests about the key itself do not count against the main limit. */
 export type RateWindow = 'default' | 'insight'
 
 /** The values of the rate limit headers. */
@@ -29,38 +29,36 @@ export interface Access {
   /** Permission that the key must have; `any` if none is required. */
   permission: Permission | 'any'
   /**
-   * Kind of JSON object that the request carries: `bulk` has the larger size limit, `optional` reads a missing body as
-   * `{}`, and `bookings` has the larger size limit and also accepts one booking per line.
+   * Kind of JSON object that the route expects as its body: `bulk` and `bookings` have the larger size limit,
+   * `bookings` also accepts one booking per line, and `optional` reads a missing body as `{}`.
    */
   body?: 'json' | 'bulk' | 'optional' | 'bookings'
   /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
   check?: (request: ToCheck) => Problem[]
   /**
-   * Returns the resource that the request changes, as a read returns it. A field that is sent with its current value is
-   * not reported as ignored, so that a client can send back a resource as it was read (decisions §27). May throw
-   * `not_found`.
+   * Returns the resource that the request changes, as a read would return it. A field that is sent with its current
+   * value is not reported as ignored, so that a client can send a resource back as it read it (decisions §27). May
+   * throw `not_found`.
    */
   current?: (request: ToCheck) => Promise<unknown>
   /** The path names an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. */
   idempotent?: true
-  /** The response has an entity tag and is a 304 if the client already has that tag; see `sendEnvelope()`. */
+  /** The route sends an entity tag and responds 304 if the client already has that tag; see `sendEnvelope()`. */
   conditional?: true
   /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow
-  /**
-   * The request only reads information about its own key. The key's log lists such a request only if the request fails.
-   */
+  /** The request only reads information about its own key. The key's log lists such a request only if it fails. */
   looksAtKey?: true
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
   /**
-   * Exception to the steps that the environment adds: `skips` for a route that takes none of them, `steers` for a route
-   * that changes how the environment behaves.
+   * How the route deviates from the environment's own steps: `skips` if it runs none of them, `steers` if it controls
+   * how the environment behaves.
    */
   environment?: 'skips' | 'steers'
-  /** Errors specific to this route, for the documentation; those implied by the fields above are added. */
+  /** Errors specific to this route, for the documentation; errors implied by the fields above are added. */
   errors?: ErrorKind[]
 }
 

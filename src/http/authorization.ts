@@ -6,9 +6,9 @@ import type { AppContext, Authorization } from './context.ts'
 import type { RequestFacts } from './request.ts'
 
 /**
- * Returns the API key sent in either header.
+ * Returns the API key sent in `X-API-Key` or `Authorization`.
  *
- * @throws DomainError `auth` if there is no key or there are two different keys
+ * @throws DomainError `auth` if there is no key, or if the two headers contain different keys
  */
 export function readApiKey(headers: Headers): string {
   const plain = headers.get('x-api-key')?.trim()
@@ -20,13 +20,13 @@ export function readApiKey(headers: Headers): string {
 }
 
 /**
- * Limits the lookups of unknown keys, for all addresses beyond their failure limit together. Clients behind one address
- * share its failure count, so their keys are still looked up, but rarely. No client thus locks out its neighbours, and
- * no flood of wrong keys reaches the database.
+ * A limit on lookups of unknown keys, shared by all addresses that have exceeded their failure limit. Clients behind
+ * one address share its failure count, so their keys are still looked up, but rarely. This way, no client locks out its
+ * neighbours, and no flood of wrong keys reaches the database.
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10
-/** Number of keys that this process is looking up, by failure count. */
+/** Number of keys that this process is looking up, by the name of the failure counter. */
 const lookingUp = new Map<string, number>()
 
 /**
@@ -47,7 +47,7 @@ export async function authorize(
   let isLookingUp = false
   const mayLookUp = async () => {
     const { remaining } = await rateLimiter.look(name, limit, minuteMilliseconds)
-    // Lookups in progress may fail too, so they count against the limit. Concurrent requests thus cannot exceed it.
+    // Lookups in progress may fail too, so they also count; otherwise concurrent requests could exceed the limit.
     const others = lookingUp.get(name) ?? 0
     if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)
       return false

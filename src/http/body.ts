@@ -4,16 +4,14 @@ import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 
 /** Maximum nesting depth of a body. Real listings need five levels. */
 const maxDepth = 64
-/**
- * Maximum number of values in a body, including unknown fields. A value of two bytes may take up 200 bytes once parsed.
- */
+/** Maximum number of values in a body, including unknown fields. A two-byte value may take up 200 bytes once parsed. */
 const maxValues = 100_000
 
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
  * @param hostId id of the host whose key sent the body
- * @param maxBytes size limit; a body whose declared length exceeds it is refused unread
+ * @param maxBytes size limit; a body whose declared length exceeds it is refused without being read
  * @param kind `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
  * with a retry time
@@ -83,8 +81,8 @@ function whenAborted(signal: AbortSignal): Promise<never> {
 const smallBodyBytes = 64 * 1024
 
 /**
- * Bounds for the larger bodies that are being read or processed, by host, because a host may have many keys. The server
- * has already received about a megabyte of each waiting body.
+ * Limits for larger bodies that are being read or processed. They apply per host, because a host may have many keys.
+ * The server has already received about a megabyte of each waiting body.
  */
 const bodies = new ByteBudget({
   ofOwner: 16 * 1024 * 1024,
@@ -93,7 +91,7 @@ const bodies = new ByteBudget({
   waiting: 64,
 })
 
-/** Functions that release the bytes reserved for the bodies being read or processed, by request. */
+/** Functions that release the bytes reserved for a request's body, by request. */
 const rooms = new WeakMap<Request, () => void>()
 
 /**
@@ -147,8 +145,8 @@ function tooSlow(): DomainError {
 const maxUnreadBytes = 64 * 1024
 
 /**
- * Returns true for a body that the service does not drain. The connection is closed unless a route reads the body to
- * its end.
+ * Returns true for a request whose body the service does not drain. Its connection is closed unless a route reads the
+ * body to its end.
  */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
@@ -164,7 +162,7 @@ function tooLarge(maxBytes: number): DomainError {
 /** Maximum number of lines that are parsed. The schema rejects a list of this length anyway. */
 const maxLines = 10_001
 
-/** Parses an object with `bookings`, or one booking per line. */
+/** Parses one booking per line into an object with `bookings`. Parses any other text as a single JSON value. */
 function parseBookings(text: string): unknown {
   // Lines are found one at a time, because splitting ten million of them would take a second.
   const lines = text.matchAll(/\S[^\n]*/g)

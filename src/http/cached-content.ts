@@ -9,7 +9,7 @@ export interface CachedContent {
   respond(request: Request, headers?: Record<string, string>): Promise<Response>
 }
 
-/** `Cache-Control` for content that caches may keep forever, because its name changes with its bytes. */
+/** `Cache-Control` for content that caches may keep forever, because its address changes whenever its bytes do. */
 export const forGood = 'public, max-age=31536000, immutable'
 
 /** `Cache-Control` for content that caches may keep but must revalidate each time. */

@@ -2,7 +2,7 @@ import { type BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { DomainError } from '../core/errors.ts'
 
-/** Address of a client whose `X-Forwarded-For` entry is not an IP address. No network contains it. */
+/** Placeholder for a client whose `X-Forwarded-For` entry is not an IP address. No network contains the placeholder. */
 const unknownAddress = 'unknown'
 
 /** Drops a port and converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has a single address. */
@@ -14,7 +14,7 @@ function normalize(address: string): string {
 /**
  * Returns the client's address: the socket's or, if the socket belongs to a trusted proxy, the rightmost entry of
  * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3). An entry that is not an IP address becomes
- * `unknown` instead of the proxy's address, which a key's networks may include.
+ * `unknown` rather than the proxy's address, because a key's networks may include the proxy.
  */
 export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
   let client = normalize(socketAddress)

@@ -43,18 +43,18 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Looks for deliveries immediately, for use after an endpoint is created or changed or a delivery is requested. */
+  /** Looks for deliveries immediately, such as when an endpoint is created or changed or a delivery is requested. */
   wake(): void
 }
 
 /** Live data or the calling key's sandbox. */
 export interface Environment {
   name: EnvironmentName
-  /** Adds the environment's own steps to a request. Absent on live data, so that live requests pay nothing for them. */
+  /** Adds the environment's own steps to a request. Absent on live data, so that they cost live requests nothing. */
   visit?(arrival: Arrival): Visit
 }
 
-/** The key and host behind a request, and the rate limit's decision on it. */
+/** The key and host behind a request, and the rate limiter's decision on the request. */
 export interface Authorization extends RateDecision {
   key: { id: number; permissions: readonly Permission[]; allowed_from?: readonly string[] | undefined }
   host: { id: number; name: string; email: string; created_at: Date; last_login_at: Date | null }
@@ -120,6 +120,6 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
-  /** Observes the seconds from a change to the response that a waiting reader of the feed received. */
+  /** Observes the seconds between a change and the response that a waiting feed reader received. */
   observeDelivery(seconds: number): void
 }

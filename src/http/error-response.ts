@@ -39,7 +39,7 @@ export class ReadyResponse extends Error {
   }
 }
 
-/** `Retry-After` of a temporary failure, about the time that an election or an embedded database's restart takes. */
+/** `Retry-After` of a temporary failure, about as long as an election or a restart of the embedded database takes. */
 const unreachableSeconds = 5
 
 interface FailureContext {

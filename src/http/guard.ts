@@ -129,7 +129,7 @@ async function identify(
   return authorization
 }
 
-/** Begins the environment's own steps, unless there are none or the route takes none of them. */
+/** Begins the environment's own steps, unless there are none or the route skips them. */
 function beginVisit(app: AppContext, access: Access, incoming: Incoming, limits: Authorization) {
   if (access.environment === 'skips') return
   const { request, route, set, facts } = incoming

@@ -35,8 +35,8 @@ export class HeldRequests {
   }
 
   /**
-   * Takes a slot in which a key's request is held until `free` is called. Returns null if the key or the process is at
-   * its limit, or is shutting down.
+   * Takes a slot for holding a key's request. The slot stays taken until `free` is called. Returns null if the key or
+   * the process is at its limit, or if the process is shutting down.
    */
   async take(request: Request, keyId: number, why: keyof typeof heldPerKey = 'wait'): Promise<Slot | null> {
     if (this.ending.aborted || this.held >= this.maximum) return null

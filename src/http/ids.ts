@@ -23,7 +23,7 @@ export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
 
 /**
  * Number of ids that a process reserves at a time, for kinds that are created in large numbers. Nothing depends on the
- * order of these ids between processes.
+ * order of these ids across processes.
  */
 const blockSizes: Partial<Record<SequenceName, number>> = {
   booking: 32,
@@ -40,8 +40,8 @@ interface Block {
 }
 
 /**
- * Returns a source of ids from a database's sequences. Some kinds are reserved in blocks, so a process that ends leaves
- * gaps.
+ * Returns a source of ids from a database's sequences. Ids of some kinds are reserved in blocks, so a process that ends
+ * leaves gaps.
  */
 export function sequenceIds(db: Db): IdSource {
   const blocks = new Map<SequenceName, Block>()
@@ -66,7 +66,7 @@ export function sequenceIds(db: Db): IdSource {
   }
 }
 
-/** Returns an id source that always returns the given id for a sequence that has one, and asks `ids` otherwise. */
+/** Returns an id source that uses the given id for each sequence in `given`, and `ids` for all other sequences. */
 export function withIds(ids: IdSource, given: Partial<Record<SequenceName, number>>): IdSource {
   return async (name, amount) => given[name] ?? ids(name, amount)
 }

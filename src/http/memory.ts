@@ -1,9 +1,9 @@
 /** Bounds of a {@link ByteBudget}. */
 interface Bounds {
-  /** Maximum bytes held for one owner and in this process. */
+  /** Maximum number of bytes held for one owner, and in this process. */
   ofOwner: number
   ofProcess: number
-  /** Maximum number of requests that wait for room, for one owner and in this process. */
+  /** Maximum number of requests that may wait for room, for one owner and in this process. */
   waitingOfOwner: number
   waiting: number
 }

@@ -34,7 +34,7 @@ export function toPageRequest(
   return { page: query.page ?? 1, perPage: query.per_page ?? defaultPerPage }
 }
 
-/** Returns the number of rows before the page, capped because the database accepts no larger skip. */
+/** Returns the number of rows before the page, capped at the largest skip that the database accepts. */
 export function skipOf({ page, perPage }: PageRequest): number {
   return Math.min((page - 1) * perPage, 2 ** 31 - 1)
 }

@@ -87,19 +87,19 @@ export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 
 const { prefix, randomLength, checksumLength } = apiKeyForm
 const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
 
-/** Returns a text with each API key in it replaced with `…`. */
+/** Returns the text with every API key replaced with `…`. */
 export function hideApiKeys(text: string): string {
   return text.replaceAll(new RegExp(key, 'g'), '…')
 }
 
-/** Returns true if a text contains something in the form of an API key. Such a text must not be logged. */
+/** Returns true if the text contains something that looks like an API key. Such a text must not be logged. */
 export function mayHoldApiKey(text: string): boolean {
   return key.test(text)
 }
 
 /**
- * Returns the path of a sent field that the service does not know, as responses and logs show it. `…` stands for a path
- * that is long or unusual, because a field's name may be anything, even a secret (decisions §27).
+ * Returns an ignored field's path in the form in which responses show it. A long or unusual path becomes `…`, because a
+ * client may send any field name, even a secret (decisions §27).
  */
 export function shownFieldPath(path: string): string {
   const isShown = path.length <= 64 && /^[\w.]+$/.test(path) && !mayHoldApiKey(path)

@@ -1,7 +1,7 @@
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const word = String.raw`(?:${token}|"(?:[^"\\]|\\.)*")`
 const blanks = '[ \\t]*'
-/** A name with an optional value. No two parts of the pattern match the same text, so no header makes it slow. */
+/** A name with an optional value. No two parts of the pattern match the same text, so matching is never slow. */
 const pair = (name: string, value: string) => `${name}${blanks}(?:=${blanks}${value}${blanks})?`
 /** A preference with its parameters (RFC 7240, 2), or any malformed text, including the comma after it. */
 const element = new RegExp(

@@ -1,12 +1,12 @@
 const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status', 'status'])
-/** Parameters that would widen a result if they were ignored, so `key[…]` is refused like a repeated key. */
+/** Parameters whose omission would widen the result. `key[…]` is refused like a repeated key, rather than ignored. */
 const bare = new Set(['email'])
 
 /**
- * Returns a request's query as an object. A list is always an array, whether it is sent once, repeated or as `key[]`.
- * The digits of `page`, `per_page` and `wait` become numbers; everything else stays a string. Any other repeated key
- * becomes an array too and then fails validation.
+ * Returns a request's query as an object. A list parameter is always an array, whether it is sent once, repeatedly or
+ * as `key[]`. Integers in `page`, `per_page` and `wait` become numbers; all other values stay strings. Any other
+ * repeated parameter also becomes an array, and then fails validation.
  */
 export function readQuery(url: string): Record<string, unknown> {
   const start = url.indexOf('?')

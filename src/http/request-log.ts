@@ -30,7 +30,7 @@ export function requestLog({
   journal,
   clock,
 }: Pick<AppContext, 'log' | 'metrics' | 'journal' | 'clock'>) {
-  // The line below contains nothing to redact, and searching it would cost as much as writing it.
+  // The line below contains nothing to redact, and searching it for secrets would cost as much as writing it.
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest((context) => {
@@ -71,7 +71,7 @@ export function requestLog({
     })
 }
 
-/** Returns the facts about the request of an Elysia context. */
+/** Returns the facts about the request that an Elysia context belongs to. */
 export function factsOf(context: unknown): RequestFacts {
   return (context as LoggedContext).facts
 }

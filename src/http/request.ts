@@ -24,13 +24,13 @@ export interface RequestInput {
 }
 
 /**
- * The facts that log, metrics and journal need about a request besides its response. Each is set once, on arrival or as
- * soon as it is known, so that a refused request is recorded too.
+ * Facts about a request that the log, metrics and journal need in addition to its response. Each fact is set once, on
+ * arrival or as soon as it is known, so that refused requests are recorded too.
  */
 export interface RequestFacts {
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number
-  /** Time of arrival, by the clock that dates stored data. */
+  /** Time of arrival on the clock that dates stored data. */
   readonly at: Date
   /** The trace that the request belongs to. */
   readonly trace?: Trace | undefined
@@ -40,15 +40,15 @@ export interface RequestFacts {
   key?: { id: number; hostId: number }
   /** True if the request counts against its key's main rate limit. */
   isCounted?: boolean
-  /** True if the request's authentication failed. A 401 that a sandbox's fault injects is no such failure. */
+  /** True if the request's authentication failed. A 401 injected by a sandbox fault does not count. */
   isUnauthenticated?: boolean
   /**
    * True if the request only reads information about its own key. The key's log lists such a request only if it fails.
    */
   isLook?: boolean
-  /** The environment's steps around the request; absent on live data, and on routes that take none of the steps. */
+  /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
   visit?: Visit
-  /** `performance.now()` when the response was ready. If the process is busy, it logs the request later than this. */
+  /** `performance.now()` when the response was ready. A busy process logs the request later. */
   answeredAt?: number
 }
 
@@ -62,27 +62,27 @@ export interface Arrival {
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
 }
 
-/** The steps that an environment adds to one request, in the order in which the guard takes them. */
+/** The steps that an environment adds to one request, in the order in which the guard runs them. */
 export interface Visit {
   /** Runs before the guard refuses a request that exceeds the rate limit. */
   refuse(): Promise<void>
-  /** Runs after the rate limit. May throw to answer in place of the route. */
+  /** Runs after the rate limit check. May throw to respond in place of the route. */
   enter(): Promise<void>
   /** Runs after the permission check. Returns the id that replaces the host id. */
   open(): Promise<number>
   /** Runs before the handler of a write. May throw. */
   beforeWrite(): Promise<void>
-  /** Runs after the handler of a write, unless the response is a stored one. */
+  /** Runs after the handler of a write, unless a stored response is replayed. */
   afterWrite(body: RequestInput['body']): Promise<void>
   /** Runs once the response is ready, and sends it or replaces it. */
   respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined>
-  /** Maximum time, in seconds, for which the request is held; undefined without a limit. */
+  /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
   /** Name of the fault that the request's log entry shows, if any. */
   readonly shownFault: string | undefined
   /**
-   * The status to log for a response that the environment lost or cut: the one that would have been sent, or 0 if the
-   * request was dropped before it was handled. Undefined for all other responses.
+   * The status to log for a response that the environment dropped or cut: the status that would have been sent, or 0 if
+   * the request itself was dropped before it was handled. Undefined for all other responses.
    */
   readonly lostStatus: number | undefined
 }

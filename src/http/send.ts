@@ -16,11 +16,10 @@ interface Answered {
 }
 
 /**
- * Sends an envelope as JSON text. A large envelope is sent in pieces as the client reads it. The bytes that a key's
- * slow clients leave unread are limited in number and time.
+ * Sends an envelope as JSON text. A large envelope is sent in pieces as the client reads it. There is a limit on how
+ * many bytes a key's slow clients may leave unread, and for how long.
  *
- * @param isConditional true for a route whose response has an entity tag and is a 304 if the client already has that
- * tag
+ * @param isConditional true for a route that sends an entity tag and responds 304 if the client already has that tag
  * @returns undefined for a response that Elysia sends unchanged: a `Response`, or one of its own status objects
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
@@ -38,7 +37,7 @@ export function sendEnvelope(
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    // A write has been carried out, so its response is sent whatever else is unread.
+    // The write has been carried out, so its response is sent no matter how much is unread.
     const release = isRead
       ? takeUnsent(caller.keyId, bytes.length)
       : takeUnsentAnyway(caller.keyId, bytes.length)
@@ -53,7 +52,7 @@ interface Envelope {
   meta: { pagination?: unknown }
 }
 
-/** `Cache-Control` for a response that only the client may keep, revalidating it each time. */
+/** `Cache-Control` for a response that only the client may cache, and must revalidate each time. */
 const revalidated = 'private, no-cache'
 
 /** Returns an envelope's text, and sets a weak entity tag computed from its data and pagination (RFC 9110, 13.1.2). */
@@ -83,18 +82,18 @@ function* piecesOf(whole: Uint8Array<ArrayBuffer>[]) {
 }
 
 /**
- * A response up to this size is produced before any of it is sent, so that a failure meanwhile still yields a proper
- * error.
+ * A response up to this size is produced before any of it is sent, so that a failure in producing it still yields a
+ * proper error.
  */
 const maxBufferedBytes = 1024 * 1024
 
 /**
  * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
- * the client reads it, so that the whole response is never in memory. If producing a chunk fails after that, the
- * connection is dropped mid-document.
+ * the client reads it, so that the whole response is never in memory. If producing a chunk fails once sending has
+ * begun, the connection is dropped mid-document.
  *
- * @throws any error that `chunks` throws before anything has been sent; DomainError `rate_limit` while too many bytes of
- * the key's responses are unread
+ * @throws any error that `chunks` throws before anything has been sent; DomainError `rate_limit` while too many bytes
+ * of the key's responses are unread
  */
 export async function streamJson(
   context: ResponseContext & { caller: { keyId: number } },
@@ -169,7 +168,7 @@ function takeUnsentAnyway(keyId: number, bytes: number): () => void {
   return unsent.take(keyId, bytes) ?? (() => {})
 }
 
-/** Time limit for reading a response. Without it, a response read byte by byte would be kept for hours. */
+/** Time limit for reading a response. Without it, a response read byte by byte would stay in memory for hours. */
 const maxMilliseconds = 120_000
 
 /** Produces the next bytes of a stream, or null at its end. */

@@ -6,8 +6,8 @@ import { findAhead } from './life-store.ts'
 export const maxAheadSeconds = 400 * 86_400
 
 /**
- * The clocks of all sandboxes. Each is as far ahead as its key has moved it (decisions §22). A request reads its own
- * sandbox, and with it the clock offset; background work reloads the offsets of all clocks that are ahead.
+ * The clocks of all sandboxes. Each clock is as far ahead as its key has moved it (decisions §22). A request learns its
+ * clock's offset when it reads its sandbox; background work reloads the offsets of all clocks that are ahead.
  */
 export class SandboxClocks {
   /** Seconds ahead by scope, except for clocks that were never moved. */
@@ -23,7 +23,7 @@ export class SandboxClocks {
     return new Date(this.real().getTime() + ahead * 1000)
   }
 
-  /** Records an offset in seconds. Offsets only grow, so a lower one comes from an older read. */
+  /** Records an offset in seconds. Offsets only grow, so a lower one comes from an earlier read and is ignored. */
   note(scope: number, seconds: number): void {
     if (seconds > (this.ahead.get(scope) ?? 0)) this.ahead.set(scope, seconds)
   }

@@ -4,7 +4,7 @@ import type { FaultRule } from './faults/rule.ts'
 /** The context of the sandbox's own routes. The contract's routes see only the part that live data also has. */
 export interface SandboxContext extends AppContext {
   sandboxes: {
-    /** Returns the scope of a key's sandbox, filling one if necessary. */
+    /** Returns the scope of a key's sandbox, filling it if necessary. */
     open(keyId: number): Promise<number>
     /** Clears a key's sandbox. */
     clear(keyId: number): Promise<void>

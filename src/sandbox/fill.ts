@@ -11,7 +11,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'
 
 /** Time after which the process that is filling a sandbox is presumed dead. */
 const maxFillMilliseconds = 600_000
-/** Bounds, in milliseconds, of the lease under which a request fills a sandbox while the key's other requests wait. */
+/** Duration of the lease for filling a sandbox, and maximum wait of the key's other requests, in milliseconds. */
 const filling = { lasts: 30_000, waits: 10_000 }
 
 /** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as ended. */
@@ -23,9 +23,9 @@ export function findSandbox(
 }
 
 /**
- * Returns a key's sandbox, and fills it from `sandbox/data` on first use, an hour after its last write, and after it
- * was cleared. The old scope then becomes unreachable, and its documents are deleted. While this process's clock is
- * wrong, no sandbox counts as ended.
+ * Returns a key's sandbox. Fills a new one from `sandbox/data` on first use, or if the previous one was cleared or had
+ * no write for an hour. The previous scope then becomes unreachable, and its documents are deleted. While this
+ * process's clock is wrong, no sandbox counts as ended.
  *
  * @throws ClockSkewError if the key has no sandbox and this process's clock is wrong; DomainError `conflict` with a
  * retry time if the sandbox has been filled too often or another request takes too long to fill it
@@ -50,7 +50,7 @@ function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
   const limits = { now: () => clockWatch.databaseNow(), ...filling }
   return withLease(db, `filling:${keyId}`, limits, async () => {
     const now = clock()
-    // Another request may have filled the sandbox just before.
+    // Another request may have just filled the sandbox.
     const found = await findOpen(db, keyId, now)
     if (found) return found
     const seconds = await secondsUntilFill(db, keyId, now)

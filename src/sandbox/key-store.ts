@@ -3,7 +3,7 @@ import { retryDuplicate } from '../platform/mongo/errors.ts'
 import type { ClockStart } from '../versions/host-clock-store.ts'
 import { sandboxKeyModel } from './model.ts'
 
-/** Maximum number of times that a key's sandbox is filled within `fillsMilliseconds` (decisions §13). */
+/** Maximum number of times that a key's sandbox may be filled within `fillsMilliseconds` (decisions §13). */
 const maxFills = 60
 const fillsMilliseconds = 600_000
 

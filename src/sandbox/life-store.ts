@@ -26,7 +26,7 @@ function endAfter(now: Date): Date {
 /**
  * Returns a key's open sandbox, or null.
  *
- * @param now current time; null if no sound clock can tell whether the sandbox has ended
+ * @param now current time; null if this process's clock is wrong and cannot tell whether the sandbox has ended
  */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
   const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
@@ -39,13 +39,13 @@ export async function insertFilling(db: Db, sandbox: Omit<Sandbox, 'state'>): Pr
   await sandboxModel(db).create([{ ...sandbox, state: 'filling' }])
 }
 
-/** Opens a filled sandbox to requests. Fails with a duplicate-key error if the key already has an open one. */
+/** Opens a filled sandbox to requests. Fails with a duplicate-key error if the key already has an open sandbox. */
 export async function openFilled(db: Db, scope: number, now: Date): Promise<void> {
   const opened = { state: 'open', due_at: endAfter(now) } as const
   await sandboxModel(db).updateOne({ _id: scope, state: 'filling' }, { $set: opened })
 }
 
-/** Upper bound for the documents that a write has added to a sandbox, and the approximate size of its body in bytes. */
+/** Upper bound on the number of documents that a write has added, and the approximate size of its body in bytes. */
 export interface Growth {
   documents: number
   bytes: number
@@ -66,19 +66,19 @@ export async function noteWrite(
 /** Minimum time between two writes that keep a sandbox open. Without it, every call of `keepOpen` would write. */
 const renewMilliseconds = 60_000
 
-/** Keeps a sandbox open for another hour, accurate to a minute, even though nothing is written to it. */
+/** Keeps a sandbox open for another hour, accurate to a minute, even if nothing is written to it. */
 export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: number): Promise<void> {
   const due = endAfter(clock())
   const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
 }
 
-/** Returns whether requests can find the sandbox. */
+/** Returns true if requests can find the sandbox. */
 export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Adds the maximum number of documents that a sandbox may gain to its document count. */
+/** Raises a sandbox's document count by the maximum number of documents that the sandbox may gain. */
 export async function noteGrowth(db: Db, scope: number, documents: number): Promise<void> {
   await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
 }
@@ -86,7 +86,7 @@ export async function noteGrowth(db: Db, scope: number, documents: number): Prom
 /**
  * Checks that a number of additional documents fits into a sandbox.
  *
- * @throws DomainError `conflict` if they may not fit
+ * @throws DomainError `conflict` if they might not fit
  */
 export async function requireRoomFor(
   context: Pick<Context, 'db' | 'models'>,
@@ -136,7 +136,7 @@ export function findAhead(db: Db): Promise<Ahead[]> {
     .lean()
 }
 
-/** Moves a sandbox's clock ahead. Returns null if it would exceed `maximum` seconds, or if the sandbox is gone. */
+/** Moves a sandbox's clock ahead. Returns null if the total would exceed `maximum` seconds, or the sandbox is gone. */
 export function moveAhead(db: Db, scope: number, seconds: number, maximum: number): Promise<Ahead | null> {
   const mayMove = { _id: scope, state: 'open', ahead_seconds: { $lte: maximum - seconds } } as const
   return sandboxModel(db)

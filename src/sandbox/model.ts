@@ -17,9 +17,9 @@ const fields = {
   key_id: number,
   /** `filling` until all data is stored, `open` while requests can find the sandbox, `ended` until it is deleted. */
   state: word<'filling' | 'open' | 'ended'>(),
-  /** When the sandbox ends or its filling is given up; for an ended sandbox, the time of its last sweep. */
+  /** Time at which the sandbox ends or its filling is abandoned; for an ended sandbox, the time of its last sweep. */
   due_at: moment,
-  /** Upper bound for the number of documents in the sandbox. */
+  /** Upper bound on the number of documents in the sandbox. */
   documents: number,
   /** Approximate total size of the request bodies written to the sandbox, in bytes. */
   bytes: number,

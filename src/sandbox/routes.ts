@@ -11,7 +11,7 @@ import { serializeMessage } from '../stays/messages/serialize.ts'
 import type { SandboxContext } from './context.ts'
 
 /**
- * Sandbox routes beyond those of `/v1`. They clear the sandbox, and let its guests reply so that a partner sees
+ * Sandbox routes in addition to those of `/v1`. They clear the sandbox, and let its guests reply so that a partner sees
  * messages arrive (decisions §13 and §17).
  */
 export function sandboxRoutes(app: SandboxContext) {

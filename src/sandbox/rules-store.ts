@@ -12,7 +12,7 @@ export function findRules(db: Db, scope: number): Promise<Rules | null> {
   return sandboxModel(db).findOne({ _id: scope, state: 'open' }, fields).lean()
 }
 
-/** Replaces all rules of a sandbox, provided that it is observed by `observerId`, or by nobody if that is null. */
+/** Replaces all rules of a sandbox if it is observed by `observerId`, or by nobody if `observerId` is null. */
 export async function replaceRules(
   db: Db,
   scope: number,
@@ -39,7 +39,7 @@ export async function endObservation(db: Db, keyId: number, observerId: number):
 /**
  * Counts a request to a route, such as `POST /sandbox/bookings`. Returns the fault that the request meets, or null.
  *
- * @param now current time by the database's clock
+ * @param now current time on the database's clock
  */
 export function takeRequestFault(db: Db, found: Rules, route: string, now: Date): Promise<Fault | null> {
   const isOf = (rule: FaultRule) => !isHintFault(rule.fault) && (rule.route === null || rule.route === route)

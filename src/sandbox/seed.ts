@@ -53,8 +53,8 @@ interface RatesData {
 }
 
 /**
- * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the ids of the
- * contract and dates relative to today.
+ * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the contract's ids and
+ * dates relative to today.
  *
  * @param start the versions from which the sandbox's clock starts
  */
@@ -76,7 +76,7 @@ export async function seedSandbox(
   for (const write of data.rates) await seedRates(store, scope, write)
 }
 
-/** Makes changes in one transaction, because commits are costly and nobody else writes to a filling sandbox. */
+/** Makes changes in one transaction, because commits are costly and nobody else writes to the sandbox yet. */
 function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<void> {
   return inTransaction(db, `sandbox/${scope}`, async (session) => {
     for (const { run } of works) await run(session)

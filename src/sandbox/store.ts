@@ -13,7 +13,7 @@ export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 
-/** A write in flight may still commit this long after the sandbox ends, so an ended sandbox is swept once more. */
+/** Time from a sandbox's end until it is swept again, because a write in flight may still commit after the end. */
 const maxRequestMilliseconds = 30_000
 
 /** The sandbox assigns ids greater than this one, which is above all ids of the contract and the fixtures. */
@@ -29,7 +29,7 @@ export async function prepareSandbox(db: Db): Promise<void> {
   await raiseSequences(db, sequenceNames, firstFreeId)
 }
 
-/** Clears a key's sandbox. The key's next request finds a fresh one. */
+/** Clears a key's sandbox. The key's next request gets a fresh one. */
 export async function clearSandbox({ db, clock, models }: Context, keyId: number): Promise<void> {
   await endSandboxes({ db, models }, { key_id: keyId, state: 'open' }, clock())
 }
@@ -39,7 +39,7 @@ export async function clearAllSandboxes({ db, clock, models }: Context): Promise
   return endSandboxes({ db, models }, { state: 'open' }, clock())
 }
 
-/** Ends expired sandboxes, and deletes what late writes left in sandboxes that ended earlier. */
+/** Ends expired sandboxes, and deletes the documents that late writes left in sandboxes that ended earlier. */
 export async function sweepSandboxes({ db, clock, models }: Context): Promise<void> {
   const now = clock()
   await endSandboxes({ db, models }, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)

@@ -6,12 +6,12 @@ import type { ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
 
-/** Bounds of a scenario's turn in milliseconds. No scenario takes two minutes. */
+/** Maximum duration of a scenario's turn, and of the wait for it, in milliseconds. No scenario takes two minutes. */
 const turn = { lasts: 120_000, waits: 30_000 }
 
 /**
- * Runs `work` while no other process or request does so for the same sandbox, because two concurrent scenarios would
- * find the same booking and the same unit.
+ * Runs `work` while no other request, in any process, does so for the same sandbox. Otherwise, two concurrent scenarios
+ * would find the same booking and the same unit.
  *
  * @param work receives `requireRoom`, which throws DomainError `conflict` if the sandbox has no room for the documents
  * @throws DomainError `conflict` with a retry time if the turn does not come within 30 s, or if the sandbox is cleared
@@ -34,8 +34,8 @@ export function inTurn<T>(
 }
 
 /**
- * Runs `work`, which changes a sandbox's data. If it fails because the sandbox was cleared, its error only concerns
- * data that was deleted with the sandbox, so the partner is told about the clearing instead.
+ * Runs `work`, which changes a sandbox's data. If `work` fails because the sandbox was cleared, its error concerns only
+ * data that was deleted with the sandbox, so the partner gets an error about the clearing instead.
  *
  * @throws DomainError `conflict` if the sandbox is cleared
  */

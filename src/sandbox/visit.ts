@@ -16,7 +16,7 @@ import type { ScopedModel } from './store.ts'
 export interface Observed {
   /** Method and route, for example `POST /sandbox/bookings`. */
   operation: string
-  /** Time of arrival, by the database's clock. */
+  /** Time of arrival on the database's clock. */
   at: Date
   /** Sandbox that the request belongs to. */
   scope: number
@@ -47,7 +47,7 @@ export type Sandboxes = Pick<
   observer: Observer
 }
 
-/** Time for which a key's refused requests share a look-up, because they must stay cheap however many arrive. */
+/** Time for which a key's refused requests share a lookup, so that they stay cheap however many of them arrive. */
 const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 
@@ -81,7 +81,7 @@ class SandboxVisit implements Visit {
     private readonly findRefused: (keyId: number) => Promise<OpenSandbox | null>,
   ) {}
 
-  /** A refused request is observed too, because products are graded on how they react to a 429. */
+  /** Finds the sandbox, so that a refused request is observed. Products are graded on how they react to a 429. */
   async refuse(): Promise<void> {
     this.sandbox = await this.findRefused(this.keyId)
     this.at = this.sandboxes.clockWatch.databaseNow()
@@ -112,7 +112,7 @@ class SandboxVisit implements Visit {
     if (this.sandbox) await requireRoom(this.sandboxes, this.sandbox)
   }
 
-  /** Records the write with an upper bound on its growth, which also extends the sandbox's lifetime. */
+  /** Records the write with an upper bound on the sandbox's growth, and thereby extends the sandbox's lifetime. */
   async afterWrite(body: RequestInput['body']): Promise<void> {
     const items = Array.isArray(body?.data) ? body.data.length : 1
     const bytes = body ? Buffer.byteLength(JSON.stringify(body)) : 0
@@ -184,7 +184,7 @@ class SandboxVisit implements Visit {
   }
 }
 
-/** Builds the response that Elysia would send for a text, an envelope, or a status with its envelope. */
+/** Builds the response that Elysia would send for a string, an envelope, or a status with its envelope. */
 function toResponse(response: unknown, set: Arrival['set']): Response {
   if (response instanceof Response) return response
   const headers = set.headers as Record<string, string>
@@ -194,7 +194,7 @@ function toResponse(response: unknown, set: Arrival['set']): Response {
   return Response.json(body, { status, headers })
 }
 
-/** Returns status and body of an envelope, a status with its envelope, or a `Response`, whose body is not read. */
+/** Returns the status and body of an envelope, with or without a status, but only the status of a `Response`. */
 function splitResponse(response: unknown, set: Arrival['set']): { status: number; body?: unknown } {
   if (response instanceof Response) return { status: response.status }
   const { code = Number(set.status ?? 200), response: body = response } = response as {

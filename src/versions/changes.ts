@@ -12,9 +12,9 @@ const reopenEveryMilliseconds = 4000
 const closeMilliseconds = 2000
 
 /**
- * Reports changes to hosts' data from one change stream on the hosts' clocks, however many watchers there are. The
- * stream opens with the first watcher or follower. A reported change has been acknowledged by a majority, so a read
- * made after the report sees it.
+ * Reports changes to hosts' data. All watchers and followers share one change stream on the hosts' clocks, which is
+ * opened for the first of them. A reported change has been acknowledged by a majority, so a read made after the report
+ * sees it.
  */
 export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
@@ -73,7 +73,7 @@ export class HostChanges implements Changes {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
         this.stream = watchClocks(this.db)
-        // Opens the stream. The read of all watched clocks below finds changes made before the stream is live.
+        // Opens the stream. Changes made before it was live are found by `look()`, which reads all watched clocks.
         const first = await this.stream.tryNext()
         this.isLive = true
         await this.look()
@@ -153,8 +153,8 @@ export interface Watch {
 
 /** Reports changes to hosts' data. */
 export interface Changes {
-  /** Watches a host's bookings (`last`) or messages. A caller that reads after calling this misses no change. */
+  /** Watches a host's bookings (`last`) or messages. A caller that then reads the data misses no change. */
   watch(hostId: number, counter: Counter): Watch
-  /** Until `end`, calls `tell` with each host that changes, or with `any` if a host's change may have been missed. */
+  /** Calls `tell` with each changed host, or with `any` if a change may have been missed, until `end` is called. */
   follow(tell: (hostId: number | 'any') => void): { end(): void }
 }

@@ -2,7 +2,7 @@
 export function toVersion(moment: Date): string {
   const seconds = Math.floor(moment.getTime() / 1000)
   const day = Math.floor(seconds / daySeconds)
-  // Consecutive versions mostly share a day, and formatting a date costs more than the rest of a feed item.
+  // Consecutive versions usually fall on the same day, and formatting a date costs more than the rest of a feed item.
   if (day !== lastDay) {
     lastDay = day
     lastDate = moment.toISOString().slice(0, 10)

@@ -12,11 +12,11 @@ export interface Tick {
   sequence: number
   /** Version of the message that accompanies the change; null unless requested. */
   messageVersion: Date | null
-  /** False if no guest of the host was ever erased, in which case the guest need not be looked up again. */
+  /** False if no guest of the host was ever erased, so a booking's guest need not be looked up again. */
   hasErasures: boolean
 }
 
-/** Returns the name of the queue for all writers that advance a host's clock, such as bookings and availability. */
+/** Returns the name of the queue for all writes that advance a host's clock, such as bookings and availability. */
 export function hostQueue(hostId: number): string {
   return `host/${hostId}`
 }
@@ -24,9 +24,9 @@ export function hostQueue(hostId: number): string {
 /**
  * Assigns a change its version, inside the change's own transaction. Two transactions of one host cannot both advance
  * the clock from the same state, because the second starts over and advances it after the first. Versions therefore
- * have the order in which changes become visible, and a reader that has seen a version has seen everything before it.
+ * follow the order in which changes become visible, and a reader that has seen a version has seen everything before it.
  *
- * @param withMessage true if the change also writes a message, which then gets its own version, see
+ * @param withMessage true if the change also writes a message, which then gets its own version; see
  * {@link nextMessageVersion}
  */
 export function advanceHostClock(
@@ -39,7 +39,7 @@ export function advanceHostClock(
   return together(db, session, tickTogether, { hostId, now, withMessage })
 }
 
-/** Assigns several changes of one host consecutive versions, in order. */
+/** Assigns consecutive versions to several changes of one host, in order. */
 async function tickTogether(
   db: Db,
   session: Session,
@@ -63,14 +63,14 @@ async function tickTogether(
 }
 
 /**
- * Assigns a message its version by the rule of {@link advanceHostClock}, but from a separate counter, so that messages
- * never push booking versions ahead.
+ * Assigns a message its version by the same rule as {@link advanceHostClock}, but from a separate counter, so that
+ * messages never push booking versions ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
   return nextMessageVersions(db, session, hostId, now, 1)
 }
 
-/** Assigns `count` messages consecutive versions, one second apart, and returns the first version. */
+/** Assigns consecutive versions, one second apart, to `count` messages, and returns the first version. */
 export async function nextMessageVersions(
   db: Db,
   session: Session,
@@ -82,7 +82,7 @@ export async function nextMessageVersions(
   return versionOf(clock, 'messages_last', count - 1)
 }
 
-/** Assigns a change without a version its position in the host's sequence of changes. */
+/** Assigns a position in the host's sequence of changes to a change that has no version. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   return (await increment(db, session, hostId, { sequence: 1 })).sequence
 }
@@ -109,7 +109,7 @@ export async function readHostClock(db: Db, hostId: number, counter: Counter = '
   return versionOf(clock ?? {}, counter)
 }
 
-/** Returns whether the host has a clock. A cleared sandbox has none. */
+/** Returns true if the host has a clock. A cleared sandbox has none. */
 export async function hasClock(db: Db, hostId: number): Promise<boolean> {
   return (await findClock(db, hostId)) !== null
 }
@@ -135,7 +135,7 @@ export async function startHostClock(
 /**
  * Moves all hosts' clocks ahead, past the versions that were lost in a restore.
  *
- * @param from time to which a clock that is behind is raised before it is moved ahead
+ * @param from time to which clocks that are behind it are raised before all clocks are moved ahead
  * @returns the number of clocks, and the lowest booking version that any clock has afterwards
  */
 export async function moveClocksAhead(
@@ -162,8 +162,8 @@ interface Advance {
 
 /**
  * Raises each counter to the last of the versions that it assigns. The first version is the current second or, if the
- * counter has already reached the current second, the second after the counter. Each case is a separate update whose
- * filter checks the case, because an update itself cannot branch. The likeliest case is tried first.
+ * counter has already reached the current second, the second after the counter's value. Each case is a separate update
+ * whose filter matches only that case, because an update itself cannot branch. The likeliest case is tried first.
  */
 async function advance(
   db: Db,
@@ -199,9 +199,9 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
   return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
 }
 
-/** Counters that were ahead of the clock when last seen, as after a burst. They decide which update is tried first. */
+/** Counters that were last seen ahead of the clock, for example after a burst. They decide the first update to try. */
 const seenAhead = new Set<string>()
-/** Number of hints at which all of them are dropped, because a missing hint only costs an extra attempt. */
+/** Number of entries in `seenAhead` at which all are dropped. A missing entry costs only one extra update. */
 const maxHints = 10_000
 
 /** Returns all possible sets of counters that have reached the current second, likeliest first. */
@@ -232,7 +232,7 @@ function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Dat
   return new Date(((clock[counter] ?? 0) - before) * 1000)
 }
 
-/** Returns the error for a host without a clock. Only a sandbox cleared in the middle of a request has none. */
+/** Returns the error for a host without a clock. Only a sandbox that was cleared during the request has none. */
 function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
 }

@@ -12,14 +12,14 @@ const fields = {
   sequence: number,
   /** Number of guest erasures begun so far. */
   erasures: { type: Number, default: 0 } as Field<number>,
-  /** Number of times that all the host's held requests were released, see `releaseHeld()`. */
+  /** Number of times that all of the host's held requests were released; see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,
 }
 
 /** One host's clock, which orders the host's changes. */
 export type HostClock = Stored<typeof fields>
 
-/** The kinds of versions, named by the clock's field that holds the latest version. */
+/** The kinds of versions, each named after the clock field that holds the latest version of that kind. */
 export type Counter = 'last' | 'messages_last'
 
 const schema = schemaOf(fields)

@@ -58,7 +58,7 @@ export async function runIdempotently<T, Envelope extends object>(
     return respond(context, await runOnce(app, { claim, fingerprint }, await preparing, toResponse))
   } catch (error) {
     if (isUnreachable(error)) throw error
-    // An identical request may have finished first, so that its stored response or its changes made this one fail.
+    // An identical request may have finished first, and its stored response or its changes may have made this one fail.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
     // The identical request's response may be gone by now, because it expired or its sandbox was cleared.
@@ -75,8 +75,8 @@ function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempo
 }
 
 /**
- * Returns the method and the route with its parameters filled in. The same key used for another booking identifies a
- * different request (decisions §20).
+ * Returns the method and the route with its parameters filled in. If the same `Idempotency-Key` is used for another
+ * booking, it identifies a different request (decisions §20).
  */
 function endpointOf({ request, route, params = {} }: IdempotentContext): string {
   const named = (_: string, name: string) => String(parsePathId(params[name]) ?? params[name])

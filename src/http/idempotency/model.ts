@@ -3,8 +3,8 @@ import { moment, number, numberOrNull, type Stored, schemaOf, text } from '../..
 
 const claimFields = {
   /**
-   * Host, and keyed hash of the key's id, the endpoint and the `Idempotency-Key`, which is not stored itself because it
-   * may name a person. As the `_id` it needs no index of its own.
+   * The host, and a keyed hash of the key's id, the endpoint and the `Idempotency-Key`, which may name a person and is
+   * therefore not stored itself. As the `_id`, the hash needs no index of its own.
    */
   _id: text,
   host_id: number,
@@ -22,7 +22,7 @@ const fields = {
   expires_at: moment,
 }
 
-/** Identifies the request that a stored response answers, scoped to key and endpoint (decisions §11). */
+/** Identifies the request that a stored response belongs to, scoped to key and endpoint (decisions §11). */
 export type Claim = Stored<typeof claimFields>
 
 /** The response to a request with an `Idempotency-Key`, byte for byte. */

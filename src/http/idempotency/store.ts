@@ -21,7 +21,7 @@ const lookUpResponse = lookUpTogether<ClaimId, StoredResponse>(findResponses, ({
 
 /**
  * Returns the response stored for a claim, or null. An expired response is deleted, which frees its claim; the database
- * itself deletes it only later.
+ * itself would delete it only later.
  *
  * @param readConcern `local` also finds responses that no majority has acknowledged yet, which must not be sent
  */

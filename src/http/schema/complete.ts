@@ -14,7 +14,7 @@ export type Complete<T> = T extends (infer Item)[]
     ? { [Key in keyof T]-?: Complete<Exclude<T[Key], undefined>> }
     : T
 
-/** Returns a stored value with every field of the schema: scalars that were never sent are null, arrays are empty. */
+/** Returns a stored value with every field of the schema. Scalars never sent become null, and arrays become empty. */
 export function complete<S extends TSchema>(schema: S, value: unknown): Complete<Static<S>> {
   return completeValue(schema, value) as Complete<Static<S>>
 }
@@ -30,7 +30,7 @@ function completeValue(schema: TSchema, value: unknown): unknown {
   )
 }
 
-/** Returns a response's schema: all fields present, scalars plain and nullable (bounds apply to requests only). */
+/** Returns the response schema: every field is present, and scalars are nullable and lack the request's bounds. */
 export function responseSchema<S extends TSchema>(schema: S) {
   return Type.Unsafe<Complete<Static<S>>>(responseType(schema))
 }

@@ -40,9 +40,9 @@ export const oneOf = <T extends string>(words: readonly T[], description: string
 export interface BodyReading {
   /** Further problems with the request, to be reported together with the body's own (decisions §1). */
   problems: Problem[]
-  /** True if each ignored field is a problem (decisions §27). */
+  /** True if every ignored field is reported as a problem (decisions §27). */
   isStrict: boolean
-  /** Returns the resource that the request changes, as a read returns it, or undefined if there is none. */
+  /** Returns the resource that the request changes, as a read would return it, or undefined if there is none. */
   current: () => Promise<unknown> | undefined
 }
 
@@ -62,7 +62,7 @@ export function ignoredFieldsOf(body: unknown): string[] {
   return ignoredIn.get(body as object) ?? []
 }
 
-/** Checks combinations of fields and returns the problems. `isValidAt` says whether a field is valid by itself. */
+/** Checks combinations of fields and returns the problems. `isValidAt` is true if the field by itself is valid. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**
@@ -96,7 +96,7 @@ async function readBody(schema: TSchema, sent: unknown, reading: BodyReading, pr
   const current = ignored.length > 0 ? await reading.current() : undefined
   if (current) ({ value, ignored } = normalizeSent(schema, sent, most, current))
   const known = problems.map(({ path }) => path)
-  // Elements of a list that is too long are not looked at (decisions §1).
+  // Elements of a list that is too long are not inspected (decisions §1).
   const isKnown = (path: string) => known.some((one) => path === one || path.startsWith(`${one}.`))
   for (const path of reading.isStrict ? ignored : [])
     if (!isKnown(path)) problems.push({ path, code: 'invalid', message: `"${path}" is unknown or read-only` })
@@ -168,8 +168,8 @@ export const money = (options: NumberCodes = {}) =>
 export const count = (maximum = 2_147_483_647) => Type.Integer({ minimum: 0, maximum })
 
 /**
- * Constraints on response fields that the OpenAPI document states beyond their types. They are documented but not
- * checked, because checks would slow down every response and sending correct values is our own responsibility.
+ * Constraints that the OpenAPI document states for response fields in addition to their types. They are documented but
+ * not checked, because checks would slow down every response and sending correct values is our own responsibility.
  */
 export const responseForms = {
   id: { minimum: 1 },
@@ -187,7 +187,7 @@ export type ResponseForm = keyof typeof responseForms
 
 const inForm = (form?: ResponseForm) => (form ? { form } : {})
 
-/** Response fields, each with the description that the documentation shows. */
+/** Functions that return response fields. The documentation shows the `description` of each field. */
 export const shown = {
   text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
   textOrNull: (description: string, form?: ResponseForm) =>

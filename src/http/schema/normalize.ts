@@ -5,11 +5,11 @@ import { shownFieldPath } from '../paths.ts'
 /**
  * Converts a sent value: blank optional strings become null, digit-string ids become numbers, and ignored fields are
  * left out. If the schema refuses the sent value, `ignored` is still valid but the returned `value` is meaningless.
- * `ignored` has the paths of unknown and read-only fields in the order of the body, depth first, in the form in which
+ * `ignored` contains the paths of unknown and read-only fields in body order, depth first, in the form in which
  * responses may show them (decisions §27).
  *
  * @param most maximum number of paths in `ignored`
- * @param current the resource as a read returns it; a field that is sent with its current value is not ignored
+ * @param current the resource as a read would return it; a field that is sent with its current value is not ignored
  */
 export function normalizeSent<S extends TSchema>(
   schema: S,
@@ -32,9 +32,9 @@ export function normalize<S extends TSchema>(schema: S, value: unknown): Static<
 /**
  * Converts one value.
  *
- * @param at path of the value, with a dot at its end unless it is empty
+ * @param at path of the value, with a trailing dot unless it is empty
  * @param ignore receives the path of each ignored field
- * @param current the value's counterpart in the resource as a read returns it, if there is one
+ * @param current the value's counterpart in the resource as a read would return it, if there is one
  */
 type Converter = (sent: unknown, at: string, ignore: (path: string) => void, current: unknown) => unknown
 

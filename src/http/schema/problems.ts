@@ -9,9 +9,9 @@ import { type TextSchema, textProblem } from './text.ts'
 export const maxProblems = 100
 
 /**
- * Returns the problems of a value in a request (decisions §1): one entry per offending path, in the order of the
- * schema. A list that is too long gets one entry, and its elements are not inspected. No message repeats the value,
- * which may be a password.
+ * Returns the problems with a request value (decisions §1): one entry per offending path, in schema order. A list that
+ * is too long gets one entry, and its elements are not inspected. No message repeats the value, which may be a
+ * password.
  *
  * @param refine checks combinations of fields
  */
@@ -45,7 +45,7 @@ function isValid(schema: TSchema, value: unknown): boolean {
   return check.Check(value)
 }
 
-/** Adds the problems of a value, descending only into invalid parts. */
+/** Adds the problems with a value, descending only into its invalid parts. */
 function inspect(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const isOptional = OptionalKind in schema
   if (problems.size >= maxProblems || (value === undefined && isOptional) || isValid(schema, value)) return
@@ -57,7 +57,7 @@ function inspect(schema: TSchema, value: unknown, path: string, problems: Proble
   else add(problems, problemOf(type, codeOf(type, value), path, value))
 }
 
-/** Reports a missing object as its missing fields. */
+/** Adds the problems with an object's fields. A missing object is reported as its missing fields. */
 function inspectFields(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const sent = (value ?? {}) as Record<string, unknown>
   const before = problems.size

@@ -42,7 +42,7 @@ export function textProblem(schema: TextSchema, value: unknown): ProblemCode | n
 
 TypeRegistry.Set<TextSchema>(kind, (schema, value) => textProblem(schema, value) === null)
 
-/** Compares the number of code points, without counting them if the text is far too long. */
+/** Returns true if the text has more code points than given. If it is far too long, they are not counted. */
 function isLongerThan(text: string, characters: number): boolean {
   if (text.length <= characters) return false
   return text.length > 2 * characters || [...text].length > characters

@@ -76,8 +76,8 @@ export async function spoilResponse(
 }
 
 /**
- * Resets the connection before a byte is sent. The status must be one with a body, because the body's failure causes the
- * reset. The stream errors without a reason, so that nothing is printed.
+ * Resets the connection before a byte is sent. The status must be one that allows a body, because it is the failing
+ * body that causes the reset. The stream errors without a reason, so that nothing is printed.
  *
  * @param headers headers that would have been sent; the request log recognizes a replay by them
  */
@@ -85,7 +85,7 @@ function lost(headers = new Headers()): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })
 }
 
-/** Delay before a reset: a busy client that receives the reset together with the preceding bytes may discard them. */
+/** Delay before a reset. A busy client that receives the reset together with the preceding bytes may discard them. */
 const beforeResetMilliseconds = 200
 
 /** Sends part of a body and then resets the connection. */

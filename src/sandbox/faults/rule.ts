@@ -20,7 +20,7 @@ export interface Fault {
   delay_milliseconds: number
 }
 
-/** A rule that injects a fault into a number of requests or first hint attempts, or into requests for a period. */
+/** A rule that injects a fault into a number of requests or first hint attempts, or into all requests for a period. */
 export interface FaultRule extends Fault {
   /** Operation id of the only route that the rule matches; null for every route. */
   operation: string | null
@@ -34,11 +34,11 @@ export interface FaultRule extends Fault {
   times: number
   left: { after: number; times: number }
   /**
-   * Duration of a timed rule in milliseconds, from the first request that meets it, so that a client's own retries do
-   * not use the rule up; null for a counted rule.
+   * Duration of a timed rule in milliseconds, starting at the first matching request; null for a counted rule. A
+   * client's own retries do not use up a timed rule.
    */
   lasts_milliseconds: number | null
-  /** End of a timed rule by the database's clock; null until a request meets the rule, and for a counted rule. */
+  /** End of a timed rule on the database's clock; null until a request matches, and always null for a counted rule. */
   until: Date | null
 }
 

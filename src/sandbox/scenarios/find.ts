@@ -38,7 +38,7 @@ export async function findFitting(
   throw missing(booking_id ? `the booking is not ${statuses}` : `no booking is ${statuses}`)
 }
 
-/** Returns the named booking or, if none is named, the newest booking, among those with an open conversation. */
+/** Like {@link findFitting}; a booking is suitable if it has an open conversation. */
 export async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
   const closed = await findClosedConversations(stage.app.db, stage.hostId)
   return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)

@@ -18,7 +18,7 @@ export interface Ready {
   play(): Promise<Partial<Omit<Played, 'scenario'>>>
 }
 
-/** An event that integrations encounter, played by the functions that serve requests (decisions §22). */
+/** An event that integrations encounter, played through the functions that serve requests (decisions §22). */
 export interface Scenario {
   name: ScenarioName
   /** The event, and the mistake that the scenario reveals. */
@@ -208,7 +208,7 @@ function move({ app }: Stage, booking: StoredBooking, to: Exclude<StatusWord, 'p
   return transitionBooking(app, booking, { to, ...(reason ? { reason } : {}) })
 }
 
-/** Returns the bookings' statuses, and the listing and the room type if all bookings share it. */
+/** Returns the bookings' statuses, and the listing and room type, each null unless all bookings share it. */
 function stayed(bookings: StoredBooking[]) {
   const only = (values: number[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
   return {

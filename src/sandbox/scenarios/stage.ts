@@ -20,7 +20,7 @@ export interface Stage {
   keyId: number
 }
 
-/** A room type that has a unit left on all nights of a stay. */
+/** A room type that has a unit left on every night of a stay. */
 export interface Place {
   listing_id: number
   room_type_id: number
@@ -34,7 +34,7 @@ export interface Stay {
 /** Number of nights of each stay that a scenario creates. */
 const stayNights = 30
 const daysAhead = 30
-/** Latest first night of a stay whose departure is still a date `YYYY-MM-DD`. */
+/** Latest `checkin_at` whose `checkout_at` can still be written `YYYY-MM-DD`. */
 const lastCheckin = '9999-12-01'
 const listingsPerPage = 100
 
@@ -44,9 +44,9 @@ export function missing(what: string): DomainError {
 }
 
 /**
- * Returns the stay that begins on a day, or in 30 days if none is given.
+ * Returns the stay that begins on the given day, or in 30 days if no day is given.
  *
- * @throws DomainError `validation` at `checkin_at` with `max`
+ * @throws DomainError `validation` at `checkin_at` with code `max` if the day is too late
  */
 export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | undefined): Stay {
   const first = checkin_at ?? addDays(toDay(app.clock(hostId)), daysAhead)
@@ -58,7 +58,7 @@ export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | und
 /**
  * Finds places for `count` stays over the same nights, filling one room type after another.
  *
- * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if too few fit
+ * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if it finds too few
  */
 export async function placesFor(
   stage: Stage,
@@ -83,7 +83,7 @@ export async function placesFor(
   )
 }
 
-/** Returns a place for one stay, and the stay itself. Throws the same errors as `placesFor`. */
+/** Returns a place for one stay, and the stay itself. Throws the same errors as `stayFrom` and `placesFor`. */
 export async function placeFor(
   stage: Stage,
   listingId: number | null | undefined,
