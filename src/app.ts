@@ -67,7 +67,7 @@ export function createApp(
     })
     .onError((context) => toErrorResponse(context, log))
     .use(requestLog(live))
-    // If the host name is too short, Elysia would look for the path in the wrong place.
+    // With a host name that is too short, Elysia would look for the path in the wrong place.
     .onRequest(({ request }) => {
       if (config.tls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
         throw new DomainError('not_found', 'This host name is not served')

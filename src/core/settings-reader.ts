@@ -130,7 +130,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return Object.fromEntries(new URLSearchParams(query))
     },
 
-    /** Reads an e-mail address or the address of a page, and returns it as a URI. */
+    /** Reads an e-mail address or a web page's address, and returns it as a URI. */
     contact(name: string): string | undefined {
       const value = raw(name)
       if (value === undefined || /^(https:\/\/|mailto:|tel:)[\x21-\x7e]+$/.test(value)) return value

@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** A position in a trace. The methods exist only if the trace's spans are exported. */
 export interface Trace {
-  /** The position as a `traceparent` header, whose sampled flag is this service's decision. */
+  /** The position as a `traceparent` header, whose sampled flag reflects this service's decision. */
   readonly traceparent: string
   /** Begins a child span. Returns undefined once the request, job or hint has ended. */
   begin?(name: string): Trace | undefined
@@ -40,9 +40,9 @@ export function exportSpans(to: SpanExport | undefined): void {
 }
 
 /**
- * Continues the trace of a request's `traceparent` header, or begins one if the request is sampled.
+ * Continues the trace named in a request's `traceparent` header, or begins one if the request is sampled.
  *
- * @param isTrusted returns true if the client may decide, by the header's sampled flag, whether the request is traced
+ * @param isTrusted returns true if the client may decide, with the header's sampled flag, whether the request is traced
  */
 export function traceOfRequest(header: string | null, isTrusted: () => boolean): Trace | undefined {
   const sent = header === null ? null : parseTraceparent(header)

@@ -58,7 +58,7 @@ export interface Access {
    * how the environment behaves.
    */
   environment?: 'skips' | 'steers'
-  /** Errors specific to this route, for the documentation; errors implied by the fields above are added. */
+  /** Errors specific to this route. The documentation adds the errors that the fields above imply. */
   errors?: ErrorKind[]
 }
 

@@ -6,7 +6,7 @@ import type { Slot, Slots } from '../platform/shared.ts'
  * fault (decisions §22).
  */
 const heldPerKey = { wait: 5, slow: 20 }
-/** Prefixes of the slots' names. */
+/** Prefixes of slot names. */
 const names = { wait: 'key', slow: 'slow' }
 /** Time after which a dead process's slots become free; longer than any request is held. */
 const slotMilliseconds = 35_000
@@ -16,7 +16,7 @@ export class HeldRequests {
   private readonly controller = new AbortController()
   private held = 0
 
-  /** @param maximum maximum number of requests that this process holds */
+  /** @param maximum maximum number of requests that this process may hold */
   constructor(
     private readonly slots: Slots,
     private readonly maximum: number,
@@ -67,7 +67,7 @@ export class HeldRequests {
 
 const heldMilliseconds = new WeakMap<Request, number>()
 
-/** Returns the milliseconds for which a request was held on purpose. This time does not count as slow service. */
+/** Returns how many milliseconds a request was deliberately held. This time does not count as slow service. */
 export function heldMillisecondsOf(request: Request): number {
   return heldMilliseconds.get(request) ?? 0
 }

@@ -63,8 +63,8 @@ const forms: Record<string, (value: string) => boolean> = {
 }
 
 /**
- * Returns a request's path as its key's log shows it. A malformed parameter is replaced with `…`, because it may
- * contain anything, even a secret (decisions §18).
+ * Returns a request's path in the form in which the key's log shows it. A malformed parameter is replaced with `…`,
+ * because it may contain anything, even a secret (decisions §18).
  *
  * @param route the pattern that the path matched
  */

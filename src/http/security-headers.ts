@@ -1,6 +1,6 @@
 /**
- * Headers of every response. No cache may store data that was read with a key. A cacheable page sets its own
- * `cache-control`. The content security policy suits a JSON response, which loads nothing. A page sets its own policy.
+ * Headers of every response. `no-store` keeps data that was read with a key out of caches; a cacheable page sets its
+ * own `cache-control`. The content security policy suits JSON, which loads nothing; a page sets its own policy.
  */
 export const securityHeaders = {
   'cache-control': 'no-store',

@@ -1,14 +1,14 @@
 import type { AppContext } from '../http/context.ts'
 import type { FaultRule } from './faults/rule.ts'
 
-/** The context of the sandbox's own routes. The contract's routes see only the part that live data also has. */
+/** The context of the sandbox's own routes. The contract's routes see only the part that exists on live data too. */
 export interface SandboxContext extends AppContext {
   sandboxes: {
     /** Returns the scope of a key's sandbox, filling it if necessary. */
     open(keyId: number): Promise<number>
     /** Clears a key's sandbox. */
     clear(keyId: number): Promise<void>
-    /** Moves a sandbox's clock forward, or returns false if it would be too far ahead. */
+    /** Moves a sandbox's clock forward. Returns false if the clock would then be too far ahead. */
     advanceClock(scope: number, seconds: number): Promise<boolean>
     /**
      * Runs `work` while no other scenario plays in the same sandbox.

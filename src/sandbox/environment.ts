@@ -16,8 +16,8 @@ import { type Observer, visitsOf } from './visit.ts'
 const sweepEveryMilliseconds = 60_000
 
 /**
- * Opens the sandbox, in which the contract's routes run unchanged. Its context is the live one except for the database
- * and everything that depends on it (decisions §13).
+ * Opens the sandbox, in which the contract's routes run unchanged. Its context is the live context except for the
+ * database and everything that depends on the database (decisions §13).
  *
  * @param models all collections
  * @param topicsOf creates the topics that an outbox handles

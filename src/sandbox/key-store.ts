@@ -20,7 +20,7 @@ export async function secondsUntilFill(db: Db, keyId: number, now: Date): Promis
   return Math.max(0, Math.ceil((free - now.getTime()) / 1000))
 }
 
-/** Returns the last versions of a key's earlier sandboxes. A fresh sandbox continues after them, as pollers expect. */
+/** Returns the last versions of a key's earlier sandboxes. Pollers expect a fresh sandbox to continue after them. */
 export async function lastVersionsOf(db: Db, keyId: number): Promise<ClockStart> {
   const { last_version = 0, last_message_version = 0 } =
     (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}

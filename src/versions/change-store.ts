@@ -22,7 +22,7 @@ export type ClockChange =
   | { hostId: number; gone: false; isRelease: boolean; clock: Partial<Record<Counter, number>> }
   | { hostId: number; gone: true }
 
-/** Makes all processes answer the requests they hold for a host, whether or not anything has changed. */
+/** Makes all processes respond to the requests that they hold for a host, whether or not anything has changed. */
 export async function releaseHeld(db: Db, hostId: number): Promise<void> {
   await hostClockModel(db).collection.updateOne({ _id: hostId } as never, { $inc: { released: 1 } })
 }
@@ -36,7 +36,7 @@ export interface ClockStream {
   close(): Promise<void>
 }
 
-/** Time that the server waits for a change before responding; less than the time limit on any operation. */
+/** Time that the server waits for a change before responding; shorter than the time limit of any operation. */
 const streamWaitMilliseconds = 2000
 
 /** Watches the clocks of all hosts. No change is missed as long as the driver can resume the stream. */

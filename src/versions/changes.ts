@@ -73,7 +73,7 @@ export class HostChanges implements Changes {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
         this.stream = watchClocks(this.db)
-        // Opens the stream. Changes made before it was live are found by `look()`, which reads all watched clocks.
+        // Opens the stream. `look()` reads all watched clocks and finds changes made before the stream was live.
         const first = await this.stream.tryNext()
         this.isLive = true
         await this.look()

@@ -1,4 +1,4 @@
-/** Formats a version as in the contract: `Y-m-d H:i:s`, in UTC. */
+/** Formats a version as the contract specifies: `Y-m-d H:i:s`, in UTC. */
 export function toVersion(moment: Date): string {
   const seconds = Math.floor(moment.getTime() / 1000)
   const day = Math.floor(seconds / daySeconds)

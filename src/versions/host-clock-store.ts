@@ -199,7 +199,7 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
   return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
 }
 
-/** Counters that were last seen ahead of the clock, for example after a burst. They decide the first update to try. */
+/** Counters last seen ahead of the current time, for example after a burst. They decide the first update to try. */
 const seenAhead = new Set<string>()
 /** Number of entries in `seenAhead` at which all are dropped. A missing entry costs only one extra update. */
 const maxHints = 10_000

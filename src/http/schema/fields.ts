@@ -15,7 +15,7 @@ export { text }
 export const requiredText = (maxLength = 255, options: TextOptions = {}) =>
   text(maxLength, { whenBlank: 'required', ...options })
 
-/** An enumerated word whose values the contract does not list. */
+/** A word from an enumeration whose values the contract does not list. */
 export const word = () => text(64)
 
 /** A calendar date `YYYY-MM-DD`. */
@@ -62,7 +62,7 @@ export function ignoredFieldsOf(body: unknown): string[] {
   return ignoredIn.get(body as object) ?? []
 }
 
-/** Checks combinations of fields and returns the problems. `isValidAt` is true if the field by itself is valid. */
+/** Checks combinations of fields and returns the problems. `isValidAt(path)` is true if that field itself is valid. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**

@@ -57,7 +57,7 @@ function inspect(schema: TSchema, value: unknown, path: string, problems: Proble
   else add(problems, problemOf(type, codeOf(type, value), path, value))
 }
 
-/** Adds the problems with an object's fields. A missing object is reported as its missing fields. */
+/** Adds the problems with an object's fields. If the object is missing, its required fields are reported. */
 function inspectFields(schema: TSchema, value: unknown, path: string, problems: Problems): void {
   const sent = (value ?? {}) as Record<string, unknown>
   const before = problems.size

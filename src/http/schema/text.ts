@@ -11,7 +11,7 @@ export interface TextOptions {
   example?: string
   /** Surrounding white space is neither counted nor stored. */
   trims?: true
-  /** Problem code for a string of only white space. By default, such a string counts as not sent. */
+  /** Problem code for a blank string. By default, a blank string counts as not sent. */
   whenBlank?: 'required' | 'min' | 'invalid'
   /** Problem code for a value that is not a string; `invalid` by default. */
   errorCode?: 'required'
@@ -42,7 +42,7 @@ export function textProblem(schema: TextSchema, value: unknown): ProblemCode | n
 
 TypeRegistry.Set<TextSchema>(kind, (schema, value) => textProblem(schema, value) === null)
 
-/** Returns true if the text has more code points than given. If it is far too long, they are not counted. */
+/** Returns true if a text has more than `characters` code points. Counts them only if the length is close. */
 function isLongerThan(text: string, characters: number): boolean {
   if (text.length <= characters) return false
   return text.length > 2 * characters || [...text].length > characters

@@ -56,7 +56,7 @@ export function timedRule(
   return { ...countedRule({ ...shape, after: 0, times: 1 }), lasts_milliseconds: milliseconds, until }
 }
 
-/** Returns true for a fault of hints and false for a fault of requests. */
+/** Returns true for a hint fault and false for a request fault. */
 export function isHintFault(fault: FaultName): fault is HintFault['fault'] {
   return (hintFaults as readonly string[]).includes(fault)
 }

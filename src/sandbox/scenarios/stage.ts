@@ -58,7 +58,7 @@ export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | und
 /**
  * Finds places for `count` stays over the same nights, filling one room type after another.
  *
- * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if it finds too few
+ * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if too few exist
  */
 export async function placesFor(
   stage: Stage,
