@@ -10,8 +10,9 @@ import { Metrics } from '../src/process/metrics.ts'
 import type { SandboxContext } from '../src/sandbox/context.ts'
 
 /**
- * Makes what partners download: the collections from the OpenAPI document, and the package of the client. Run where the image
- * is built, because the tools are not part of it. The routes are only read, so nothing is opened.
+ * Makes the files that partners download: the collections generated from the OpenAPI document, and the client package.
+ * Runs while the image is built, because the image does not contain the tools. No database is opened, because the
+ * routes are described but never called.
  */
 const config = readConfig({})
 const shared = { config, log: openLog('silent') }

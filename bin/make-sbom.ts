@@ -5,8 +5,9 @@ import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-li
 import parseLicense from 'spdx-expression-parse'
 
 /**
- * Prints a CycloneDX list of what is in the image: the packages that run and, with `--system`, those of Debian. Run where
- * the image is built, because the tools are not part of it. The same packages always give the same list.
+ * Prints a CycloneDX list of the image's contents: Bun, the packages needed at run time and, with `--system`, Debian's
+ * packages. Runs while the image is built, because the image does not contain the tools. The same packages always
+ * produce the same list.
  */
 const project = dirname(dirname(fileURLToPath(import.meta.url)))
 const { FromNodePackageJson, License } = Contrib
@@ -18,14 +19,14 @@ const builder = new FromNodePackageJson.Builders.ComponentBuilder(
 /** Components by their package URL; a package that is installed in several places is listed once. */
 const components = new Map<string, Models.Component>()
 
-/** Returns the folder in which a package that another one imports is installed, if it is. */
+/** Returns the folder of the package that `importer`, a package's folder, imports; undefined if it is not installed. */
 function findPackage(name: string, importer: string): string | undefined {
   const folder = join(importer, 'node_modules', name)
   if (existsSync(join(folder, 'package.json'))) return folder
   return importer === project ? undefined : findPackage(name, dirname(importer))
 }
 
-/** Adds a package and everything that it imports when it runs. */
+/** Adds a package and, recursively, its runtime dependencies. */
 function addPackage(folder: string): Models.Component {
   const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const { name, version, dependencies, optionalDependencies } = manifest

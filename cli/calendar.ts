@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** The fields of a night that are drawn. */
+/** The fields of a night that the calendar shows. */
 export interface CalendarNight {
   date: string
   left: number | null

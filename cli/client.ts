@@ -44,9 +44,9 @@ export type PartnerClient = Client & {
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
 
 /**
- * Opens a client for a command's address and key, taken from its options, else the environment, else the profile.
+ * Opens a client with the address and key from a command's options, else the environment, else the profile.
  *
- * @param retries maximum number of retries per request; each is noted on standard error
+ * @param retries maximum number of retries per request; each retry is announced on standard error
  * @throws UsageError if there is no key, or the address is not valid
  */
 export async function openClient(options: ClientOptions, retries = 0): Promise<PartnerClient> {
@@ -54,7 +54,7 @@ export async function openClient(options: ClientOptions, retries = 0): Promise<P
   return clientFor(base, isSandbox, key, retries)
 }
 
-/** Opens a client with {@link openClient} for the sandbox, whatever the profile says. */
+/** Opens a client for the sandbox like {@link openClient}, even if the profile is for live data. */
 export async function openSandboxClient(
   options: Omit<ClientOptions, 'sandbox'>,
   retries = 0,
@@ -63,7 +63,7 @@ export async function openSandboxClient(
   return createClient({ key, baseUrl: addressOf(base), retries, onRequest, sandbox: true })
 }
 
-/** Returns the address that {@link openClient} would use, without its environment's root; no key is needed. */
+/** Returns the address that {@link openClient} would use, without `/v1` or `/sandbox`. No key is needed. */
 export async function findAddress(options: ClientOptions): Promise<string> {
   const profile = await findProfile(options.profile)
   return addressOf(options['base-url'] ?? process.env.PARTNER_BASE_URL ?? profile?.base_url ?? defaultBaseUrl)
@@ -88,7 +88,7 @@ export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['K
   return isSandbox ? `key ${id}` : `host ${host.email}`
 }
 
-/** Returns a sentence for the user about a request that got no answer from the service. */
+/** Returns a sentence that tells the user why a request got no response from the service. */
 export function describeConnectionError({ message, root, status, cause }: ConnectionError): string {
   if (root === undefined) return message
   if (status === undefined) return `Cannot reach ${root}: ${(cause as Error).message}`
@@ -97,14 +97,14 @@ export function describeConnectionError({ message, root, status, cause }: Connec
   return `${root} redirects to another address; use the address of the service itself`
 }
 
-/** Prints a note about a failed request that will be retried, and when. */
+/** Prints a note that a failed request will be retried, and when. */
 function onRequest({ error, retryInSeconds }: Attempt): void {
   if (!error || retryInSeconds === undefined) return
   const reason = error instanceof ConnectionError ? describeConnectionError(error) : error.message
   note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
 }
 
-/** Returns a signal that the first SIGINT or SIGTERM aborts; a second one ends the process. */
+/** Returns a signal that SIGINT or SIGTERM aborts. Sending the same signal again ends the process. */
 export function stopOnSignal(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
@@ -154,7 +154,7 @@ async function settingsOf(options: ClientOptions): Promise<Settings> {
   return { base: profile.base_url, isSandbox, key: profile.key }
 }
 
-/** Returns an address without its environment's root. */
+/** Returns an address without trailing slashes and without `/v1` or `/sandbox`. */
 function addressOf(base: string): string {
   if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
   const address = base.replace(/\/+$/, '')

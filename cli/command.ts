@@ -12,7 +12,7 @@ export const option = (description: string, valueHint?: string) =>
 export const requiredOption = (description: string, valueHint?: string) =>
   ({ ...option(description, valueHint), required: true }) as const
 
-/** A required argument without a name. */
+/** A required positional argument. */
 export const positional = (description: string) =>
   ({ type: 'positional', required: true, description }) as const
 

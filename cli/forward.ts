@@ -9,9 +9,9 @@ export interface Delivery {
   booking_id: number
   status: 'delivered' | 'failed'
   attempts: number
-  /** Response status of the last try; null if there was no response. */
+  /** Response status of the last attempt; null if there was no response. */
   response_status: number | null
-  /** Duration of the last try, in milliseconds. */
+  /** Duration of the last attempt, in milliseconds. */
   milliseconds: number
 }
 
@@ -27,7 +27,7 @@ export interface Receiver {
   stop: AbortSignal
 }
 
-/** Delivers a hint in up to three tries, with pauses of 1 s and 3 s between them; only a 2xx status is a success. */
+/** Delivers a hint in up to three attempts, with pauses of 1 s and 3 s between them. Only a 2xx status is a success. */
 export async function forward(
   receiver: Receiver,
   event: WebhookEvent,

@@ -29,8 +29,8 @@ const gap = 2
 const narrowest = 6
 
 /**
- * The columns of a table by their titles. A column shows the field that it names, or what its function returns; null
- * is shown as `-`.
+ * The columns of a table, keyed by title. A column shows the named field or the function's result; null is shown as
+ * `-`.
  */
 export type Columns<Row> = Record<string, (keyof Row & string) | ((row: Row) => string | number | null)>
 
@@ -119,7 +119,7 @@ const anyControl = new RegExp(`[${controls}]+`, 'gu')
 const controlWithinLine = new RegExp(`(?!\\n)[${controls}]`, 'gu')
 const unescaped = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** Returns text on one line without control characters, safe for a table or a cell (decisions §15). */
+/** Returns text on one line without control characters, safe for a table or a CSV cell (decisions §15). */
 export function visible(text: string): string {
   return stripVTControlCharacters(text).replace(anyControl, ' ')
 }

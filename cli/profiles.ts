@@ -21,7 +21,7 @@ function file(): string {
 }
 
 /**
- * Requires an address to which a stored key may be sent, which must use `https` or be on this machine.
+ * Requires an address to which a stored key may be sent: one that uses `https` or is on this machine.
  *
  * @throws UsageError for any other address
  */

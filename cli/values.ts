@@ -40,7 +40,7 @@ const maxDays = 400
 /**
  * Parses a duration such as `90`, `60s`, `15m`, `24h` or `7d` to seconds.
  *
- * @throws UsageError for anything else, and beyond 400 days
+ * @throws UsageError for anything else, and for more than 400 days
  */
 export function parseDuration(text: string): number {
   const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d+)?)([smhd])?$/.exec(text.trim()) ?? []

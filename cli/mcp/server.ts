@@ -56,8 +56,8 @@ const written =
   /(messages?(\.\d+)?\.text|name|email|phone|city|country|gender|special_requests|_reason|notes)$/
 
 /**
- * Returns a tool's result with people's text marked as data and with API keys masked. The request id is null if no
- * request was made.
+ * Returns a tool's result, with text written by people marked as data and API keys masked. The request id is null if
+ * no request was made.
  */
 function resultOf({ request_id = null, ...outcome }: Record<string, unknown>) {
   const paths = textsIn(outcome.data, 'data').filter((path) => written.test(path))
@@ -66,7 +66,7 @@ function resultOf({ request_id = null, ...outcome }: Record<string, unknown>) {
   return { content: [{ type: 'text' as const, text: hideApiKeys(text) }] }
 }
 
-/** Returns the path of each text in a value, such as `data.messages.0.text`. */
+/** Returns the path of each string in a value, such as `data.messages.0.text`. */
 function textsIn(value: unknown, path: string): string[] {
   if (typeof value === 'string') return [path]
   return Object.entries(Object(value)).flatMap(([name, one]) => textsIn(one, `${path}.${name}`))

@@ -7,7 +7,7 @@ import { type ClientOptions, openClient } from '../client.ts'
 import { UsageError } from '../errors.ts'
 import { type Catalogue, place } from './operations.ts'
 
-/** The settings and lookups that every tool shares. */
+/** The settings and functions that all tools share. */
 export interface Session {
   /** The command-line options. The key that they name is read only for a call that needs it. */
   options: ClientOptions
@@ -41,7 +41,7 @@ async function find({ catalogue }: Session, wanted: string): Promise<Operation> 
   return found
 }
 
-/** Calls an operation and returns its request id and status, followed by the response envelope. */
+/** Calls an operation and returns the response envelope together with the request id and the status. */
 async function send(session: Session, sandbox: boolean, id: string, input: Input = {}, more: RequestOptions) {
   const operation = await find(session, id)
   const { path, ...placed } = place(operation, input)

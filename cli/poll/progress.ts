@@ -17,7 +17,7 @@ const silent: Progress = { update() {}, stop() {} }
  */
 export async function openProgress(isShown: boolean, items: string, verb = 'Syncing'): Promise<Progress> {
   if (!isShown) return silent
-  // Loading it takes longer than a whole poll without news.
+  // Loading the package takes longer than an entire poll that finds no changes.
   const { SingleBar } = await import('cli-progress')
   const bar = new SingleBar({
     format: `${verb} {bar} {percentage}% | {value} of {total} ${items} | {rate}/s | {left} left`,

@@ -16,7 +16,7 @@ export type AskDigest = (part: {
 
 /** The differences between the service's bookings and a partner's. */
 export interface Differences {
-  /** The newest version at the time of the service's first answer; null if there are no bookings. */
+  /** The newest version at the time of the service's first response; null if there are no bookings. */
   version: string | null
   /** Number of bookings that the partner holds. */
   compared: number
@@ -34,9 +34,9 @@ export interface Differences {
  * Compares a partner's bookings with the service's. Requests only the months and days whose hashes differ (decisions
  * §23).
  *
- * @param since version after which a change does not count as a difference; by default the partner's newest version, or
- *   that of the first answer if the partner keeps no versions
- * @param onDay receives the number of days done, and the number of days left
+ * @param since version after which a change does not count as a difference; by default the partner's newest version,
+ *   or the newest version in the first response if the partner keeps no versions
+ * @param onDay called with the number of days done and the number of days left
  */
 export async function compare(
   ask: AskDigest,

@@ -3,7 +3,7 @@ import { ConnectionError, PartnerError, type Problem } from './errors.ts'
 // biome-ignore lint/suspicious/noExplicitAny: as the service sends it; each method says what it is
 export type Json = any
 
-/** A successful answer from the service. */
+/** A successful response from the service. */
 export interface Answer<T = Json> {
   data: T
   meta: Json
@@ -12,19 +12,19 @@ export interface Answer<T = Json> {
   response: Response
 }
 
-/** The outcome of a failed try. */
+/** The outcome of a failed attempt. */
 export interface Failure {
   error: PartnerError | ConnectionError
   /**
-   * `always` if the service cannot have acted on the request. `if harmless` if the request may be repeated only if a
-   * repeat is harmless. `if patient` if a proxy refused the request, which may then be repeated only if a repeat is
-   * harmless and the number of retries is unlimited.
+   * When the request may be repeated. `always`: the service cannot have acted on the request. `if harmless`: only if a
+   * repeat is harmless. `if patient`: a proxy refused the request, so only if a repeat is harmless and the number of
+   * retries is unlimited.
    */
   again: 'always' | 'if harmless' | 'if patient' | 'never'
 }
 
 /**
- * Reads a response as an answer from the service, or as a failure.
+ * Parses a response into an {@link Answer}, or into a {@link Failure} if it is an error or not from the service.
  *
  * @param root address that the request was sent to
  * @param accepts returns false for `data` that the service would not send
@@ -79,7 +79,7 @@ function againAfter(status: number, retryAfterSeconds: number | undefined): Fail
   return isTemporary ? 'if harmless' : 'never'
 }
 
-/** Returns the failure for a try that got no answer, or whose connection dropped during the answer. */
+/** Returns the failure for an attempt that got no response, or whose connection dropped mid-response. */
 export function failureOf(cause: unknown, root: string, what: string, status: number | undefined): Failure {
   const error = new ConnectionError(`${root} ${what}`, status, undefined, { cause, root })
   return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
@@ -100,7 +100,7 @@ function parse(text: string): Json {
   }
 }
 
-/** Parses a `Retry-After` of seconds or a date to seconds; undefined unless the result is positive. */
+/** Converts a `Retry-After` header, in seconds or as a date, to seconds; undefined unless the result is positive. */
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000

@@ -18,8 +18,8 @@ export type Id = number | string
 /**
  * Encodes a parameter as one path segment.
  *
- * @throws ArgumentError for anything but a number or a non-empty string, and for `.` and `..`, which would lead to another
- *   route
+ * @throws ArgumentError for anything but a number or a non-empty string, and for `.` and `..`, which would lead to
+ *   another route
  */
 export function segment(parameter: Id): string {
   const isText = typeof parameter === 'string' && !['', '.', '..'].includes(parameter)
@@ -32,10 +32,10 @@ export function segment(parameter: Id): string {
 
 export const provider = '/integrations/provider_one'
 
-/** Returns the `data` of an answer. */
+/** Returns the `data` of a response. */
 export const dataOf = ({ data }: Answer) => data
 
-/** Returns a function that sends a request and resolves to the answer's `data`, or to the result of `take`. */
+/** Returns a function that sends a request and resolves to the response's `data`, or to the result of `take`. */
 export function callerOf(transport: Transport) {
   return <T>(
     method: string,
@@ -45,12 +45,12 @@ export function callerOf(transport: Transport) {
   ): Result<T> => resultOf(transport.send(method, path, options), take)
 }
 
-/** A promise of an answer's `data`; `withResponse()` resolves to the whole answer. */
+/** A promise of a response's `data`; `withResponse()` resolves to the whole {@link Answer}. */
 export interface Result<T> extends Promise<T> {
   withResponse(): Promise<Answer<T>>
 }
 
-/** @param take extracts the result from an answer */
+/** @param take extracts the result from a response */
 export function resultOf<T>(sent: Promise<Answer>, take: (answer: Answer) => T): Result<T> {
   const whole = sent.then((answer) => ({ ...answer, data: take(answer) }))
   const result = whole.then(({ data }) => data)
@@ -62,7 +62,7 @@ export function resultOf<T>(sent: Promise<Answer>, take: (answer: Answer) => T):
   return Object.assign(result, { withResponse })
 }
 
-/** A list that yields its first page if awaited, or all items of all pages in a `for await` loop. */
+/** A list that resolves to its first page if awaited, and yields the items of all pages in a `for await` loop. */
 export interface List<T> extends PromiseLike<T[]>, AsyncIterable<T> {
   withResponse(): Promise<Answer<T[]>>
 }

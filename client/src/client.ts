@@ -22,7 +22,7 @@ import { type ClientOptions, type RequestOptions, Transport } from './transport.
  * Creates a client for one key and one environment.
  *
  * Failed requests are retried if a retry is harmless; see the table in the package's README. Methods reject with a
- * `PartnerError` if the service refuses a request, and with a `ConnectionError` if no complete answer arrives.
+ * `PartnerError` if the service refuses a request, and with a `ConnectionError` if no complete response arrives.
  *
  * @throws TypeError if the key or the address is missing or malformed
  */
@@ -64,7 +64,7 @@ function methodsOf(transport: Transport) {
     )
   const listingWrite = ({ data, envelope }: Answer): Written => ({ ...data, action: envelope.action })
   return {
-    /** Sends a request to any route and resolves to the answer's `data`; `path` is relative to `/v1` or `/sandbox`. */
+    /** Sends a request to any route and resolves to the `data` it returns; `path` is relative to `/v1` or `/sandbox`. */
     // biome-ignore lint/suspicious/noExplicitAny: any route
     request: <T = any>(method: string, path: string, options?: RequestOptions) =>
       call<T>(method, path, options),
@@ -121,7 +121,7 @@ function methodsOf(transport: Transport) {
       feed: <Include extends 'detail' | undefined = undefined>(
         options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> &
           FeedPace & {
-            /** `detail` gives each item its whole booking as `Booking`. */
+            /** `detail` adds the whole booking to each item, as `Booking`. */
             include?: Include
           } = {},
       ) => feed<Schemas['BookingChange'] & Included<Include>>('bookings', 'Bookings', options),
@@ -196,7 +196,7 @@ function methodsOf(transport: Transport) {
       list: (options?: CallOptions) => call<Data<'listWebhooks'>>('GET', '/webhooks', options),
       get: (id: Id, options?: CallOptions) =>
         call<Data<'getWebhook'>>('GET', `/webhooks/${segment(id)}`, options),
-      /** Creates a webhook; only this answer contains its secret. */
+      /** Creates a webhook; only this response contains its secret. */
       create: (body: Body<'createWebhook'>, options?: CallOptions) =>
         call<Data<'createWebhook'>>('POST', '/webhooks', { ...options, body }),
       update: (id: Id, body: Body<'updateWebhook'>, options?: CallOptions) =>

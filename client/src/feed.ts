@@ -42,7 +42,7 @@ interface Source<T> {
 const patiently = { retries: Number.POSITIVE_INFINITY }
 /** Pause after an empty page that arrived early. Such a page means that the service had no room to hold the request. */
 const earlyPauseSeconds = 5
-/** Pause after an answer from a process that is shutting down. Another process takes over during the pause. */
+/** Pause after a response from a process that is shutting down. Another process takes over during the pause. */
 const leavingPauseSeconds = 1
 
 function isFeed(items: unknown): boolean {

@@ -2,13 +2,13 @@ import type { Failure } from './answer.ts'
 
 /** Longest `Retry-After` that the client waits out; a failure with a longer `Retry-After` is thrown to the caller. */
 const maxRetryAfterSeconds = 300
-/** Longest pause of a request that is retried without limit, such as a feed's, even if `Retry-After` is longer. */
+/** Longest pause between retries without limit, such as a feed's, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
-/** Window of the service's own limit, and so the longest pause. A proxy may report a longer window of its own. */
+/** Window of the service's rate limit, and thus {@link pauseFor}'s longest pause. A proxy may report a longer one. */
 const windowSeconds = 60
 
-/** Returns the seconds to wait before the next try; undefined if the request must not be retried. */
+/** Returns the seconds to wait before the next attempt; undefined if the request must not be retried. */
 export function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
   if (again === 'never' || (again !== 'always' && !isHarmless)) return undefined
   if (again === 'if patient' && !isPatient) return undefined
@@ -48,7 +48,7 @@ export function pauseFor(headers: Headers): number {
   return Math.min(windowSeconds, Number(window) / (Number(remaining) + 1))
 }
 
-/** The parts of a request that determine whether it may be sent again if its answer was lost. */
+/** The parts of a request that determine whether it may be sent again if its response was lost. */
 export interface Repeatable {
   method: string
   /** Path below the root, such as `/bookings/5002/confirm`. */
@@ -69,15 +69,15 @@ export function takesKey({ method, path }: Repeatable): boolean {
 }
 
 /**
- * Time after the first try during which the service still treats identical text as the same message. The service does
- * so for a minute by default.
+ * Time after the first attempt during which the service still treats identical text as the same message. The service
+ * does so for a minute by default.
  */
 const sameMessageMilliseconds = 50_000
 
 /**
- * Returns true if a request may be sent again even though the previous try may have been carried out.
+ * Returns true if a request may be sent again even though the service may have acted on the previous attempt.
  *
- * @param sinceFirstTry milliseconds since the first try
+ * @param sinceFirstTry milliseconds since the first attempt
  */
 export function mayRepeat(
   { method, path, body, idempotencyKey }: Repeatable,

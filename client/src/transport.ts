@@ -14,27 +14,27 @@ export interface ClientOptions {
   strict?: boolean
   /** Replaces the platform's `fetch`. */
   fetch?: (request: Request) => Promise<Response>
-  /** Time limit for each try in milliseconds, 30,000 by default; a request's `wait` is added to it. */
+  /** Time limit for each attempt in milliseconds, 30,000 by default; a request's `wait` is added to it. */
   timeoutMs?: number
   /** Maximum number of retries per request, 3 by default. */
   retries?: number
-  /** Called after each try. */
+  /** Called after each attempt. */
   onRequest?: (attempt: Attempt) => void
 }
 
-/** One try of a request. */
+/** One attempt to send a request. */
 export interface Attempt {
   method: string
   path: string
-  /** Number of the try, counting from 1. */
+  /** Number of the attempt, counting from 1. */
   attempt: number
-  /** Response status; undefined if there was no answer. */
+  /** Response status; undefined if there was no response. */
   status: number | undefined
   requestId: string | undefined
   milliseconds: number
-  /** Seconds until the next try; undefined after the last one. */
+  /** Seconds until the next attempt; undefined after the last one. */
   retryInSeconds: number | undefined
-  /** The error, if this try failed. */
+  /** The error, if this attempt failed. */
   error: PartnerError | ConnectionError | undefined
 }
 
@@ -78,9 +78,9 @@ export class Transport {
   }
 
   /**
-   * @throws the last try's error, a PartnerError if the service refused the request or a ConnectionError if no complete
-   *   answer arrived; the reason of `signal` if it is aborted; ArgumentError for a path that is not below the root, and
-   *   for values that cannot be sent
+   * @throws the last attempt's error: a PartnerError if the service refused the request, or a ConnectionError if no
+   *   complete response arrived; the reason of `signal` if it is aborted; ArgumentError for a path that is not below the
+   *   root, and for values that cannot be sent
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options
@@ -105,7 +105,7 @@ export class Transport {
         ...{ milliseconds: Date.now() - start, retryInSeconds: pause, error: failure?.error },
       })
       if (!('error' in found)) return found
-      // An earlier try deleted the resource, although its answer was lost.
+      // An earlier attempt deleted the resource, but its response was lost.
       if (isDone)
         return { data: undefined, meta: {}, envelope: {}, response: new Response(null, { status: 204 }) }
       if (pause === undefined) throw found.error

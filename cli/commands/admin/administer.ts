@@ -25,7 +25,7 @@ export interface Administration {
   mongodbUrl: string
 }
 
-/** Opens the database of `MONGODB_URL` or `DATA_DIR` for one command and closes it again. */
+/** Opens the database at `MONGODB_URL` or in `DATA_DIR` for one command, and closes it afterwards. */
 export async function withDatabase<T>(
   work: (administration: Administration) => Promise<T>,
   opening: OpenOptions = {},
@@ -42,7 +42,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** @throws Error if the folder has no database, because the command would create and use an empty one */
+/** @throws Error if the folder has no database, because the command would otherwise create an empty one */
 function requireData(dataDir: string): void {
   if (!existsSync(join(dataDir, 'mongodb')))
     throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
@@ -67,8 +67,8 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
 /** How a command's audit entry is written. */
 export interface Recording {
   /**
-   * `wrap`: in one transaction that all of the action's writes join. `caller`: by the action, which calls `together`,
-   * or `record` in its own transaction. `upfront`: before an action that takes many transactions.
+   * `wrap`: in one transaction that all of the action's writes join. `caller`: by the action itself, which calls
+   * `together`, or calls `record` in its own transaction. `upfront`: before an action that takes many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
   /** Reason for the action, in the administrator's words. */
@@ -96,9 +96,9 @@ export interface Act extends Administration {
   /** Writes the audit entry for an action on a host's data, in the action's own transaction if it has one. */
   record(session: Session | null, hostId: number, reason?: string | null): Promise<void>
   /**
-   * Changes a host's data in one transaction with its audit entry; every model operation of `change` joins it.
+   * Changes a host's data and writes the audit entry in one transaction, which all model operations of `change` join.
    *
-   * @param keepsReason false for a result whose guest was erased, after which no reason is stored (decisions §26)
+   * @param keepsReason returns false if the result's guest is erased; no reason is then stored (decisions §26)
    */
   together<T>(hostId: number, change: () => Promise<T>, keepsReason?: (done: T) => boolean): Promise<T>
 }

@@ -191,7 +191,7 @@ export async function announceKeys(keys: ApiKey[]): Promise<void> {
   }
 }
 
-/** Turns off the webhooks of keys that have ended. */
+/** Turns off the webhooks of keys that can no longer be used. */
 export async function turnOffWebhooks(keys: ApiKey[]): Promise<void> {
   const ids = keys.map(({ id }) => id)
   await withDatabase((app) => turnOffOfKeys({ ...app, environment: { name: 'live' } }, ids))

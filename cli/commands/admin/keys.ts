@@ -161,7 +161,7 @@ const update = command({
 interface Changing {
   description: string
   change: (act: Administration, key: string) => Promise<ApiKey>
-  /** True if the change ends the key. Such a command takes a reason and turns off the key's webhooks. */
+  /** True if the change makes the key unusable. Such a command takes a reason and turns off the key's webhooks. */
   endsKey?: boolean
 }
 

@@ -29,8 +29,8 @@ export function addReceipt(descriptor: number, receipt: Receipt): void {
 export function openReceipts(file: string): number {
   try {
     const descriptor = openSync(file, 'a+')
-    // A file that opens may still be on a full disk, and no erasure may begin without a receipt. The line also ends a
-    // receipt that a full disk cut off.
+    // The disk may be full even if the file opens, and no erasure may begin without a receipt. The line break also
+    // ends a receipt that a full disk cut off.
     writeSync(descriptor, '\n')
     fsyncSync(descriptor)
     return descriptor

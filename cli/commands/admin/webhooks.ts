@@ -15,7 +15,7 @@ function toRecord(webhook: Webhook) {
   return { ...serializeWebhook(webhook), host_id: webhook.host_id, ...toGap(webhook) }
 }
 
-/** Returns the versions after which a partner reads the feeds to catch up on the endpoint's last outage. */
+/** Returns the versions after which a partner must read the feeds to catch up after the endpoint's last outage. */
 function toGap({ last_outage: gap }: Webhook) {
   return {
     bookings_after: gap && toVersion(gap.bookings_after),

@@ -89,7 +89,7 @@ export const listen = command({
 
 interface Source {
   feed: 'bookings' | 'messages'
-  /** Iterates over the data of the hints for a feed's changes. */
+  /** Iterates over the feed's changes, yielding the `data` of each change's hint. */
   hints(client: PartnerClient, options: FeedPace & { after: string | undefined }): AsyncIterable<HintData>
 }
 
@@ -114,7 +114,7 @@ const sources: Record<WebhookEvent, Source> = {
 async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
   const { total } = await readItem(client, feed, {}, stop)
   let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
-  // A page that this key has read before may begin where it began then, so changes may follow it.
+  // A page that this key has read before may still begin where it began then, so changes may follow the page.
   for await (const { version } of client[feed].feed({ after, signal: stop })) after = version
   return after
 }

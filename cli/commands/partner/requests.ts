@@ -30,7 +30,7 @@ type SearchValues = CommandContext<typeof searchArgs>['args']
 /**
  * Calls `work` with a source that reads the database for an administrator, or the service for a partner.
  *
- * @param stop signal that ends requests to the service; with it, failed requests are retried until it is aborted
+ * @param stop aborts requests to the service; if given, failed requests are retried until the signal is aborted
  */
 async function withSource<T>(
   args: SearchValues,
@@ -68,7 +68,7 @@ function momentOf(since: string): string {
 /** Maximum time between a response and the moment its request is written to the log, in milliseconds. */
 const writtenMilliseconds = 2000
 
-/** Looks again for a request id that was not found, because the request may not have been written to the log yet. */
+/** Searches again if a request id is not found, because the request may not have been written to the log yet. */
 async function readPatiently(read: RequestSource, search: RequestSearch, limit: number) {
   const found = await read(search, limit)
   if (found.length > 0 || search.requestId === undefined) return found
