@@ -7,7 +7,7 @@ import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [{ url }] = sharedServices()
-/** A process of its own, which keeps keys in memory. */
+/** Sends requests to a separate process, which keeps keys in memory. */
 const send = sender(fetch, url)
 
 const statusOf = async (key: string, path = '/v1/me') => {
@@ -15,7 +15,7 @@ const statusOf = async (key: string, path = '/v1/me') => {
   return [status, body.error?.message]
 }
 
-/** The entries about a target that is nobody else's, latest first. */
+/** Returns the audit entries about a target that no other test uses, latest first. */
 async function actionsOn(target: string) {
   const entries = await adminJson('audit', 'list', '--limit', '1000')
   return entries.filter((entry: { target: string }) => entry.target === target)

@@ -91,7 +91,7 @@ test('partnerctl bookings confirm takes a reason, which the audit keeps', async 
   const { booking_id } = await seedBooking(actor)
   const confirmed = await adminJson('bookings', 'confirm', String(booking_id), '--reason', 'Paid in cash')
   expect(confirmed).toMatchObject({ booking_id, status: 'confirmed' })
-  // Other tests act as administrators at the same time.
+  // Other tests write audit entries at the same time, so this entry may not be the latest.
   const latest = await adminJson('audit', 'list', '--limit', '50')
   expect(latest).toContainEqual(
     expect.objectContaining({

@@ -9,14 +9,14 @@ const service = await testApp()
 const [server] = sharedServices()
 
 type Reply = (request: Request) => Response | Promise<Response>
-/** What the proxy replies to feed requests of a key before it passes them on. */
+/** The proxy's own replies to a key's first feed requests, by key. */
 const replies = new Map<string, Reply[]>()
 let seen: Request[] = []
 const passOn: Reply = (request) => {
   const { pathname, search } = new URL(request.url)
   return fetch(server.url + pathname + search, { headers: request.headers })
 }
-/** A proxy that first gives its own replies to feed requests, and then passes them on. */
+/** A proxy that sends its own replies to the first feed requests, and passes all other requests on to the service. */
 const proxy = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
@@ -77,8 +77,8 @@ test.each(['me', 'doctor', 'api GET /listings', 'feed show 1'])(
 
 const soon = () => new Date(Date.now() + 5000).toUTCString()
 const limited = { error: { type: 'rate_limit_error', message: 'Slow down', errors: [] } }
-/** A name, the seconds after which the poll says that it tries again, and the reply. */
 const anyPause = '(0\\.\\d|1\\.0)'
+/** The name of a reply, a pattern for the pause in seconds that the poll announces after the reply, and the reply. */
 const foreign: [string, string, Reply][] = [
   ['a redirect', anyPause, () => Response.redirect(elsewhere.url.origin, 302)],
   [

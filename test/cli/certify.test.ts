@@ -8,7 +8,7 @@ import { partnerctl } from '../support/processes.ts'
 const folder = await mkdtemp(join(tmpdir(), 'partner-certify-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-/** A service that gives one answer after the other, and the last one from then on. */
+/** Starts a service that sends the given responses in order, and then repeats the last one. */
 function startService(...answers: (() => Response)[]) {
   let asked = 0
   const server = Bun.serve({

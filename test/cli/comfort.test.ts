@@ -17,7 +17,7 @@ async function user() {
     home,
     run: (args: string[], stdin?: string, more: Record<string, string> = {}) =>
       partnerctl(args, { ...environment, ...more }, stdin),
-    /** Logs in to the service of this run. */
+    /** Logs in to the service that the tests share. */
     login: (args: string[], key: string) =>
       partnerctl(['login', ...args], { ...environment, PARTNER_BASE_URL: server.url }, key),
   }
@@ -164,10 +164,10 @@ test('partnerctl feed show prints one booking in full, and every partner command
   expect((await partnerctl(['feed', 'show', '999', '--sandbox'], environment)).code).toBe(1)
 })
 
-/** What `--help` prints where there is no terminal; from this process, because there are so many commands. */
+/** Returns what `--help` prints without a terminal. Starts no process, because there are so many commands. */
 const helpFor = async (path: string[]) => stripVTControlCharacters(`${await helpOf([...path, '--help'])}\n`)
 
-/** Every command that can be run, as found through the help. */
+/** Returns every command that can be run, as listed by the help. */
 async function commandsBelow(path: string[] = []): Promise<string[]> {
   const lists = [...(await helpFor(path)).matchAll(/COMMANDS.*\n\n([\s\S]*?)\n\n/g)].map(([, list]) => list)
   if (lists.length === 0) return [path.join(' ')]

@@ -8,7 +8,7 @@ import { root } from '../support/processes.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** `bin/partnerctl`, started in a folder. */
+/** Runs `bin/partnerctl` in a folder. */
 async function runIn(folder: string, args: string[], environment: Record<string, string> = {}, stdin = '') {
   const child = Bun.spawn([join(root, 'bin/partnerctl'), ...args], {
     cwd: folder,

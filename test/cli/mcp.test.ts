@@ -8,7 +8,7 @@ import { partnerctl, root } from '../support/processes.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** An agent that has started `partnerctl mcp`. Its result has all output so far, for what must not be in it. */
+/** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, to check what must not be in it. */
 async function agent(args: string[], key?: string) {
   const env = { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' }
   const transport = new StdioClientTransport({
@@ -20,7 +20,7 @@ async function agent(args: string[], key?: string) {
   transport.stderr?.on('data', (chunk) => {
     output += chunk
   })
-  // Anything on standard output that is no message of the protocol.
+  // Called for anything on standard output that is not a protocol message.
   client.onerror = (error) => {
     output += `broken: ${error.message}`
   }
@@ -71,7 +71,7 @@ test('an agent without a key lists the tools, reads the guide and the operations
     const { properties = {} } = components.schemas[schema?.$ref?.split('/').at(-1)] ?? schema ?? {}
     for (const { name } of described.parameters) expect(Object.keys(properties), id).not.toContain(name)
   }
-  // An agent that calls a tool reads the same as one that reads the address.
+  // The tool returns the same description as the HTTP address.
   const {
     isError: _,
     request_id: __,

@@ -11,7 +11,7 @@ const service = await testApp()
 const [server] = sharedServices()
 const administrator = testEnvironment()
 
-/** A partner with a booking and a home directory of its own. */
+/** Creates a partner with a booking and its own home directory. */
 async function partner() {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)

@@ -45,7 +45,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     const handled = await readFile(log, 'utf8')
     const complete = handled.match(/begun\ndone\n/g)?.length ?? 0
     expect(handled).toBe('begun\ndone\n'.repeat(complete))
-    // The signal and the end of the command may be noticed in either order.
+    // The poll may notice the signal before or after the end of the command.
     expect([1, 2]).toContain(complete)
     const { stdout } = await run('--once', '--output', 'ndjson')
     expect(stdout.trim().split('\n')).toHaveLength(changes - complete)
@@ -82,7 +82,7 @@ test('--interval is the pause of a poll that follows a service which holds no re
   }
   await expect.poll(async () => (await arrivals()).length, { interval: 1500 }).toBeGreaterThan(4)
   const times = await arrivals()
-  // The second request follows the first page immediately. A busy machine makes single pauses longer.
+  // The second request follows the first page immediately. On a busy machine, individual pauses may be longer.
   const shortest = Math.min(...times.slice(2).map((time, index) => time - (times[index + 1] as number)))
   expect(shortest).toBeGreaterThanOrEqual(1000)
   expect(shortest).toBeLessThan(4000)

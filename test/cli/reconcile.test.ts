@@ -19,7 +19,7 @@ const written = async (content: string | Uint8Array) => {
   return file
 }
 
-/** A host with bookings, its export, and the command as its partner runs it. */
+/** Creates a host with bookings. Returns their export, and functions that run the command as the host's partner. */
 async function partner(count: number) {
   const actor = await service.actor()
   await fillBookings(service.live.db, actor.hostId, count)

@@ -29,7 +29,7 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
     await calm.send('GET', '/v1/me', { ...from('2001:db8::7'), asIs: true })
   }
   await busy.send('GET', '/v1/me', from('203.0.113.7'))
-  // A 401 that a fault injects is no failed authentication.
+  // A 401 that a fault injects does not count as a failed authentication.
   const rules = [{ fault: 'unauthorized', operation: 'listUsers' }]
   await busy.send('PUT', '/sandbox/faults', { body: { rules }, ...from('203.0.113.7') })
   const injected = await busy.send('GET', '/sandbox/users', { ...from('203.0.113.7'), asIs: true })

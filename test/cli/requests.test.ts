@@ -10,7 +10,7 @@ const environmentOf = (key: string) => ({
   PARTNER_API_KEY: key,
 })
 
-/** A refused booking as a partner sends it, and its request id. */
+/** Sends a booking that the service refuses, and returns its request id. */
 async function refusedBooking(key: string): Promise<string> {
   const response = await fetch(`${server.url}/v1/bookings?secret=value`, {
     method: 'POST',
@@ -21,7 +21,7 @@ async function refusedBooking(key: string): Promise<string> {
   return response.headers.get('x-request-id') as string
 }
 
-/** Runs a list until it shows something, for the 2 seconds that it may take. */
+/** Lists requests until at least one is shown, which may take 2 seconds. */
 async function listed(args: string[], environment: Record<string, string>) {
   for (;;) {
     const result = await partnerctl(['requests', 'list', ...args, '--json'], environment)

@@ -8,7 +8,7 @@ import { partnerctl } from '../support/processes.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** A partner with a shell of its own. */
+/** Creates a partner, and returns functions that run commands with the partner's key. */
 async function shell() {
   const { key } = await service.actor()
   const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: key, PATH: process.env.PATH ?? '' }

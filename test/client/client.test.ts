@@ -13,7 +13,7 @@ const [{ url }] = sharedServices()
 const folder = await mkdtemp(join(tmpdir(), 'partner-client-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Whatever may stand at the address of the service in its place. */
+/** Starts a server that responds the way other servers at the service's address might. */
 function startForeign() {
   let followed = 0
   let others = 0
@@ -36,12 +36,12 @@ function startForeign() {
       const meta = { pagination: { next_cursor: 'next' } }
       const Bookings = [{ version: '2026-01-01 00:00:00' }]
       if (kind === 'stuck') return Response.json({ data: { Bookings }, meta })
-      // Once something else, then the feed.
+      // Sends something other than the feed once, and then the feed.
       if (kind === 'other') {
         others += 1
         return Response.json({ data: others === 1 ? {} : { Bookings }, meta: {} })
       }
-      // A proxy's own pages, then the feed.
+      // Sends two of a proxy's own pages, and then the feed.
       if (kind === 'away') {
         aways += 1
         return aways <= 2
@@ -66,7 +66,7 @@ test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', asy
   const foreign = startForeign()
   const closed = `http://127.0.0.1:${await freePort()}`
   const program = runtime === 'bun' ? process.execPath : 'node'
-  // Most of its time it waits: each half with a sandbox of its own.
+  // The suite spends most of its time waiting, so its halves run concurrently, each with its own sandbox.
   const run = async (share: string) => {
     const { key } = await service.actor()
     const of = [url, key, foreign.url.origin, closed, share]
@@ -97,7 +97,7 @@ test('the client makes a key for the operations that take one, and for no other'
     }
 })
 
-/** Calls every method with ids of 7, and gives the routes that they ask for. */
+/** Calls every method with the id 7, and returns the routes that were requested. */
 async function askedFor(sandbox: boolean): Promise<Set<string>> {
   const asked = new Set<string>()
   const data = { Bookings: [], messages: [], digest: {}, played: {} }

@@ -7,10 +7,10 @@ import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 import { freePort } from '../../src/platform/process.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 
-/** The package as it is published, installed in an empty project. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const service = await testApp()
 const [{ url }] = sharedServices()
+/** An empty project in which the package is installed as it is published. */
 const project = await mkdtemp(join(tmpdir(), 'partner-package-'))
 afterAll(() => rm(project, { recursive: true }))
 
@@ -38,7 +38,7 @@ test('the package that the service serves is the one that would be published', a
   expect([...files.keys()].sort()).toEqual(names.map((name: string) => `package/${name}`).sort())
 })
 
-/** An example in a folder of its own, below the project. */
+/** Writes an example to its own folder in the project, and returns a function that runs the example. */
 async function start(runtime: Runtime, title: string, environment: Record<string, string>) {
   const folder = join(project, crypto.randomUUID())
   await mkdir(folder)

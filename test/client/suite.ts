@@ -10,8 +10,9 @@ import {
 } from '../../client/src/index.ts'
 
 /**
- * What the client promises, as a program that each runtime runs by itself: the faults are those of a real service's
- * sandbox, and of the foreign server whose address it is given. Prints a line of JSON for each case of its share, `0` or `1` of two.
+ * Checks what the client promises, as a program that each runtime runs. Faults come from the sandbox of a real service,
+ * and from the foreign server at `foreignUrl`. The cases are split into two shares, `0` and `1`. Prints a line of JSON
+ * for each case of the given share.
  */
 const [baseUrl, key, foreignUrl, closedUrl, share] = process.argv.slice(2) as [
   string,
@@ -30,7 +31,7 @@ const options = {
 const client = createClient(options)
 const steering = createClient({ key, baseUrl, sandbox: true })
 
-/** Sets faults, does something, and gives what it made and how often it was sent. */
+/** Sets faults and runs `work`; returns its outcome, the number of attempts, and the status of each attempt. */
 async function meeting<T>(
   rules: Parameters<typeof steering.sandbox.setFaults>[0],
   work: () => PromiseLike<T>,
@@ -46,7 +47,7 @@ async function meeting<T>(
 }
 
 let day = 0
-/** A stay like no other. */
+/** Returns a stay that does not overlap any earlier one. */
 function stay() {
   day += 1
   const start = Date.UTC(2040, 0, 1) + day * 40 * 86_400_000
@@ -79,7 +80,7 @@ const cases: Record<string, () => Promise<void>> = {
         client.bookings.create(stay()),
       )
       assert.deepEqual([await total(), value.status], [before + 1, 1], fault)
-      // A runtime may repeat by itself what is reset before a byte; with the same key, as the client would.
+      // A runtime may itself repeat a request that is reset before the first byte, with the same key as the client.
       assert.ok(attempts === 2 || (attempts === 1 && fault.startsWith('lost_')), fault)
     }
   },
@@ -132,7 +133,7 @@ const cases: Record<string, () => Promise<void>> = {
     await assert.rejects(client.webhooks.delete(id), { type: 'not_found' })
   },
   async 'a change of a listing is repeated unless it adds something; a consumer is, but not its seek'() {
-    // A runtime may repeat by itself what is reset before a byte.
+    // A runtime may itself repeat a request that is reset before the first byte.
     const faulty = (operation: string) => [{ fault: 'cut_response' as const, operation }]
     const plain = await meeting(faulty('updateListing'), () =>
       client.listings.update(2001, { name: 'Another name' }),
@@ -387,7 +388,7 @@ const cases: Record<string, () => Promise<void>> = {
       ...['/bookings/.\t./listings', '/bookings/.\n./listings', '/webhooks/.. ', '/webhooks/..\t'],
     ])
       await assert.rejects(client.request('GET', path), TypeError, path)
-    // A value that cannot be sent is no failure of the network.
+    // A value that cannot be sent is not a network failure.
     await assert.rejects(client.bookings.create({ ...stay(), user_id: 1n as never }), TypeError)
     await assert.rejects(client.bookings.create(stay(), { idempotencyKey: 'Zürich ✓' }), TypeError)
     await assert.rejects(client.request('GET', '/me', { body: {} }), TypeError)
@@ -484,7 +485,7 @@ const cases: Record<string, () => Promise<void>> = {
     for (const [index, post] of wrong.entries())
       await assert.rejects(verifyWebhook(...post), WebhookError, String(index))
     await verifyWebhook(body, good, secret, later(299))
-    // Of other versions any number may stand before it; of its own the first ten are looked at.
+    // Any number of signatures of other versions may come first, but only the first ten `v1` signatures are checked.
     const after = (others: string[]) => ({
       ...good,
       'webhook-signature': [...others, good['webhook-signature']].join(' '),
