@@ -111,7 +111,7 @@ export function stopOnSignal(): AbortSignal {
   return controller.signal
 }
 
-/** Returns the result of `work`, or null if `stop` ended it. Any other failure of `work` is thrown even after a stop. */
+/** Returns the result of `work`, or null if `stop` ended it. Any other error is rethrown, even after a stop. */
 export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
   try {
     return await work()

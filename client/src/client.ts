@@ -64,7 +64,7 @@ function methodsOf(transport: Transport) {
     )
   const listingWrite = ({ data, envelope }: Answer): Written => ({ ...data, action: envelope.action })
   return {
-    /** Sends a request to any route and resolves to the `data` it returns; `path` is relative to `/v1` or `/sandbox`. */
+    /** Sends a request to any route and returns the response's `data`; `path` is relative to `/v1` or `/sandbox`. */
     // biome-ignore lint/suspicious/noExplicitAny: any route
     request: <T = any>(method: string, path: string, options?: RequestOptions) =>
       call<T>(method, path, options),

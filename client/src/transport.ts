@@ -79,8 +79,8 @@ export class Transport {
 
   /**
    * @throws the last attempt's error: a PartnerError if the service refused the request, or a ConnectionError if no
-   *   complete response arrived; the reason of `signal` if it is aborted; ArgumentError for a path that is not below the
-   *   root, and for values that cannot be sent
+   *   complete response arrived; the reason of `signal` if it is aborted; ArgumentError for a path that is not below
+   *   the root, and for values that cannot be sent
    */
   async send(method: string, path: string, options: SendOptions = {}): Promise<Answer> {
     const { signal, retries = this.options.retries ?? defaults.retries } = options

@@ -18,13 +18,13 @@ import type { Row } from './table.ts'
 const provider = '/v1/integrations/provider_one'
 const rounds = 5
 const hosts = 100
-/** Requests that a key may hold. */
+/** Number of requests that each key keeps waiting. */
 const heldPerKey = 5
 const storedListings = 1000
 
 type Host = Actor & Awaited<ReturnType<typeof seedBooking>>
 
-/** Measures in absolute figures what one process, its database and its disk can carry on this machine. */
+/** Measures, in absolute figures, the load that one process, its database and its disk can handle on this machine. */
 export function capacity(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -65,10 +65,10 @@ export function capacity(): Promise<Row[]> {
 
 type Ask = (path: string, init: Target['init']) => Target
 
-/** Requests a second, and how many a core of the service makes, by kind. */
+/** Measures each kind of request: requests per second in total, and per core of the service. */
 async function requests(all: Host[], target: Ask): Promise<Row[]> {
   const get = (path: (host: Host) => string) => {
-    // A target has one address, so each read is one host's.
+    // A target has only one address, so all reads are for the same host.
     const [host] = all as [Host]
     return target(path(host), () => ({ headers: { 'x-api-key': host.key } }))
   }
@@ -85,7 +85,7 @@ async function requests(all: Host[], target: Ask): Promise<Row[]> {
     'availability, 100 items': target(`${provider}/availability`, (count) => nights(all, count)),
     'keyed booking': target('/v1/bookings', (count) => booking(all, count)),
   }
-  // The pages are full once there are bookings.
+  // Creates bookings first, so that the pages measured below are full.
   await compare({ bookings: kinds['keyed booking'] as Target }, rounds * 4)
   const rows: Row[] = []
   for (const [work, kind] of Object.entries(kinds)) {
@@ -97,9 +97,9 @@ async function requests(all: Host[], target: Ask): Promise<Row[]> {
   return rows
 }
 
-/** The memory of a request that waits for a change. */
+/** Measures the memory that a request takes while it waits for a change. */
 async function held(all: Host[], { url, pid }: { url: string; pid: number }): Promise<Row> {
-  // A fresh process grows with its first requests, whether or not they are held.
+  // A new process's memory grows with its first requests, whether or not they are held.
   for (let round = 0; round < 20; round += 1)
     await Promise.all(all.map((host) => host.send('GET', `${provider}/bookings`)))
   await Bun.sleep(3000)
@@ -125,7 +125,7 @@ async function held(all: Host[], { url, pid }: { url: string; pid: number }): Pr
   return { work: 'held request', result: `${kibibytes.toFixed(0)} KiB of memory, ${waits.length} held` }
 }
 
-/** The bytes, before compression, of documents and of their indexes. */
+/** Measures the size of documents and of their indexes, in bytes before compression. */
 async function bytes(db: Db, all: Host[], target: Ask): Promise<Row[]> {
   const first = await sizes(db)
   const listing = await readFixture('listings/tokyo-share-house')
@@ -157,11 +157,11 @@ async function bytes(db: Db, all: Host[], target: Ask): Promise<Row[]> {
   ]
 }
 
-/** Documents, bytes of documents and bytes of indexes of each collection. */
+/** The number of documents, their bytes and their indexes' bytes, by collection name. */
 type Sizes = Map<string, { count: number; size: number; indexes: number }>
 
 async function sizes(db: Db): Promise<Sizes> {
-  // Sizes of indexes are those of the last checkpoint.
+  // Reported index sizes are as of the last checkpoint.
   await db.getClient().db('admin').command({ fsync: 1 })
   const all: Sizes = new Map()
   for (const { collectionName: name } of (await db.db?.collections()) ?? []) {
@@ -185,7 +185,7 @@ function row(
   return { work, result }
 }
 
-/** The number of connections that are open at the database. */
+/** Returns the number of open connections to the database. */
 async function connections(db: Db): Promise<number> {
   return Number((await db.getClient().db('admin').command({ serverStatus: 1 })).connections.current)
 }

@@ -7,7 +7,7 @@ import { medianMilliseconds } from './measure.ts'
 import type { BenchServers } from './servers.ts'
 import { atMost, type Row } from './table.ts'
 
-/** The service's own overhead: checking its responses, and memory. */
+/** Measures the service's own overhead: checking its responses, logging requests, and memory. */
 export async function costs(servers: BenchServers): Promise<Row[]> {
   return [
     await idleMemory(servers),
@@ -18,7 +18,7 @@ export async function costs(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** The cost of checking a response against its schema, as a share of the request's CPU time. */
+/** Measures the cost of checking a response against its schema, as a share of the request's CPU time. */
 async function responseValidation({ service }: BenchServers): Promise<Row> {
   const page = service('/v1/integrations/provider_one/bookings')
   const { request } = await compare({ request: page }, 3)
@@ -35,7 +35,7 @@ async function responseValidation({ service }: BenchServers): Promise<Row> {
   return atMost('checking the response', microseconds / request.cpu, 0.1, 'the CPU of a feed page')
 }
 
-/** Requests a second without and with the log of the key's requests. */
+/** Compares requests per second with and without the request log. */
 async function requestLog({ logged, unlogged }: BenchServers, name: string, path: string): Promise<Row> {
   const targets = { logged: logged(path), unlogged: unlogged(path) }
   const loads = await compare(targets, 20)
@@ -43,7 +43,7 @@ async function requestLog({ logged, unlogged }: BenchServers, name: string, path
   return atMost(`request log, ${name}`, share, 0.03, 'of the requests/s without it')
 }
 
-/** The memory of a service that has served a few requests. */
+/** Compares the memory of a service that has served a few requests to that of the bare server. */
 async function idleMemory({ service, references }: BenchServers): Promise<Row> {
   const [me, bareMe] = [service('/v1/me'), references.bare('/me')]
   for (const target of [me, bareMe]) await burst(target, (sent) => sent < 100)
@@ -58,7 +58,7 @@ async function idleMemory({ service, references }: BenchServers): Promise<Row> {
 const slopeRounds = 5
 const slopeRequests = 100_000
 
-/** The growth of memory once all caches are full. */
+/** Measures how much memory grows once all caches are full. */
 async function memorySlope({ service }: BenchServers): Promise<Row> {
   const me = service('/v1/me')
   const after: number[] = []

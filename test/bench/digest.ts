@@ -12,10 +12,10 @@ import { median, timed, withDataDir } from './measure.ts'
 import { atMost, type Row } from './table.ts'
 
 const path = '/v1/integrations/provider_one/bookings/digest'
-/** The limit that decisions §23 set for 100,000 bookings, in milliseconds. */
+/** The limits that decisions §23 sets for 100,000 bookings, in milliseconds. */
 const bounds = { first: 3000, changed: 1000, again: 50 }
 
-/** The digest of a host with 100,000 bookings and of one with ten times as many, and its effect on other hosts. */
+/** Measures the digest of a host with 100,000 bookings, then with 1,000,000, and the digest's effect on other hosts. */
 export async function digest(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -92,7 +92,7 @@ async function medianOf(run: () => Promise<unknown>, before = async () => {}): P
   return median(samples)
 }
 
-/** The p95 of another host's requests during some work, in milliseconds. */
+/** Returns the p95 of another host's requests while `work` runs, in milliseconds. */
 async function othersWhile(
   { send }: Awaited<ReturnType<typeof makeActor>>,
   work: () => Promise<unknown>,

@@ -13,7 +13,7 @@ import { median, withDataDir } from './measure.ts'
 import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
-/** One host's endpoints: healthy ones, some that respond 500 to 30 % of hints, and some that hang. */
+/** One host's endpoints: three healthy ones, one that responds 500 to 30 % of hints, and one that hangs. */
 const sickBesideWell = ['well', 'well', 'well', 'failing', 'hanging']
 const allWell = Array<string>(5).fill('well')
 const changesPerSecond = Number(process.env.RATE ?? 60)
@@ -26,11 +26,11 @@ interface Round {
   killEverySeconds: number
 }
 
-/** The hints that reached the endpoints, each of which is named by its path. */
+/** Starts a server that records the hints that reach the endpoints. An endpoint's path is its name. */
 function startReceiver() {
-  /** When each version of a booking first reached each endpoint, and how often. */
+  /** The time at which a version of a booking first reached an endpoint, and how often it did. */
   const came = new Map<string, { at: number; times: number }>()
-  /** The latest version of each booking that each endpoint has accepted. */
+  /** The latest version of a booking that an endpoint has accepted. */
   const taken = new Map<string, string>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -75,12 +75,12 @@ function withReceiver<T>(work: (surroundings: Surroundings) => Promise<T>): Prom
   })
 }
 
-/** Two processes that serve requests and send hints. */
+/** Starts two processes that serve requests and send hints. */
 async function startSenders(settings: Record<string, string>) {
   const running: ServiceProcess[] = await Promise.all([1, 2].map(() => startService(settings)))
   const url = () => (running.at(-1) as ServiceProcess).url
   return {
-    /** The URL of the younger process. */
+    /** Returns the URL of the process that was started last. */
     url,
     /** Repeats a request until it gets a response. */
     async post(key: string, path: string, body?: object) {
@@ -91,7 +91,7 @@ async function startSenders(settings: Record<string, string>) {
         await Bun.sleep(50)
       }
     },
-    /** Kills and replaces the older process again and again, until the returned function is called. */
+    /** Repeatedly kills the older process and starts another, until the returned function is called. */
     kill(everySeconds: number) {
       let isOver = everySeconds === 0
       const killing = (async () => {
@@ -112,7 +112,7 @@ async function startSenders(settings: Record<string, string>) {
 
 type Senders = Awaited<ReturnType<typeof startSenders>>
 
-/** A host with endpoints of each kind, and a stay that it can book. */
+/** Creates a host with an endpoint of each given kind, and a stay that can be booked. */
 async function makePartner(db: Db, serviceUrl: string, host: number, kinds: string[], receiverUrl: string) {
   const { key, send } = await makeActor({ db, clock: systemClock }, sender(fetch, serviceUrl), {
     rateLimit: 1_000_000_000,
@@ -130,7 +130,7 @@ async function makePartner(db: Db, serviceUrl: string, host: number, kinds: stri
 
 type Partner = Awaited<ReturnType<typeof makePartner>>
 
-/** The last version of a booking: when it was acknowledged, and the endpoints to be hinted. */
+/** A booking's last version, the time at which the service acknowledged it, and the endpoints to which it is hinted. */
 interface Final {
   booking: number
   version: string
@@ -138,7 +138,7 @@ interface Final {
   names: string[]
 }
 
-/** Creates and confirms bookings of all hosts concurrently, no faster than the rate. */
+/** Creates and confirms bookings of all hosts concurrently, with at most `changesPerSecond` changes per second. */
 async function write(senders: Senders, partners: Partner[], changes: number): Promise<Final[]> {
   const finals: Final[] = []
   const begin = Date.now()
@@ -156,7 +156,7 @@ async function write(senders: Senders, partners: Partner[], changes: number): Pr
   return finals
 }
 
-/** The endpoints and bookings with a waiting hint, and the version after which an endpoint's changes wait in the feed. */
+/** Returns the endpoint and booking of each waiting hint, and each endpoint's position in the feed. */
 async function waitingHints(db: Db) {
   const webhooks = await webhookModel(db).find().lean()
   const nameOf = (url: string) => new URL(url).pathname.slice(1)
@@ -170,7 +170,7 @@ async function waitingHints(db: Db) {
   }
 }
 
-/** The results of one round. */
+/** Runs one round and returns its results. */
 async function measure({ kinds, changes, killEverySeconds }: Round) {
   return withReceiver(async ({ settings, db, receiver }) => {
     const senders = await startSenders(settings)
@@ -236,7 +236,7 @@ function rowsOf(name: string, { well, missing, sick, lost, doubled, came, lag }:
 const hookedHosts = 8
 const burstMilliseconds = 4000
 
-/** Compares bookings of hosts with five endpoints each and of hosts without any. */
+/** Compares the booking rate of hosts with five endpoints each to that of hosts without endpoints. */
 async function besideEndpoints(): Promise<Row> {
   return withReceiver(async ({ settings, db, receiver }) => {
     const service = await startService(settings)
@@ -273,7 +273,7 @@ async function besideEndpoints(): Promise<Row> {
   })
 }
 
-/** Changes to 50 endpoints: all healthy, some failing, and with the senders killed every few seconds. */
+/** Measures hints to 50 endpoints: all healthy, some failing, and with the senders killed every few seconds. */
 export async function hints(): Promise<Row[]> {
   const changes = Number(process.env.CHANGES ?? 10_000)
   const killEverySeconds = Number(process.env.KILL_EVERY ?? 4)

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const settleMilliseconds = 10_000
 const measuredSeconds = 30
 
-/** The cost of an idle service for itself and for its database, and of a command beside it. */
+/** Measures the cost of an idle service and of its database, and the duration of an administrator's command. */
 export function idle(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -36,7 +36,7 @@ export function idle(): Promise<Row[]> {
   })
 }
 
-/** The milliseconds of an administrator's command, and of a program that only pings the database. */
+/** Returns the milliseconds that an administrator's command takes, and a program that only pings the database. */
 function commandTimes(MONGODB_URL: string) {
   const run = (...command: string[]) =>
     Bun.$`${command}`

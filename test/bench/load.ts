@@ -3,11 +3,11 @@ import { median } from './measure.ts'
 /** A server under load, and the processes whose CPU time it uses. */
 export interface Target {
   url: string
-  /** The next request; a write may need its own body or header. */
+  /** Returns the next request; each write may need its own body or header. */
   init(count: number): RequestInit
   /** The processes of the server itself. */
   pids: number[]
-  /** Database and Redis, which work only for this target while it is measured. */
+  /** The processes of the database and Redis, which serve only this target while it is measured. */
   stores: number[]
 }
 
@@ -17,19 +17,19 @@ export interface Load {
   /** Milliseconds from the request to the last byte of its response. */
   p50: number
   p99: number
-  /** Microseconds of CPU per request, of the server alone and with database and Redis. */
+  /** Microseconds of CPU per request: of the server alone, and including the database and Redis. */
   cpu: number
   cpuOfAll: number
 }
 
-/** A burst with the time of every request. */
+/** The measurements of a burst, with the duration of every request. */
 interface Burst extends Omit<Load, 'p50' | 'p99'> {
   times: number[]
 }
 
 const ticksPerSecond = 100
 
-/** The CPU time that processes have used so far, in seconds; the kernel counts it in hundredths. */
+/** Returns the CPU time that processes have used so far, in seconds; the kernel counts it in hundredths. */
 export async function cpuSeconds(pids: number[]): Promise<number> {
   let ticks = 0
   for (const pid of pids) {
@@ -40,7 +40,7 @@ export async function cpuSeconds(pids: number[]): Promise<number> {
   return ticks / ticksPerSecond
 }
 
-/** The resident memory of processes in MiB. */
+/** Returns the resident memory of processes in MiB. */
 export async function residentMebibytes(pids: number[]): Promise<number> {
   let kibibytes = 0
   for (const pid of pids) {
@@ -56,7 +56,7 @@ export const manyConnections = 16
 /**
  * Sends requests over some connections until `goesOn` returns false.
  *
- * @throws Error for a response other than 2xx, because it would not be the work to be measured
+ * @throws Error for a response other than 2xx, because such a request is not the work to be measured
  */
 export async function burst(
   { url, init, pids, stores }: Target,
@@ -86,7 +86,7 @@ export async function burst(
   return { perSecond: sent / seconds, cpu: (own / sent) * 1e6, cpuOfAll: (all / sent) * 1e6, times }
 }
 
-/** The warm-up of a server that has just started and has not compiled its code yet. */
+/** Duration of the warm-up of a server, which has not compiled its code yet when it has just started. */
 const warmUpMilliseconds = 3000
 const warm = new Set<string>()
 
@@ -101,7 +101,7 @@ export function until(milliseconds: number): () => boolean {
   return () => performance.now() < end
 }
 
-/** Runs one-second bursts at the targets in turns, so that a drifting machine affects all of them equally. */
+/** Runs one-second bursts against the targets in turn, so that changes in the machine's speed affect them equally. */
 export async function compare<Name extends string>(
   targets: Record<Name, Target>,
   rounds: number,

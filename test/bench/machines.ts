@@ -11,7 +11,7 @@ import { cpuSeconds } from './load.ts'
 import { withDataDir } from './measure.ts'
 import type { Row } from './table.ts'
 
-/** A host that bookings are created for. */
+/** A host for which bookings are created. */
 type Creator = Actor & { stay: object }
 
 const processCounts = [1, 2, 4, 8]
@@ -20,7 +20,7 @@ const connections = 64
 const milliseconds = 6000
 const warmUpMilliseconds = 8000
 
-/** The number of bookings a second that several processes create for several hosts, and their cost. */
+/** The rate at which several processes create bookings for several hosts, and the cost of a booking. */
 interface Outcome {
   perSecond: number
   /** Transactions per booking, including those restarted after a conflict with another process. */
@@ -31,7 +31,7 @@ interface Outcome {
   database: number
 }
 
-/** Keyed bookings by 1 to 8 processes, which stand for machines, for 1 to 64 hosts over 64 connections. */
+/** Measures keyed bookings by 1 to 8 processes, each standing for a machine, for 1 to 64 hosts over 64 connections. */
 export function machines(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -93,16 +93,16 @@ function rowOf(what: string, outcome: Outcome, one: number): Row {
   }
 }
 
-/** The number of transactions that the server has started so far. */
+/** Returns the number of transactions that the server has started so far. */
 async function transactions(db: Db): Promise<number> {
   const status = await db.getClient().db('admin').command({ serverStatus: 1 })
   return Number(status.transactions.totalStarted)
 }
 
 /**
- * Creates bookings for a while; a conflict is retried with the same key, as partners do.
+ * Creates bookings for `duration` milliseconds. Retries after a conflict with the same key, as partners do.
  *
- * @param isPinned sends all requests of a host to the same process, as a proxy can be configured to do
+ * @param isPinned true to send all of a host's requests to the same process, as a proxy can be configured to do
  */
 async function create(
   db: Db,

@@ -12,7 +12,7 @@ import { waiting } from './waiting.ts'
 import { help, walks } from './walks.ts'
 import { writes } from './writes.ts'
 
-/** The parts that run unless others are named. */
+/** The parts that run if no parts are named. */
 const comparison = ['reads', 'writes', 'walks', 'help']
 const parts: Record<string, () => Promise<Row[]>> = {
   reads: () => withServers(reads),

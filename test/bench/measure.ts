@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Gives a benchmark its own data directory, which is deleted afterwards. */
+/** Runs a benchmark with its own data directory, which is deleted afterwards. */
 export async function withDataDir<T>(work: (dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-bench-'))
   try {
@@ -16,14 +16,14 @@ export function median(samples: number[]): number {
   return samples.sort((a, b) => a - b)[Math.floor(samples.length / 2)] as number
 }
 
-/** The milliseconds that one run takes. */
+/** Returns the duration of one run in milliseconds. */
 export async function timed(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await run()
   return performance.now() - start
 }
 
-/** The median time of each run. The runs take turns, so that a drifting machine affects all of them equally. */
+/** Returns each run's median duration. The runs take turns, so that changes in machine speed affect them equally. */
 export async function medianMilliseconds<Name extends string>(
   runs: Record<Name, () => Promise<unknown>>,
   rounds: number,

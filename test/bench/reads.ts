@@ -31,7 +31,7 @@ export async function reads(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** One read of the service and of the others, with one connection and with many. */
+/** Compares a read request to the service with one to the other servers, over one connection and over many. */
 async function beside(
   { service, references }: BenchServers,
   work: string,
@@ -53,7 +53,7 @@ async function beside(
   return [...lines(work, alone, 1), ...lines(work, many, manyConnections, aim)]
 }
 
-/** One line per server; the service's line has its result. */
+/** Returns one row per server; only the service's row has a result. */
 function lines(work: string, loads: Record<string, Load>, connections: number, aim?: number): Row[] {
   const bare = loads.bare as Load
   return Object.entries(loads).map(([server, load]) => {
@@ -65,7 +65,7 @@ function lines(work: string, loads: Record<string, Load>, connections: number, a
   })
 }
 
-/** A page with whole bookings, against the page without, and against one request for each of its 50 details. */
+/** Compares a page with whole bookings to the page without them, and to 50 requests for one booking each. */
 async function inFull({ service }: BenchServers, page: string, bookingId: number): Promise<Row[]> {
   const targets = {
     page: service(page),
@@ -81,7 +81,7 @@ async function inFull({ service }: BenchServers, page: string, bookingId: number
   ]
 }
 
-/** A poll of a host with many bookings, and of a host with few. */
+/** Compares a poll of a host with many bookings to a poll of a host with few. */
 async function growth({ service, large, small }: BenchServers): Promise<Row> {
   const poll = ({ key, lastVersion }: BenchServers['large']) => {
     const since = toVersion(new Date(lastVersion.getTime() - 50_000))
@@ -95,8 +95,8 @@ async function growth({ service, large, small }: BenchServers): Promise<Row> {
 }
 
 /**
- * One connection per worker. More would saturate the machine, and the result would show how two busy processes share
- * its cores with the database.
+ * Compares two workers to one, over two connections. More connections would saturate the machine, and the result would
+ * show how two busy processes share its cores with the database.
  */
 async function workers({ service, pair, large }: BenchServers): Promise<Row> {
   const since = toVersion(new Date(large.lastVersion.getTime() - 50_000))

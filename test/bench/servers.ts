@@ -12,20 +12,20 @@ import { startRedis } from '../support/redis.ts'
 import type { Target } from './load.ts'
 import { withDataDir } from './measure.ts'
 
-/** A host that bookings are created for. */
+/** A host for which bookings are created. */
 export interface Creator extends Actor {
   stay: object
   listing_id: number
   booking_id: number
 }
 
-/** A server beside the service, by its name in the table. */
+/** A server with which the service is compared, by its name in the table. */
 export type ReferenceName = 'bare' | 'Fastify, Node' | 'Fastify, Bun' | 'Express, Node' | 'Express, Bun'
 
-/** A request to a server, by default without a body. */
+/** Returns the target for a path of a server; its requests have no body by default. */
 export type Ask = (path: string, init?: (count: number) => RequestInit) => Target
 
-/** The service and the servers beside it, on the same MongoDB and Redis. */
+/** The service and the servers with which it is compared, on the same MongoDB and Redis. */
 export interface BenchServers {
   db: Db
   redis: { url: string }
@@ -37,7 +37,7 @@ export interface BenchServers {
   /** The service with one process, and with two. */
   service: Ask
   pair: Ask
-  /** The service with and without the log of a key's requests. */
+  /** The service with and without its request log. */
   logged: Ask
   unlogged: Ask
   references: Record<ReferenceName, Ask>
@@ -46,7 +46,7 @@ export interface BenchServers {
 const unlimited = 1_000_000_000
 const hostsOfCreates = 8
 
-/** Starts everything on loopback and stops it after `work`. */
+/** Starts all servers on loopback, and stops them after `work`. */
 export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])

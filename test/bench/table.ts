@@ -1,7 +1,7 @@
 import Table from 'cli-table3'
 import type { Load } from './load.ts'
 
-/** One line of the table. */
+/** One row of the table. */
 export interface Row {
   work: string
   server?: string
@@ -14,12 +14,12 @@ export interface Row {
   holds?: boolean
 }
 
-/** A line whose ratio should be at most `limit`. */
+/** Returns a row whose ratio should be at most `limit`. */
 export function atMost(work: string, ratio: number, limit: number, of: string, more: Partial<Row> = {}): Row {
   return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≤ ${limit}`, holds: ratio <= limit, ...more }
 }
 
-/** A line whose ratio should be at least `limit`. */
+/** Returns a row whose ratio should be at least `limit`. */
 export function atLeast(
   work: string,
   ratio: number,
@@ -30,7 +30,7 @@ export function atLeast(
   return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≥ ${limit}`, holds: ratio >= limit, ...more }
 }
 
-/** The lines as a readable table. */
+/** Renders the rows as a readable table. */
 export function draw(rows: Row[]): string {
   const table = new Table({
     head: ['Work', 'Server', 'Conn.', 'Per s', 'p50 ms', 'p99 ms', 'CPU µs', 'of all', 'Result', 'Aim', ''],

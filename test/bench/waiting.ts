@@ -22,7 +22,7 @@ interface Host extends Actor {
   booking_id: number
 }
 
-/** A waiting partner, which records when it read each version. */
+/** A partner that waits for changes and records when it read each version. */
 class Client {
   readonly readAt = new Map<string, number>()
   failures = 0
@@ -69,7 +69,7 @@ class Client {
   }
 }
 
-/** 500 partners that wait on two processes, while others write. */
+/** Measures 500 partners that wait for changes on two processes, while other requests make changes. */
 export function waiting(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -91,7 +91,7 @@ export function waiting(): Promise<Row[]> {
       all.push({ ...actor, stay, booking_id })
     }
     const pids = waited.map(({ pid }) => pid)
-    // A fresh process grows with its first requests, whether or not they are held.
+    // A new process's memory grows with its first requests, whether or not they are held.
     for (const { url } of waited)
       for (let round = 0; round < 20; round += 1)
         await Promise.all(all.map(({ key }) => sender(fetch, url)('GET', `${provider}/bookings`, { key })))
@@ -118,8 +118,8 @@ export function waiting(): Promise<Row[]> {
           await service.end('SIGTERM')
           waited[index] = await startService({ ...settings, PORT: new URL(service.url).port })
         }
-        // Without a proxy, a client itself must notice that a process is gone.
       },
+      // The limit is higher because, without a proxy, each client itself must notice that a process is gone.
       5000,
     )
     const withoutRedis = await spread(' while Redis is killed', all, clients, settings, async () => {
@@ -142,7 +142,7 @@ export function waiting(): Promise<Row[]> {
   })
 }
 
-/** Opens 1,000 requests at a process with one key, and opens each again when it is answered. */
+/** Keeps 1,000 requests with one key open at a process, sending each again a second after its response. */
 async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortController> {
   const controller = new AbortController()
   const path = `${url}${provider}/bookings?updated_after=2099-01-01&wait=30`
@@ -160,7 +160,7 @@ async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortContr
   return controller
 }
 
-/** The CPU use in percent of a core. */
+/** Returns the CPU use of processes in percent of a core. */
 async function cpuShare(pids: number[]): Promise<number> {
   const before = await cpuSeconds(pids)
   await Bun.sleep(quietSeconds * 1000)
@@ -168,9 +168,9 @@ async function cpuShare(pids: number[]): Promise<number> {
 }
 
 /**
- * Makes changes through routes and commands; returns the time until each client of the host has read them.
+ * Makes changes through routes and commands, and measures the time until all clients of the host have read them.
  *
- * @param meanwhile a disturbance at the same time
+ * @param meanwhile causes a disturbance while the changes are made
  */
 async function spread(
   when: string,
@@ -199,7 +199,7 @@ async function spread(
     for (const client of clients.slice(hostIndex * clientsPerHost, (hostIndex + 1) * clientsPerHost)) {
       const readAt = client.readAt.get(version)
       if (readAt === undefined) lost += 1
-      // A version that was read before its writer received the response took no time.
+      // A version that was read before its writer received the response counts as 0 ms.
       else delays.push(Math.max(0, readAt - at))
     }
   delays.sort((a, b) => a - b)
@@ -225,7 +225,7 @@ async function book({ send, stay }: Host): Promise<string> {
   return body.data.updated_at.slice(0, 19).replace('T', ' ')
 }
 
-/** Confirms by an administrator's command, in a separate process. */
+/** Confirms a booking with an administrator's command, in a separate process, and returns the new version. */
 async function confirm({ booking_id }: Host, settings: Record<string, string>): Promise<string> {
   const { stdout, stderr } = await partnerctl(['bookings', 'confirm', String(booking_id), '--json'], settings)
   if (!stdout) throw new Error(stderr)

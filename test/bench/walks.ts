@@ -12,7 +12,7 @@ interface Page {
   meta: { pagination: { last_page: number; next_cursor: string | null } }
 }
 
-/** The whole feed of a host with 100,000 bookings, by page, by cursor and by the command. */
+/** Measures reading the whole feed of a host with 100,000 bookings: by page, by cursor and with the command. */
 export async function walks(servers: BenchServers): Promise<Row[]> {
   const { large, url } = servers
   const read = async (query: string): Promise<Page> => {
@@ -24,14 +24,14 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   const times = { byPage: [] as number[], byCursor: [] as number[], command: [] as number[] }
   for (let round = 0; round < rounds; round += 1) {
     times.byCursor.push(await timed(() => walkByCursor(read)))
-    // Page ends are kept for each query, so a new query makes each walk a first one.
+    // Page ends are stored for each query, so a new query means that no page end is stored yet.
     times.byPage.push(
       await timed(() => walkByPage((query) => read(`updated_after=200${round}-01-01 00:00:00&${query}`))),
     )
     times.command.push(await timed(() => pollOnce(servers)))
   }
   const { last_page } = (await read('page=1')).meta.pagination
-  // The page before the last one was never read, so the start of the last one is not stored.
+  // The page before the last one was never read, so the last page's start is not stored.
   const query = 'updated_after=2003-01-01'
   const { jump, first } = await medianMilliseconds(
     { jump: () => read(`page=${last_page}&${query}`), first: () => read(`page=1&${query}`) },
@@ -49,7 +49,7 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** The milliseconds of a poll that continues at the end of the feed, and of a program that sends one request. */
+/** Returns the milliseconds that a poll at the end of the feed takes, and a program that sends one request. */
 function idlePolls(servers: BenchServers) {
   const { large, url } = servers
   return withDataDir(async (directory) => {
@@ -75,14 +75,14 @@ async function walkByPage(read: (query: string) => Promise<Page>): Promise<void>
   }
 }
 
-/** Runs a poller that has its checkpoint in a folder. */
+/** Returns a function that runs a poll with its checkpoint in a folder. */
 function poller({ large, url }: BenchServers, directory: string) {
   const environment = { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory }
   const args = ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')]
   return () => partnerctl(args, environment)
 }
 
-/** A poller that starts without a checkpoint and writes every change to a file. */
+/** Runs a poll that starts without a checkpoint and prints every change. */
 function pollOnce(servers: BenchServers): Promise<void> {
   return withDataDir(async (directory) => {
     const { code, stdout, stderr } = await poller(servers, directory)()
@@ -90,7 +90,7 @@ function pollOnce(servers: BenchServers): Promise<void> {
   })
 }
 
-/** How long the command line takes to print its help. */
+/** Measures how long the command line takes to print its help. */
 export async function help(): Promise<Row[]> {
   const { empty, full } = await medianMilliseconds(
     { empty: () => Bun.$`${process.execPath} -e ''`.quiet(), full: () => partnerctl(['--help'], {}) },

@@ -133,7 +133,7 @@ const cases: Record<string, () => Promise<void>> = {
     await assert.rejects(client.webhooks.delete(id), { type: 'not_found' })
   },
   async 'a change of a listing is repeated unless it adds something; a consumer is, but not its seek'() {
-    // A runtime may itself repeat a request that is reset before the first byte.
+    // Not `lost_response`, because a runtime may itself repeat a request that is reset before the first byte.
     const faulty = (operation: string) => [{ fault: 'cut_response' as const, operation }]
     const plain = await meeting(faulty('updateListing'), () =>
       client.listings.update(2001, { name: 'Another name' }),

@@ -3,13 +3,14 @@ import { MongoClient } from 'mongodb'
 import mongoose from 'mongoose'
 
 /**
- * The database work of every server in the comparison, which is the minimum for the same bytes and the same durability
- * as the service's. Runs on Bun and on Node.
+ * Opens the database work of every reference server: the minimum that yields the same bytes as the service with the
+ * same durability. Runs on Bun and on Node.
  *
- * A page is one query for the fields shown; its `pagination` is given, so nothing is counted. A booking is one
- * transaction of three inserts, for booking, message and stored response, with invented ids: no clock, no unit count,
- * no look-up. A change of a name is one update, and an availability write is one bulk of replacements. Writes are
- * acknowledged by a majority, in its journal. A page of listings is one query, whose documents are sent as they are.
+ * A feed page is one query for the returned fields; the request contains its `pagination`, so nothing is counted. A
+ * booking is one transaction with three inserts (booking, message and stored response) and invented ids; it uses no
+ * clock, counts no units and looks nothing up. A rename is one update, and an availability write is one bulk write of
+ * replacements. A majority acknowledges each write once it is in the journal. A page of listings is one query, whose
+ * documents are sent unchanged.
  */
 export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
   const { MONGODB_URL = '', HOST_ID, API_KEY = '' } = environment
@@ -29,10 +30,10 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
   let lastId = 0
 
   return {
-    /** The stored key, if there is one, for the servers that check keys. */
+    /** Returns the stored key, if there is one, for the servers that check keys. */
     findKey: (key: string) => own.collection<{ _id: string }>('keys').findOne({ _id: hashOf(key) }),
 
-    /** A document read by its id, in the shape of `/v1/me`. */
+    /** Reads a document by its id and returns it in the shape of `/v1/me`. */
     async point() {
       const host = await service.collection('hosts').findOne({ id: hostId })
       return envelope({
@@ -43,7 +44,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       })
     },
 
-    /** A page of changes after a version, with the given pagination. */
+    /** Returns a page of changes after a version, with the given pagination. */
     async feedPage(query: URLSearchParams) {
       const after = new Date(`${query.get('updated_after')?.replace(' ', 'T')}Z`)
       const filter = { host_id: hostId, updated_at: { $gt: after } }
@@ -64,7 +65,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       return envelope({ Bookings }, { pagination: JSON.parse(query.get('pagination') ?? '{}') })
     },
 
-    /** The first 50 listings, as they are stored. */
+    /** Returns the first 50 listings as they are stored. */
     async listingsPage() {
       const rows = await service
         .collection('listings')
@@ -75,7 +76,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       return envelope(rows)
     },
 
-    /** Stores a booking as sent, with a message and the response to keep. */
+    /** Stores a booking as it was sent, its message, and the response. */
     async createBooking({ message, ...sent }: Record<string, unknown>) {
       const now = new Date()
       lastId += 1
@@ -132,8 +133,8 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
 export type ReferenceStore = Awaited<ReturnType<typeof openReferenceStore>>
 
 /**
- * A keyed booking as the frameworks store it, through mongoose: look up the claim, then insert booking, message and
- * response in one transaction. No listing, price or guest is looked up and no unit is counted.
+ * Returns a function that stores a keyed booking through mongoose, as the frameworks do. It looks up the claim, then
+ * inserts booking, message and response in one transaction. It looks up no listing, price or guest and counts no units.
  */
 export async function openKeyedBookings({ MONGODB_URL = '', HOST_ID }: NodeJS.ProcessEnv) {
   const host_id = Number(HOST_ID)
