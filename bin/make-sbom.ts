@@ -5,9 +5,8 @@ import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-li
 import parseLicense from 'spdx-expression-parse'
 
 /**
- * Prints a CycloneDX list of the image's contents: Bun, the packages needed at run time and, with `--system`, Debian's
- * packages. Runs while the image is built, because the image does not contain the tools. The same packages always
- * produce the same list.
+ * Prints a CycloneDX list of the image's contents: Bun, the runtime packages and, with `--system`, Debian's packages.
+ * Runs while the image is built, because the image lacks the tools. The same packages always produce the same list.
  */
 const project = dirname(dirname(fileURLToPath(import.meta.url)))
 const { FromNodePackageJson, License } = Contrib
@@ -19,7 +18,7 @@ const builder = new FromNodePackageJson.Builders.ComponentBuilder(
 /** Components by their package URL; a package that is installed in several places is listed once. */
 const components = new Map<string, Models.Component>()
 
-/** Returns the folder of the package that `importer`, a package's folder, imports; undefined if it is not installed. */
+/** Returns the folder in which `importer`, a package's folder, finds the package `name`; undefined if there is none. */
 function findPackage(name: string, importer: string): string | undefined {
   const folder = join(importer, 'node_modules', name)
   if (existsSync(join(folder, 'package.json'))) return folder

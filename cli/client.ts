@@ -82,7 +82,7 @@ export function clientFor(base: string, isSandbox: boolean, key: string, retries
 
 /**
  * Returns the account whose changes a poll follows (decisions §15): the host on live data, the key in the sandbox. A
- * rotated key remains the same key.
+ * key keeps its account when it is rotated.
  */
 export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['Key']): string {
   return isSandbox ? `key ${id}` : `host ${host.email}`

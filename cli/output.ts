@@ -113,7 +113,7 @@ export function isNdjson({
   return output === 'ndjson'
 }
 
-/** Control characters, including C1 and bidirectional ones. In text from others, they could move the cursor. */
+/** Control characters, including C1 and bidirectional ones. In other people's text, they could move the cursor. */
 const controls = '\\p{Cc}\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 const anyControl = new RegExp(`[${controls}]+`, 'gu')
 const controlWithinLine = new RegExp(`(?!\\n)[${controls}]`, 'gu')

@@ -67,7 +67,7 @@ const perRound = 1000
 /** Tolerance for the start time, which comes from this machine's clock rather than the service's. */
 const clockToleranceSeconds = 600
 
-/** Shows each request once as it is written, starting with the last few, until stopped. */
+/** Shows the last few requests, and then each new request once it is logged, until `stop` is aborted. */
 export async function tailRequests(
   read: RequestSource,
   search: RequestSearch,

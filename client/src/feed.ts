@@ -21,7 +21,7 @@ export interface FeedPace {
   /** Ends the loop at the next item or request by throwing the signal's reason. */
   signal?: AbortSignal | undefined
   per_page?: number | undefined
-  /** Called with each page that has changes, before the first of them. */
+  /** Called with each page that has changes, before its first change is yielded. */
   onPage?: ((page: FeedPage<unknown>) => void) | undefined
 }
 
@@ -51,7 +51,7 @@ function isFeed(items: unknown): boolean {
 
 /**
  * @param after the version after which the page should start
- * @throws Error if the page does not move forward; continuing could repeat changes forever, or skip some
+ * @throws Error if the page does not move forward, because continuing could repeat changes forever or skip some
  */
 function requireForward(items: { version: string }[], after = ''): void {
   let last = after

@@ -2,10 +2,10 @@ import type { Failure } from './answer.ts'
 
 /** Longest `Retry-After` that the client waits out; a failure with a longer `Retry-After` is thrown to the caller. */
 const maxRetryAfterSeconds = 300
-/** Longest pause between retries without limit, such as a feed's, even if `Retry-After` is longer. */
+/** Longest pause between unlimited retries, such as a feed's, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
-/** Window of the service's rate limit, and thus {@link pauseFor}'s longest pause. A proxy may report a longer one. */
+/** Window of the service's rate limit, so also {@link pauseFor}'s longest pause. A proxy may report a longer window. */
 const windowSeconds = 60
 
 /** Returns the seconds to wait before the next attempt; undefined if the request must not be retried. */

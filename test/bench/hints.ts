@@ -130,7 +130,7 @@ async function makePartner(db: Db, serviceUrl: string, host: number, kinds: stri
 
 type Partner = Awaited<ReturnType<typeof makePartner>>
 
-/** A booking's last version, the time at which the service acknowledged it, and the endpoints to which it is hinted. */
+/** A booking's last version, the time at which the service acknowledged it, and the endpoints that expect a hint. */
 interface Final {
   booking: number
   version: string

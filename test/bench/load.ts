@@ -1,6 +1,6 @@
 import { median } from './measure.ts'
 
-/** A server under load, and the processes whose CPU time it uses. */
+/** A server under load, and the processes whose CPU time is measured. */
 export interface Target {
   url: string
   /** Returns the next request; each write may need its own body or header. */
@@ -50,7 +50,7 @@ export async function residentMebibytes(pids: number[]): Promise<number> {
   return kibibytes / 1024
 }
 
-/** Enough connections to keep one process busy. */
+/** A number of connections that keeps one process busy. */
 export const manyConnections = 16
 
 /**
@@ -86,7 +86,7 @@ export async function burst(
   return { perSecond: sent / seconds, cpu: (own / sent) * 1e6, cpuOfAll: (all / sent) * 1e6, times }
 }
 
-/** Duration of the warm-up of a server, which has not compiled its code yet when it has just started. */
+/** Duration of the warm-up of a newly started server, which has not compiled its code yet. */
 const warmUpMilliseconds = 3000
 const warm = new Set<string>()
 

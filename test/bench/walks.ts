@@ -49,7 +49,7 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** Returns the milliseconds that a poll at the end of the feed takes, and a program that sends one request. */
+/** Returns how many milliseconds a poll at the end of the feed and a program that sends one request take. */
 function idlePolls(servers: BenchServers) {
   const { large, url } = servers
   return withDataDir(async (directory) => {

@@ -19,7 +19,7 @@ export async function writes(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** Compares the creation of keyed bookings that have a message. */
+/** Compares the creation of keyed bookings with a message to that of the other servers. */
 async function creates({ service, references, creators, large }: BenchServers): Promise<Row[]> {
   const create = (of: Creator[]) => service('/v1/bookings', booking(of))
   const { bare, ...frameworks } = references

@@ -10,9 +10,8 @@ import {
 } from '../../client/src/index.ts'
 
 /**
- * Checks what the client promises, as a program that each runtime runs. Faults come from the sandbox of a real service,
- * and from the foreign server at `foreignUrl`. The cases are split into two shares, `0` and `1`. Prints a line of JSON
- * for each case of the given share.
+ * Checks the client's promises, as a program that each runtime runs. Faults come from a real service's sandbox and from
+ * the foreign server at `foreignUrl`. Prints a line of JSON for each case of the given `share`, `0` or `1` of two.
  */
 const [baseUrl, key, foreignUrl, closedUrl, share] = process.argv.slice(2) as [
   string,

@@ -136,7 +136,7 @@ interface Listing<T, Row> {
   find(administration: Administration, limit: number): Promise<T[]>
   toRow(entry: T): Row
   columns: Columns<Row>
-  /** Tells the user how to see the entries after the last one shown. */
+  /** Returns text that tells the user how to see the entries after the last one shown. */
   hint(last: T): string
 }
 

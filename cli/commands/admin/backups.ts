@@ -213,7 +213,7 @@ export const afterRestore = command({
     if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
-    // A running process holds ids and clocks in memory.
+    // A running process would continue with the ids and clocks that it holds in memory.
     const database = mongodbUrl ? `${serversOf(mongodbUrl)}/${databaseNameOf(mongodbUrl)}` : dataDir
     if (!mongodbUrl) await requireUnserved(dataDir)
     else await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))

@@ -37,7 +37,7 @@ function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at
   }
 }
 
-/** Changes one job in a transaction with its audit entry. */
+/** Changes one job and writes the audit entry in the same transaction. */
 function changeJob(action: string, id: string, change: (act: Act, found: Job) => Promise<Job>): Promise<Job> {
   const work = async (act: Act) => {
     const found = await findJob(act.db, id)

@@ -5,8 +5,8 @@ import { readText } from '../../values.ts'
 /**
  * Appends a receipt and returns once it is on disk.
  *
- * @throws Error that tells the user what to do if the file can no longer be written; by then the guest's erasure has
- * begun
+ * @throws Error if the file can no longer be written. It tells the user what to do, because the guest's erasure has
+ * already begun.
  */
 export function addReceipt(descriptor: number, receipt: Receipt): void {
   try {

@@ -3,8 +3,8 @@ import { MongoClient } from 'mongodb'
 import mongoose from 'mongoose'
 
 /**
- * Opens the database work of every reference server: the minimum that yields the same bytes as the service with the
- * same durability. Runs on Bun and on Node.
+ * Returns the database operations of the reference servers: the minimum that yields the same bytes as the service, with
+ * the same durability. Runs on Bun and on Node.
  *
  * A feed page is one query for the returned fields; the request contains its `pagination`, so nothing is counted. A
  * booking is one transaction with three inserts (booking, message and stored response) and invented ids; it uses no
