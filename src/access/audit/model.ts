@@ -3,12 +3,13 @@ import { moment, number, type Stored, schemaOf, text, textOrNull } from '../../p
 
 const fields = {
   at: moment,
-  /** The effective OS user; for a partner, the key. `machine` is the user's machine or the partner's client address. */
+  /** A command's effective OS user, a partner's key, or `service`. */
   user: text,
+  /** The computer's name, or a partner's client address. */
   machine: text,
-  /** The user who called the command through `sudo`, as `sudo` reports it; null if `sudo` was not used. */
+  /** The user who ran the command through `sudo`, as reported by `sudo`; null if `sudo` was not used. */
   sudo_user: textOrNull,
-  /** The account of the database connection; null if it has none, as on the embedded server. */
+  /** The account of the database connection; null if it has none, for example on the embedded server. */
   database_user: textOrNull,
   /** The command, for example `keys revoke`. */
   action: text,
@@ -19,12 +20,12 @@ const fields = {
 const hostFields = { host_id: number, ...fields }
 
 /**
- * An administrative action, a partner's booking move or webhook change, or a webhook that the service has turned off,
+ * An administrative action, a partner's booking transition or webhook change, or the service's turning off a webhook,
  * with actor, target and time.
  */
 export type AuditEntry = Stored<typeof fields>
 
-/** An entry about a host's data, stored by host so that it is on the same shard as that data. */
+/** An entry about a host's data. It has a `host_id` so that it is stored on the same shard as that data. */
 export type HostAuditEntry = Stored<typeof hostFields>
 
 const schema = schemaOf(fields)

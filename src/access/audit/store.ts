@@ -17,7 +17,7 @@ export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
    * The host whose data the action concerns; null for actions on hosts and keys themselves, or on several hosts' data.
    */
   host_id: number | null
-  /** The actor, if it is not the user of this command. */
+  /** The actor, if it is not the user who runs this command. */
   actor?: Actor
 }
 
@@ -75,8 +75,8 @@ async function insertEntries(
 const accounts = new WeakMap<Db, Promise<string | null>>()
 
 /**
- * Returns the actor of a command, which is the OS user who runs it. Variables such as `USER` prove nothing, because
- * anybody can set them.
+ * Returns the actor of this command: the OS user who runs it. The name is not taken from `USER`, because anybody can set
+ * that variable.
  */
 async function commandActor(db: Db): Promise<Required<Actor>> {
   const account = accounts.get(db) ?? accountOf(db)
@@ -95,7 +95,7 @@ async function accountOf(db: Db): Promise<string | null> {
   return account ? `${account.user}@${account.db}` : null
 }
 
-/** An entry with its id, which serves as `after` for the list's next page. */
+/** An entry with its id. Pass the last entry's id as `after` to list the next page. */
 export type ListedAction = AuditEntry & { id: string }
 
 /** Criteria for entries of the audit log. */
@@ -121,7 +121,7 @@ export async function listActions(
   const at = { ...(since ? { $gte: since } : {}), ...(until ? { $lt: until } : {}) }
   const filter = {
     ...(Object.keys(at).length > 0 ? { at } : {}),
-    // This matches the list's order, in which entries with the same time are ordered by id.
+    // Entries with the same time are ordered by id, as in the sort below.
     ...(last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}),
   }
   const newest = (model: typeof auditModel) =>
@@ -147,7 +147,7 @@ async function findAction(db: Db, id: string): Promise<StoredAction> {
   return found
 }
 
-/** Returns the effective user's name, or its id, because a container may run under a user id without a name. */
+/** Returns the effective user's name, or the user id if it has no name, which is possible in a container. */
 function effectiveUser(): string {
   const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stderr: 'ignore' })
   const name = exitCode === 0 ? stdout.toString().trim() : ''

@@ -5,7 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { named, responseObject, shown } from '../../http/schema/fields.ts'
 
-/** Route that shows the host profile to check a key (contract, `GET /v1/me`). */
+/** Route that returns the host profile, which a partner reads to check a key (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {
   return new Elysia({ tags: ['Host'] }).use(guard(app)).get(
     '/me',

@@ -79,7 +79,7 @@ export async function listHosts(db: Db, { after, limit }: { after: number; limit
     .lean()
 }
 
-/** Returns the given ids whose hosts are suspended. */
+/** Returns the ids of suspended hosts among the given ids. */
 export async function findSuspendedHostIds(db: Db, ids: number[]): Promise<number[]> {
   const suspended = { id: { $in: ids }, suspended_at: { $ne: null } }
   return (await hostModel(db).collection.find<Host>(suspended).toArray()).map(({ id }) => id)

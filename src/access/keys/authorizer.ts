@@ -15,7 +15,7 @@ interface CachedKey {
   secret: KeySecret
   host: Host
   readAt: number
-  /** The key's latest version that had been announced when the record was read; null if none was known. */
+  /** The key's latest announced version when the record was read; null if no version was known. */
   version: string | null
 }
 
@@ -70,8 +70,8 @@ export class KeyAuthorizer implements Authorizer {
   }
 
   /**
-   * Looks a key up once for all its concurrent requests. Many concurrent requests with one key do not mean that a
-   * client is guessing keys.
+   * Looks up a key once for all of its concurrent requests, so that a burst of requests with one key does not count as
+   * guessing keys.
    */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
     const current = this.lookUps.get(hash)
@@ -104,7 +104,7 @@ export class KeyAuthorizer implements Authorizer {
   }
 }
 
-/** Returns a key's stored record and the remaining requests of its main rate limit, without counting a request. */
+/** Returns a key's stored record and its remaining requests under the main rate limit, without counting a request. */
 export async function inspectKey(
   { liveDb, rateLimiter, config }: Pick<AppContext, 'liveDb' | 'rateLimiter' | 'config'>,
   keyId: number,
@@ -125,9 +125,9 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
 }
 
 /**
- * Returns true if a cached record is recent enough to decide a request. Without announcements, no cached record may let
- * a request in, so the record is read again. A fresh record may still refuse a request, so that a flood of refused
- * requests does not reach the database.
+ * Returns true if a cached record is recent enough to decide a request. While changes cannot be announced, no cached
+ * record may allow a request, so the record is read again. A fresh record may still refuse a request, so that a flood of
+ * refused requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
   const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds

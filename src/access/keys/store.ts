@@ -122,13 +122,13 @@ export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promi
   return (await keyModel(db).find(expired, { id: 1 }).lean()).map(({ id }) => id)
 }
 
-/** Returns the given ids whose keys are neither revoked nor expired. */
+/** Returns the ids of keys that are neither revoked nor expired, among the given ids. */
 export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await findKeysByIds(db, ids)
   return new Set(keys.filter((key) => isUnexpired(key, now)).map(({ id }) => id))
 }
 
-/** Returns the time at which the next working key expires; null if no working key expires. */
+/** Returns the earliest time at which a working key expires; null if no working key has an expiry. */
 export async function findNextKeyExpiry(db: Db, now: Date): Promise<Date | null> {
   const working = { active: true, revoked_at: null, expires_at: { $gt: now } }
   const next = await keyModel(db).findOne(working, { expires_at: 1 }).sort({ expires_at: 1 }).lean()
@@ -159,7 +159,7 @@ export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
 }
 
 /**
- * Returns the key with this id, or the key whose first 12 characters are these.
+ * Returns the key with this id, or the key that starts with these 12 characters.
  *
  * @throws DomainError `not_found`; `conflict` if several keys start with these characters
  */
@@ -173,8 +173,8 @@ export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
 }
 
 /**
- * Gives a key a new secret; the previous secret keeps working for `overlapSeconds`. Limit, sandbox, usage and
- * idempotency belong to the key, so a retry across the rotation remains a retry.
+ * Gives a key a new secret; the previous secret keeps working for `overlapSeconds`. Rate limit, sandbox, usage and
+ * stored responses belong to the key, so a retry with the new secret is still recognized as a retry.
  *
  * @throws DomainError `not_found`; `conflict` for a revoked key
  */
@@ -193,8 +193,7 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // This update matches nothing if a concurrent rotation finished first, because that rotation's secret must not be
-    // lost.
+    // The filter matches nothing if a concurrent rotation finished first, so that rotation's secret is never lost.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()

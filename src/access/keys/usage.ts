@@ -17,7 +17,7 @@ export class UsageTracker {
     this.flusher.unref()
   }
 
-  /** Counts one request of a key. */
+  /** Counts one request made with a key. */
   track(keyId: number, address: string, now: Date): void {
     const usage = this.usageOf(keyId, now)
     usage.count += 1

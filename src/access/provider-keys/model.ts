@@ -11,7 +11,7 @@ const fields = {
   updated_at: moment,
 }
 
-/** A host's encrypted key at an integration provider. */
+/** A host's own key at an integration provider, encrypted. */
 export type ProviderKey = Stored<typeof fields>
 
 const schema = schemaOf(fields)

@@ -11,7 +11,7 @@ import type { Outcome } from './schema.ts'
 const retry = Symbol('retry')
 
 /**
- * Stores the host's key at a provider. When identical requests race, one stores the key and the others find it already
+ * Stores a host's provider key. When identical requests race, one stores the key and the others find it already
  * stored.
  *
  * @param realm id of the sandbox in which the key must be unique; if undefined, the key must be unique among all

@@ -8,8 +8,8 @@ const hourMilliseconds = 60 * minuteMilliseconds
 export const countedMilliseconds = 24 * hourMilliseconds
 
 /**
- * Adds one journal's counts for several keys or addresses, with one write per key or address and hour. Adding the same
- * batch again changes nothing.
+ * Adds one journal's counts for several keys or addresses, with one write per hour for each key or address. Adding the
+ * same batch again changes nothing.
  *
  * @param journal the journal's name, which is part of its documents' ids, so that no two processes write to the same
  * document
@@ -73,7 +73,7 @@ export async function findCounts(
   )
 }
 
-/** Returns a key's counts by minute, summed over all processes, from the minute of `since` but at most a day back. */
+/** Returns a key's counts by minute, summed over all processes, since the minute of `since` but at most a day back. */
 export async function readCounts(
   db: Db,
   owner: { host_id: number; key_id: number },
@@ -92,8 +92,8 @@ export async function readCounts(
 export type Total = Pick<RequestCounts, 'host_id' | 'key_id' | 'address'> & { counts: KindCounts }
 
 /**
- * Returns the counts from the minute of `since` on, summed over all processes. Reads the counts of all keys, so only
- * commands may call it.
+ * Returns the counts since the minute of `since`, summed over all processes. Only commands may call this function,
+ * because it reads the counts of all keys.
  */
 export async function readTotals(db: Db, since: Date): Promise<Total[]> {
   const totals = new Map<string, Total>()

@@ -7,13 +7,13 @@ import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'
 import type { StoredRequest } from './model.ts'
 import { insertRequests, keptEntries, toStoredRequest, trimSeries } from './store.ts'
 
-/** Interval between writes; including the time of the write, an entry is visible within 2 s (decisions §18). */
+/** Interval between writes. It leaves time for the write, so that an entry is visible within 2 s (decisions §18). */
 const flushEveryMilliseconds = 1500
 /** Maximum number of unwritten entries that a process keeps (decisions §18). */
 export const maxUnwritten = 10_000
 /**
- * Maximum number of unwritten failures of one key, so that a key whose requests fail rapidly leaves room for other
- * keys. Further requests are counted but not listed.
+ * Maximum number of unwritten failures per key, so that a key whose requests fail rapidly leaves room for other keys.
+ * Further requests with that key are counted but not listed.
  */
 export const maxUnwrittenOfKey = 1200
 
@@ -46,7 +46,7 @@ interface Batch {
   requests: StoredRequest[]
 }
 
-/** A process trims a series each time it has added this many entries, and when it first adds an entry. */
+/** A process trims a series when it first adds an entry, and again each time it has added this many entries. */
 const trimEvery = 50
 /** Maximum number of series that one process tracks. */
 const maxSeries = 10_000

@@ -1,7 +1,7 @@
 /** The status recorded for a request that a sandbox fault left without a response (decisions §22). */
 export const unansweredStatus = 0
 
-/** Kinds of response for counting: by status, with requests over the rate limit counted separately. */
+/** Kinds of response that are counted separately. The status determines the kind; 429 has its own. */
 export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed' | 'unanswered'
 
 /** Returns the kind of a response with this status. */
@@ -20,13 +20,13 @@ export type MinuteCounts = Map<number, KindCounts>
 
 export const minuteMilliseconds = 60_000
 
-/** Adds one request to the minute that contains a moment. */
+/** Adds one request to the minute that contains `at`. */
 export function countRequest(counts: MinuteCounts, at: number, kind: ResponseKind): void {
   const known = countsOf(counts, at)
   known[kind] = (known[kind] ?? 0) + 1
 }
 
-/** Adds requests to the minute that contains a moment. */
+/** Adds requests to the minute that contains `at`. */
 export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts): void {
   addKinds(countsOf(counts, at), added)
 }

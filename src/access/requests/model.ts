@@ -13,7 +13,7 @@ import {
 import type { KindCounts } from './kinds.ts'
 
 const requestFields = {
-  /** Assigned when the request was recorded, so that repeated writes store it only once; sorts by arrival. */
+  /** Assigned when the request is recorded, so that a repeated write stores it only once. Ids sort by arrival. */
   _id: text,
   host_id: number,
   key_id: number,
@@ -43,24 +43,23 @@ request.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'request_expiry'
 export const requestModel = modelOf<StoredRequest>('requests', request)
 
 const countsFields = {
-  /** Consists of key or address, hour and journal, so that no two processes write to the same document. */
+  /** Made up of the key or address, the hour and the journal, so that no two processes write to the same document. */
   _id: text,
   host_id: number,
   key_id: number,
   /**
-   * Client network whose failed authentications are counted; absent if the counts are a key's. For a network, the ids
-   * of host and key are 0.
+   * Client network whose failed authentications are counted; absent for a key. A network's host id and key id are 0.
    */
   address: textOrNull,
   hour: moment,
-  /** Counts by the minute's number, from 0 to 59. */
+  /** Counts by minute of the hour, from 0 to 59. */
   minutes: mixed<Record<string, KindCounts>>(),
   /** Number of the last batch added to this document. */
   batch: number,
   expires_at: moment,
 }
 
-/** One process's request counts for one key, or failed authentications of one client, by minute of an hour. */
+/** One process's counts for one hour, by minute: a key's requests, or a client network's failed authentications. */
 export type RequestCounts = Stored<typeof countsFields>
 
 const counts = schemaOf(countsFields)

@@ -12,7 +12,7 @@ export interface RequestPage {
 /**
  * Reads the page of a key's requests after a cursor.
  *
- * @throws DomainError `validation` for a cursor of another key
+ * @throws DomainError `validation` if the cursor is malformed or belongs to another key
  */
 export async function readRequestPage(
   db: Db,
@@ -30,7 +30,7 @@ export async function readRequestPage(
   }
 }
 
-/** Encodes the id of the entry after which the next page continues, as an opaque cursor that only this key can use. */
+/** Encodes the id of a page's last entry as an opaque cursor for the next page, which only this key can use. */
 export function writeCursor(keyId: number, entryId: string): string {
   return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
 }
@@ -44,7 +44,7 @@ function partsOf(cursor: string): { key: number; id: string } | null {
 }
 
 /**
- * Returns the problem if a cursor is malformed, whichever key sent it, to be reported together with the query's other
+ * Returns a problem if a cursor is malformed, regardless of its key, to be reported together with the query's other
  * problems (decisions §1).
  */
 export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {

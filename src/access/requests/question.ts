@@ -13,7 +13,7 @@ export interface RequestQuestion {
 }
 
 /**
- * Returns the database filter for a question. Failures and other requests are two ranges of one index.
+ * Returns the database filter for the given criteria. Failures and other requests are two ranges of one index.
  *
  * @param weekAgo start of the retention period of failures; earlier failures do not match
  */
@@ -42,7 +42,7 @@ function rangeOf(status: string): { $gte: number; $lte: number } {
   return { $gte: Number(status.replace('xx', '00')), $lte: Number(status.replace('xx', '99')) }
 }
 
-/** Returns a lower bound for the ids of requests that arrived at `at`. A version 7 UUID begins with the time. */
+/** Returns a lower bound for the ids of requests that arrived at `at` or later. Ids begin with the arrival time. */
 export function lowestId(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0')
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`
