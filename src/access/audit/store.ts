@@ -75,8 +75,8 @@ async function insertEntries(
 const accounts = new WeakMap<Db, Promise<string | null>>()
 
 /**
- * Returns the actor of this command: the OS user who runs it. The name is not taken from `USER`, because anybody can set
- * that variable.
+ * Returns the actor of this command: the OS user who runs it. The name is not taken from `USER`, because anybody can
+ * set that variable.
  */
 async function commandActor(db: Db): Promise<Required<Actor>> {
   const account = accounts.get(db) ?? accountOf(db)

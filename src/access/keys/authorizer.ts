@@ -126,8 +126,8 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
 
 /**
  * Returns true if a cached record is recent enough to decide a request. While changes cannot be announced, no cached
- * record may allow a request, so the record is read again. A fresh record may still refuse a request, so that a flood of
- * refused requests does not reach the database.
+ * record may allow a request, so the record is read again. A fresh record may still refuse a request, so that a flood
+ * of refused requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
   const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds

@@ -6,7 +6,7 @@ import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 import { lowestId, type RequestQuestion, requestFilter } from './question.ts'
 
-/** Number of entries that trimming keeps per key. Between trims, there are up to 10,000 and 1,100 (decisions §18). */
+/** Number of entries kept per key after trimming; before it, up to 10,000 failures and 1,100 others (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
 const dayMilliseconds = 86_400_000
 /** Retention period of failures. */

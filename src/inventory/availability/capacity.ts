@@ -5,13 +5,13 @@ import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomTypes } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
 
-/** Maximum number of ranges of one room type, enough for daily ranges over 27 years. */
+/** Maximum number of ranges per room type, enough for one range per day over 27 years. */
 const roomForRows = 10_000
 
-/** The bound checked on a write. It exceeds `roomForRows` so that a full write is never refused while there is room. */
+/** Limit checked on a write. It exceeds `roomForRows` so that not even a full write is refused while there is room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
-/** Maximum number of a room type's rows that wait for compaction. A write that would exceed it compacts first. */
+/** Maximum number of rows per room type that may wait for compaction. A write that would exceed it compacts first. */
 const maxLooseRows = 2000
 
 /** The number of rows that a write adds to each room type, by room type id. */
@@ -44,7 +44,7 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
 
 /**
  * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
- * rows of one room type than the bounds above, however fast a partner pushes (decisions §8).
+ * rows of one room type than the limits above allow, no matter how fast a partner writes (decisions §8).
  */
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
   const grown = await findGrown(db, null, hostId, added)
@@ -72,8 +72,8 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
 }
 
 /**
- * Counts each loose row as two ranges: itself and the second half of the row that it may split. The actual number is
- * only known after the next compaction.
+ * Returns true if a room type may exceed the limit. Each loose row counts as two ranges, because it may split another
+ * row; the actual number is known only after the next compaction.
  */
 function isFull({ compactedRows, looseRows }: RoomTypeCount): boolean {
   return compactedRows + 2 * looseRows > maxRowsInForce

@@ -5,17 +5,17 @@ import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
 import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'
 
-/** Topic of the job that compacts a set of a host's room types. */
+/** Topic of the job that compacts several room types of a host. */
 export const compactAvailabilityTopic = 'CompactAvailability'
 
-/** A compaction reads the whole room type, so it waits for this many loose rows and for this fraction of all rows. */
+/** A compaction reads the whole room type, so it waits until this many rows and this fraction of all rows are loose. */
 const minLooseRows = 100
 const looseFraction = 0.25
 
 /** Maximum number of room types per job, low enough for every job to finish within its lease. */
 const roomTypesPerJob = 50
 
-/** Returns whether a room type has grown enough since a compaction was last requested. */
+/** Returns true if a room type has grown enough for a compaction since the last one was requested. */
 export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeCount): boolean {
   const unasked = Math.min(looseRows, written.rows - written.asked_at)
   return unasked >= Math.max(minLooseRows, (compactedRows + looseRows) * looseFraction)
@@ -40,9 +40,9 @@ export async function enqueueCompaction(
 const maxRowsAtOnce = 4000
 
 /**
- * Reduces room types to the rows in force, which makes no difference to readers. Rows written during a compaction come
- * later in the order of writing and overlay the compacted rows as they would the original ones, so the compaction
- * blocks no write. If two compactions run concurrently, the second starts over.
+ * Reduces room types to the rows in force. Readers see no difference. Rows written during a compaction come later in
+ * write order and overlay the compacted rows just as they would overlay the original ones, so the compaction blocks no
+ * writes. If two compactions run concurrently, the second starts over.
  */
 export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: number[]): Promise<void> {
   // A duplicate key means that another process has just completed the first compaction of one of these room types.
@@ -52,7 +52,7 @@ export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: numb
     )
 }
 
-/** Divides room types that have loose rows so that each portion fits into one transaction. */
+/** Divides the room types that have loose rows into portions that each fit into one transaction. */
 function portionsOf(counts: Map<number, RoomTypeCount>): number[][] {
   const portions: number[][] = []
   let rowsLeft = 0

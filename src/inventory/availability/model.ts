@@ -48,7 +48,7 @@ const writtenFields = {
   sequence: number,
 }
 
-/** Totals of all writes to a room type. They save a write from reading the rows. */
+/** Totals of all writes to a room type, stored so that a write need not read the rows. */
 export type RoomTypeWritten = Stored<typeof writtenFields>
 
 const writtenSchema = schemaOf(writtenFields)
@@ -65,7 +65,7 @@ const compactedFields = {
   in_force: number,
 }
 
-/** A room type's state at its last compaction. It is a separate document so that it conflicts with no write. */
+/** A room type's state at its last compaction, in a separate document so that a compaction conflicts with no write. */
 export type RoomTypeCompacted = Stored<typeof compactedFields>
 
 const compactedSchema = schemaOf(compactedFields)

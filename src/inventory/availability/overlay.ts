@@ -11,7 +11,7 @@ export interface AvailabilityRow {
   sequence: number
 }
 
-/** A row with its position among all rows of its host, whether or not later rows cover it. */
+/** A row as it was written, even if later rows cover it, with its position among all of its host's rows. */
 export interface WrittenRow extends AvailabilityRow {
   /** Position of the row within its write. */
   order: number
@@ -20,10 +20,10 @@ export interface WrittenRow extends AvailabilityRow {
 }
 
 /**
- * Overlays one row on a room type's rows, which are in order and do not overlap. Rows that it covers are removed,
- * trimmed or split. Everything else stays unchanged, including `updated_at`.
+ * Overlays a new row on a room type's rows, which must be in order and must not overlap. Rows that the new row covers
+ * are removed, trimmed or split. Everything else, including `updated_at`, stays unchanged.
  *
- * @param newId returns the id of the second half of a split
+ * @param newId returns an id for the second half of a row that is split
  */
 export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () => number): T[] {
   const first = countWhile(rows, ({ end_date }) => end_date < row.start_date)
@@ -41,7 +41,7 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
 }
 
-/** Counts the leading rows that satisfy a condition. No row after them may satisfy it. */
+/** Counts the leading rows that satisfy a condition. No later row may satisfy it. */
 function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
   let [from, to] = [0, rows.length]
   while (from < to) {
@@ -53,11 +53,11 @@ function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
 }
 
 /**
- * Overlays all written rows in the order of writing and returns the rows in force, ascending and without overlap. A row
- * that no other row covers is returned as the same object.
+ * Overlays all written rows in write order and returns the rows in force, in ascending order and without overlap. A row
+ * that no later row covers, even in part, is returned as the same object.
  *
- * The parts of a row that are in force, and their ids, depend only on the rows that overlap it. To find them for some
- * rows, pass these rows together with all rows that overlap them.
+ * The parts of a row that are in force, and their ids, depend only on the rows that overlap it. To find the parts
+ * of only some rows, pass those rows together with all rows that overlap them.
  */
 export function overlayRows<T extends WrittenRow>(written: T[]): T[] {
   const result: T[] = []

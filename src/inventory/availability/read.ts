@@ -12,7 +12,7 @@ export interface AvailabilityQuery {
 }
 
 /**
- * Returns one page of the host's listings with the requested room types. `readRows` reads the room types' rows.
+ * Returns one page of the host's listings with the ids of the requested room types, but without their rows.
  *
  * @throws DomainError `not_found` for another host's listing or room type
  */

@@ -39,7 +39,7 @@ export async function* readRows(
  * Returns the rows in force whose ids a write names, so that they can be compared with the rows that the caller read
  * earlier (decisions §27). Items that do not have the form of a read row are ignored.
  *
- * @param items items as they were sent, which need not be valid
+ * @param items the items as they were sent; they may be invalid
  */
 export async function findSentRows(
   db: Db,
@@ -87,7 +87,7 @@ function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: D
 }
 
 /**
- * Returns an upper bound for the rows in a window. Compacted rows do not overlap, so a window has at most one per day.
+ * Returns the maximum number of rows in a window. Compacted rows do not overlap, so there is at most one per day.
  */
 function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
   if (!count) return 0

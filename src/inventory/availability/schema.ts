@@ -95,7 +95,7 @@ export const Availabilities = responseObject(
   'Availability',
 )
 
-/** The pagination fields of this endpoint. It has only these four. */
+/** This endpoint's pagination has only these four fields. */
 const { current_page, per_page, total, last_page } = Pagination.properties
 export const AvailabilityPagination = named(
   'AvailabilityPagination',

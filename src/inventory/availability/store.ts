@@ -22,8 +22,8 @@ export interface DateWindow {
 const batchSize = 1000
 
 /**
- * Maximum number of rows in one document: few enough that reading one night does not read a year, and enough that
- * reading a year does not read a document per night.
+ * Maximum number of rows per document. It is a compromise: reading one night must not read a whole year's rows, and
+ * reading a year must not read one document per night.
  */
 const rowsPerBlock = 50
 
@@ -35,7 +35,7 @@ export interface RoomTypeDays {
 
 /**
  * Returns the rows in force on the wanted days, by room type, in a transaction. A room type without such rows is absent.
- * The rows' parts on other days may no longer be in force, because only rows that overlap the wanted days are read.
+ * On other days, these rows may no longer be in force, because only rows that overlap the wanted days are read.
  */
 export async function findRowsCovering(
   db: Db,
@@ -51,8 +51,8 @@ export async function findRowsCovering(
 }
 
 /**
- * Returns the rows in force that overlap a window, in full and ascending, by room type. A room type without such rows
- * is absent.
+ * Returns, by room type, the rows in force that overlap a window, in ascending order and in full. A room type without
+ * such rows is absent.
  */
 export async function findRows(
   db: Db,
@@ -67,8 +67,8 @@ export async function findRows(
 }
 
 /**
- * Returns, by room type, the written rows that overlap a window and all rows that overlap these rows anywhere, so that
- * overlaying them yields the rows in the window in full.
+ * Returns, by room type, the written rows that overlap a window, and all rows that overlap any of those rows, even
+ * outside the window. Overlaying the result therefore yields the window's rows in full.
  */
 export async function findWrittenAround(
   db: Db,
@@ -116,7 +116,7 @@ export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[
   return blocks
 }
 
-/** Replaces documents, by id, with new rows. */
+/** Deletes the documents with the ids `replaced` and stores the rows `by` instead. */
 export async function replaceRows(
   db: Db,
   session: Session,
@@ -177,7 +177,7 @@ export async function saveWritten(db: Db, session: Session, totals: RoomTypeWrit
   await setFields(availabilityWrittenModel(db), session, totals.map(ofRoomType), { upsert: true })
 }
 
-/** Stores the state of room types at a compaction. */
+/** Stores the state of room types at their last compaction. */
 export async function saveCompacted(db: Db, session: Session, compacted: RoomTypeCompacted[]): Promise<void> {
   await setFields(availabilityCompactedModel(db), session, compacted.map(ofRoomType), { upsert: true })
 }

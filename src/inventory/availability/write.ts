@@ -16,8 +16,8 @@ type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
 /**
  * Prepares a write that overlays the items, in order, on a host's availability. Either all items are written or none,
- * even after a crash. However much data is stored, the transaction only adds the items and updates their room types'
- * counts. When run, it returns true if it has enqueued a compaction job in the outbox.
+ * even after a crash. The transaction only adds the items and updates their room types' counts, no matter how much data
+ * is stored. When run, it returns true if it has enqueued a compaction job in the outbox.
  *
  * @throws DomainError `forbidden` (another host's listings), `invalid_ids`; when run, `validation` (a room type may get
  * too many ranges) or `conflict` with a retry time (another writer used the room that compaction had made)
@@ -41,7 +41,7 @@ export async function prepareAvailability(
   return {
     queue: hostQueue(hostId),
     async run(session) {
-      // This comes first, so that the later of two concurrent writes starts over before it reads or writes anything.
+      // Advancing the sequence first makes the later of two concurrent writes start over before it does anything else.
       const sequence = await nextSequence(db, session, hostId)
       const grown = await findGrown(db, session, hostId, added)
       requireRoom(grown, added)

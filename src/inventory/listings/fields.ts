@@ -14,8 +14,8 @@ import {
 } from '../../http/schema/fields.ts'
 
 /**
- * The fields of a listing, defined once for the body of create and update and for the response of a read. Every scalar
- * may be null, which clears it. An object or array may be left out but must not be null. A response is always complete
+ * The fields of a listing, defined once for create and update bodies and for read responses. Every scalar may be null,
+ * which clears it. An object or array may be left out but must not be null. A response is always complete
  * (decisions §5).
  */
 
@@ -53,7 +53,7 @@ const Photo = named(
 const photos = (about: string) =>
   list(`${about}; replaced as a whole by each write that includes this list`, Photo)
 /**
- * May be left out, and may be null only if no name is stored, so that a listing that was read can be sent back.
+ * A name may be left out. It may be null only if no name is stored, so that a listing can be sent back as it was read.
  * `merge.ts` checks this.
  */
 const elementName = (what: string) =>
@@ -274,7 +274,7 @@ const fields = {
   }),
 }
 
-/** Body of `PATCH /v1/listings/{id}`: any subset. */
+/** Body of `PATCH /v1/listings/{id}`: any subset of the fields. */
 export const ListingPatch = named('ListingPatch', requestObject(fields))
 export type ListingPatch = Static<typeof ListingPatch>
 

@@ -38,7 +38,7 @@ function filterOf(hostId: number, { listing_status, q }: ListingQuery) {
   }
 }
 
-/** Returns a database regular expression that matches exactly this text. */
+/** Returns a database regular expression that matches this text literally. */
 function escapePattern(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/#-]/g, '\\$&')
 }
@@ -58,7 +58,7 @@ const columns = {
   'content.room_types.rooms.name': 1,
 }
 
-/** Returns the database query for a page. */
+/** Returns the database query for a page of a host's listings. */
 export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: PageRequest) {
   return listingModel(db)
     .collection.find(filterOf(hostId, query))

@@ -17,9 +17,8 @@ export function recognizableIn({ original_id, original_url }: Record<string, unk
 }
 
 /**
- * Compares a sent listing with an existing listing of the same host. `original_id` decides if both have one. The
- * address decides only if at most one side has an id. No fuzzier rule exists, because a wrong merge is worse than a
- * duplicate.
+ * Compares a sent listing with an existing listing of the same host. If both have an `original_id`, it decides;
+ * otherwise, `original_url` decides. There is no fuzzier rule, because a wrong merge is worse than a duplicate.
  */
 export function matchListing(sent: Recognizable, existing: Recognizable): Match | null {
   if (sent.original_id && existing.original_id) {
@@ -29,7 +28,7 @@ export function matchListing(sent: Recognizable, existing: Recognizable): Match 
   return null
 }
 
-/** Returns the best match, or null. A match by id beats a match by address; otherwise the first in `existing` wins. */
+/** Returns the best match, or null. `original_id` beats `original_url`; otherwise, the first match wins. */
 export function bestMatch<T>(
   sent: Recognizable,
   existing: T[],

@@ -10,7 +10,7 @@ import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
  */
 
 /**
- * The meaning of a string id: always the partner's on POST (`partner`); ours on PATCH if it is all digits (`internal`).
+ * How a string id is read: on POST, always as the partner's (`partner`); on PATCH, as ours if all digits (`internal`).
  */
 export type IdReading = 'partner' | 'internal'
 
@@ -25,8 +25,8 @@ const nothing = { room_types: [] as StoredRoomType[] }
 /**
  * Returns the content after the change. `current` is not modified.
  *
- * @throws DomainError `validation` at the path of an id that is not this listing's or is sent twice, or of a name that
- * must not be null
+ * @throws DomainError `validation` at the path of an id that does not belong to this listing or is sent twice, or at
+ * the path of a name that must not be null
  */
 export function mergeListing(
   current: ListingContent | null,

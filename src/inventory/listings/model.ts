@@ -30,7 +30,7 @@ export interface StoredListing {
   status_rank: number
   /** The name in lower case, truncated to fit into an index key; used for sorting and searching. */
   name_key: string
-  /** Hashes that represent, in indexes, the fields by which a listing is recognized; null for an absent field. */
+  /** Hashes of the fields by which a listing is recognized, used in indexes; null for an absent field. */
   original_id_key: string | null
   original_url_key: string | null
   /** The listing's content except its room types' prices. */
@@ -38,8 +38,8 @@ export interface StoredListing {
   /** Number of writes to the content. `changeFields` writes only if the revision has not changed since it was read. */
   revision: number
   /**
-   * Prices by room type id. They are stored beside the content so that a bulk rates write can set them without reading
-   * the content, and never conflicts with a `PATCH` of other fields.
+   * Prices by room type id. They are stored outside the content so that a bulk rates write can set them without reading
+   * the content and without conflicting with a `PATCH` of other fields.
    */
   prices?: Record<string, NonNullable<StoredRoomType['prices']>>
   created_at: Date

@@ -10,7 +10,7 @@ export interface PriceChange {
   values: NonNullable<StoredRoomType['prices']>
 }
 
-/** The part of a listing that is combined with its prices. */
+/** The part of a listing that {@link withPrices} needs. */
 type Priced = Pick<StoredListing, 'prices'> & {
   content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }

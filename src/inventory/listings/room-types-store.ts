@@ -26,7 +26,7 @@ export async function findOwnedListings(
   session: Session | null = null,
 ): Promise<OwnedListings> {
   const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
-  // Without a batch size, the server would send 101 listings and the others only when asked again.
+  // Without a batch size, the server would send 101 listings, and the rest would take a second round trip.
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
     .collection.find<StoredListing>(
@@ -45,7 +45,7 @@ export async function findRoomTypeNames(
   references: RoomTypeReference[],
 ): Promise<Map<number, string | null>> {
   const idsOf = (field: keyof RoomTypeReference) => [...new Set(references.map((one) => one[field]))]
-  // A listing may have hundreds of other room types.
+  // Only the wanted room types are read, because a listing may have hundreds of others.
   const wanted = {
     input: '$content.room_types',
     as: 'one',
@@ -61,7 +61,7 @@ export async function findRoomTypeNames(
   return new Map(listings.flatMap(({ found }) => found).map(({ id, name }) => [id, name ?? null]))
 }
 
-/** Returns whether the room type belongs to the listing that the item names. */
+/** Returns true if the listing that a reference names is owned and has the room type. */
 export function hasRoomType(
   owned: Map<number, StoredListing>,
   { listing_id, room_type_id }: RoomTypeReference,
@@ -79,7 +79,7 @@ export interface ListingRoomTypes {
  * Returns one page of the host's listings with their room type ids, ordered by listing id, and the total number of
  * matching listings.
  *
- * @throws DomainError `not_found` for a listing or room type that is not the host's
+ * @throws DomainError `not_found` for another host's listing or room type
  */
 export async function findRoomTypesPage(
   db: Db,

@@ -52,7 +52,7 @@ export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_st
 
 const lookUpBookable = lookUpById<BookableListing>(listingModel, bookableColumns)
 
-/** Returns the host's listing with this id and its prices, reduced to the part that a booking needs, or null. */
+/** Returns the part of the host's listing that a booking needs, including prices; null if there is no such listing. */
 export async function findBookableListing(
   db: Db,
   hostId: number,
@@ -90,7 +90,7 @@ export async function findMatch(
     ...(sent.original_url ? [{ original_url_key: indexKey(sent.original_url) }] : []),
   ]
   if (alternatives.length === 0) return null
-  // Many listings may have the same address, so only the match is read in full.
+  // Many listings may have the same `original_url`, so only the match is read in full.
   const projection = { id: 1, 'content.original_id': 1, 'content.original_url': 1 }
   const candidates = await listingModel(db)
     .find({ host_id: hostId, $or: alternatives }, projection)
@@ -151,8 +151,8 @@ export async function replaceContent(
 }
 
 /**
- * Changes fields of a listing's content that no other document depends on. Returns false if the content was written
- * since it was read.
+ * Changes fields of a listing's content that no other document depends on. Returns false if the content has been
+ * written since it was read.
  */
 export async function changeFields(
   { db, clock }: Store,

@@ -20,8 +20,8 @@ export interface ListingWrite {
 }
 
 /**
- * Maximum size of a listing as JSON, in bytes (decisions §5). A client that reads slowly keeps the whole JSON in
- * memory.
+ * Maximum size of a listing as JSON, in bytes (decisions §5). While a client reads slowly, the service keeps the whole
+ * JSON in memory.
  */
 const maxBytes = 1024 * 1024
 
@@ -147,8 +147,8 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
 }
 
 /**
- * Reserves ids for new room types and rooms before the transaction, because no id may be taken inside it. It reserves
- * none if a trial merge with the stored content adds no element, and otherwise one per element sent. Each transaction
+ * Reserves ids for new room types and rooms before the transaction, because no id may be taken inside it. If a trial
+ * merge with the stored content adds no element, no ids are reserved; otherwise, one per element sent. Each transaction
  * attempt calls the returned function, which starts over at the first id.
  */
 async function reserveIds(

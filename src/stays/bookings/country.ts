@@ -15,8 +15,8 @@ export function toCountryCode(country: string | null | undefined): string | null
 }
 
 /**
- * Country codes by comparable name. The map is built once. The library itself compares a name with all names of a
- * language on every call, and this would be most of the cost of reading a booking's detail.
+ * Country codes by comparable name. The map is built once, because the library compares a name with all names of a
+ * language on every call, which would dominate the cost of reading a booking in full.
  */
 let codesByName: Map<string, string> | undefined
 

@@ -21,11 +21,11 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
  * Prepares a new booking for a host, with the guest's first message if there is one. Units are counted in the
- * transaction, after the host's clock has advanced, so that no other booking or availability of this host can be
- * written between the count and the booking.
+ * transaction, after the host's clock has advanced, so that no other transaction can write bookings or availability of
+ * this host between the count and the insert.
  *
- * @throws DomainError `validation` at each id that is missing, not this host's or not bookable; when run, at
- * `checkin_at` with `unavailable` (decisions §6)
+ * @throws DomainError `validation` at each id that is missing, belongs to another host or cannot be booked; when run,
+ * at `checkin_at` with `unavailable` (decisions §6)
  */
 export async function prepareBooking(
   { db, clock, config, ids }: Context,
@@ -126,7 +126,7 @@ function draftOf(
 }
 
 /**
- * Refuses stays if any of their nights has no unit left. Each stay in the list also counts against the stays after it.
+ * Refuses all stays if any of them has a night with no unit left. Each stay counts against the later stays in the list.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */

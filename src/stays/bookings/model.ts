@@ -40,9 +40,9 @@ const fields = {
   created_at: moment,
   /** The booking's version: a whole second, unique among the host's bookings. */
   updated_at: moment,
-  /** When the guest's data in this booking was erased; null if it was not. */
+  /** Time at which the guest's data in this booking was erased; null if it has not been erased. */
   erased_at: momentOrNull,
-  /** The `traceparent` of the change that gave the booking its version; null if it belongs to no trace. */
+  /** The `traceparent` of the change that gave the booking its version; null if that change belongs to no trace. */
   trace: textOrNull,
 }
 

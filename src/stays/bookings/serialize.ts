@@ -82,7 +82,7 @@ export function serializeBookingDetail(
   roomTypeName: string | null,
 ): BookingDetail {
   const total = toMajorUnits(booking.price_total_cents)
-  // An erasure overwrites the user's document last, so it may still hold data that an erased booking must not show.
+  // An erasure overwrites the user last, so the user may still have data that an erased booking must not show.
   const guest = booking.erased_at ? erasedPerson(booking.user_id) : of
   return {
     booking_id: booking.id,
@@ -120,8 +120,8 @@ export function serializeBookingDetail(
 }
 
 /**
- * Reads the guests and room types that the details of a host's bookings show, and returns a function that serializes
- * these bookings. Names are the current ones (decisions §27).
+ * Reads the guests and room types of a host's bookings, and returns a function that serializes these bookings in full.
+ * Names are the current ones (decisions §27).
  */
 export async function prepareDetails(
   db: Db,

@@ -12,7 +12,7 @@ import type { Nights, Stay } from './units.ts'
 
 /**
  * Only two functions write bookings. Each uses a version taken from the host's clock in the same transaction, so that
- * every change has a version of its own. `changes/feed/page.ts` explains why the feed therefore loses no change.
+ * every change has a version of its own. `changes/feed/page.ts` explains why the feed therefore misses no change.
  */
 
 /** A booking that has no position among the host's changes yet. */
@@ -66,7 +66,7 @@ async function updateBookings(
       set: change,
     })),
   )
-  // Two changes of the same booking saw the same state of it.
+  // Two changes to the same booking were based on the same state.
   if (found < changes.length) throw new DependentChangesError()
   return []
 }
@@ -99,7 +99,7 @@ export function findActiveStays(
   return bookingModel(db).collection.find<RoomTypeStay>(filter, { session, projection }).toArray()
 }
 
-/** A stay and the room type of which it occupies a unit. */
+/** A stay, with the room type in which it occupies a unit. */
 export type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
 
 const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
@@ -241,7 +241,7 @@ function findAfter<Row extends object>(
   options: Range & { raw?: boolean; projection?: object },
 ): Promise<Row[]> {
   const query = { ...filter, ...afterVersion(after) }
-  // Without a batch size, the server would send 101 bookings and the others only when asked again.
+  // Without a batch size, the server would send 101 bookings, and the rest would take a second round trip.
   return bookingModel(db)
     .collection.find<Row>(query, { ...options, batchSize: options.limit, sort: { updated_at: 1 } })
     .toArray()

@@ -36,7 +36,7 @@ export interface UnitNight {
  * covers is open. The day of `checkout_at` is not a night of a stay.
  *
  * @param rows the rows in force, which do not overlap
- * @param active the active stays; may omit stays made before every row if the caller ignores open nights
+ * @param active the active stays; a caller that ignores open nights may leave out stays made before all of the rows
  */
 export function unitsByNight({ from, to }: Nights, rows: AvailabilityRow[], active: Stay[]): UnitNight[] {
   const units = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => ({

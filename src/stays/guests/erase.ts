@@ -20,8 +20,8 @@ import { markErasing, overwriteUser } from '../users/store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & {
   /**
-   * Set after a restore, before anything is served. All versions are far ahead of the clock then, and no poller waits,
-   * so the erasure does not pause.
+   * True after a restore, before the service serves requests. At that point, all versions are far ahead of the clock
+   * and no poller is waiting, so the erasure does not pause.
    */
   isUnserved?: boolean
   mayHaveOpenStays?: boolean
@@ -41,7 +41,7 @@ export class OpenStayError extends Error {
 
 /** Maximum number of messages that one transaction overwrites. */
 const messagesAtOnce = 100
-/** An erasure pauses while the host's versions are this far ahead of the clock, because pollers rely on versions. */
+/** An erasure pauses while a host's versions, on which pollers rely, are this far ahead of the clock. */
 const maxAheadMilliseconds = 600_000
 const lookEveryMilliseconds = 1000
 
@@ -68,7 +68,7 @@ export function requireNoOpenStay(bookings: StoredBooking[], now: Date): void {
   if (open) throw new OpenStayError(open.id)
 }
 
-/** Returns stays that are not over: neither cancelled nor with a `checkout_at` before today, in UTC. */
+/** Returns the stays that are not over: not cancelled, and with a `checkout_at` of today (UTC) or later. */
 export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[] {
   const today = toDay(now)
   return bookings.filter(
@@ -78,8 +78,8 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
 
 /**
  * Erases a guest's stored data (decisions §26). Each booking and message gets a new version, so that pollers see the
- * erasure like any other change. If the process is killed at any point, a repeat finishes the erasure. Repeating a
- * finished erasure changes nothing.
+ * erasure like any other change. If the process is killed at any point, another call finishes the erasure.
+ * Repeating a finished erasure changes nothing.
  *
  * @throws OpenStayError if a stay is not over when the erasure begins, unless `mayHaveOpenStays` is set
  */
@@ -180,8 +180,8 @@ async function untilNear(
 }
 
 /**
- * Returns the erased form of a stored response about a guest. Personal fields anywhere in the body get the
- * values of an erased guest, and each booking gets the time at which it was erased.
+ * Returns the erased form of a stored response about a guest. Personal fields anywhere in `data` get the values of an
+ * erased guest, and each booking gets the time at which it was erased.
  *
  * @param erasedAt times of erasure by booking id
  */

@@ -26,9 +26,9 @@ export interface About {
 }
 
 /**
- * Sends a message from the host to the guest. A shared cache remembers the messages of the duplicate window, so that a
- * repeated send needs no transaction (decisions §10). The database decides, so a remembered message counts only if it
- * is still stored as it was sent.
+ * Sends a message from the host to the guest. A shared cache remembers the messages sent in the duplicate window, so
+ * that a repeated send needs no transaction (decisions §10). A remembered message is returned only if the database
+ * still has it as it was sent.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */

@@ -24,9 +24,9 @@ const fields = {
   created_at: moment,
   /** The message's position in the message feed: a whole second, unique among the host's messages. */
   version: moment,
-  /** When the message was erased; null if it was not. */
+  /** Time at which the message was erased; null if it has not been erased. */
   erased_at: momentOrNull,
-  /** The `traceparent` of the change that gave the message its version; null if it belongs to no trace. */
+  /** The `traceparent` of the change that gave the message its version; null if that change belongs to no trace. */
   trace: textOrNull,
 }
 
@@ -46,7 +46,7 @@ const conversationFields = {
   closed_at: momentOrNull,
   /** Send counter. Every send increments it, so concurrent sends to one conversation run one at a time. */
   sends: { ...number, default: 0 },
-  /** Time at which the guest was erased; null if they were not. An erased guest's conversation stays closed. */
+  /** Time at which the guest was erased; null if they have not been. An erased guest's conversation stays closed. */
   erased_at: momentOrNull,
 }
 

@@ -90,8 +90,8 @@ export async function findDuplicate(
 }
 
 /**
- * Returns the message with this id if it still has the given sender and text, was sent after a given time, and its
- * conversation is open; otherwise null.
+ * Returns the message with this id if it still has the given sender and text, was sent after a given time and is in an
+ * open conversation; otherwise null.
  */
 export async function findStanding(
   db: Db,
@@ -131,7 +131,7 @@ async function insertMessages(db: Db, session: Session, messages: StoredMessage[
 /** The guest's message sent with a new booking. */
 export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | 'version'>
 
-/** Stores the guest's message sent with a new booking, dated like the booking. */
+/** Stores the guest's message sent with a new booking, with the booking's creation time. */
 export async function insertFirstMessage(
   db: Db,
   session: Session,
@@ -161,13 +161,13 @@ export async function advanceConversation(
 }
 
 /**
- * Stores the conversation if it does not exist. Call it before a send's transaction, because two concurrent first sends
- * would collide inside their transactions.
+ * Stores the conversation if it does not exist. Call this before a send's transaction, because two concurrent first
+ * sends would otherwise collide in their transactions.
  */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   if (await conversationModel(db).exists(conversation)) return
-  // If another process inserts the document first, the retry finds it and is acknowledged once a majority has it, so
-  // every later transaction sees it.
+  // If another process inserts the document first, the retry finds it and is acknowledged once a majority has the
+  // document, so every later transaction sees it.
   await retryDuplicate(() =>
     conversationModel(db)
       .updateOne(conversation, { $setOnInsert: { closed_at: null, sends: 0 } }, { upsert: true })
@@ -187,7 +187,7 @@ export async function setClosedAt(
     .orFail()
 }
 
-/** Returns whether the conversation's guest was erased. */
+/** Returns true if the conversation's guest has been erased. */
 export async function isErased(db: Db, conversation: ConversationId): Promise<boolean> {
   return (await conversationModel(db).exists({ ...conversation, erased_at: { $ne: null } })) !== null
 }

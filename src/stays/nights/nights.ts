@@ -11,7 +11,7 @@ import type { NightsQuery } from './schema.ts'
 /** Number of room types read in one snapshot. This bound keeps the transaction from growing with the listing. */
 const roomTypesAtOnce = 20
 
-/** Returns the nightly units of a host's room types, by the same rule that refuses bookings (decisions §20). */
+/** Returns the nightly units of a host's room types, by the same rule as for bookings (decisions §20). */
 export async function readNights(
   db: Db,
   hostId: number,

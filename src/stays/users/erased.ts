@@ -3,7 +3,7 @@ import type { StoredUser } from './model.ts'
 /** Domain of erased guests' addresses. No other user may have an address in it. */
 const erasedDomain = 'erased.invalid'
 
-/** Returns whether an address is in the domain of erased guests. */
+/** Returns true if an address is in the domain of erased guests. */
 export function isErasedAddress(email: string): boolean {
   return email.toLowerCase().endsWith(`@${erasedDomain}`)
 }

@@ -14,7 +14,7 @@ const fields = {
   id: number,
   host_id: number,
   email: text,
-  /** Hash that represents the address in indexes. */
+  /** Hash of the address, used in indexes. */
   email_key: text,
   /** argon2id hash, or null for an account without a password. */
   password_hash: textOrNull,
@@ -33,7 +33,7 @@ const fields = {
   meta: mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
   created_at: moment,
   updated_at: moment,
-  /** Time at which the guest's erasure began; null if none has begun. The guest cannot book after it. */
+  /** Time at which the guest's erasure began, after which the guest cannot book; null if none has begun. */
   erasing_at: momentOrNull,
   /** Time at which the guest's personal data was overwritten; null if it has not been. */
   erased_at: momentOrNull,

@@ -62,7 +62,7 @@ export const userFilters = {
   ),
 }
 
-/** Reports a date of birth that is today or later by the environment's clock. */
+/** Reports a date of birth that is today or later according to the environment's clock. */
 export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
   const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
   return isDay && date_of_birth >= toDay(now)
@@ -103,7 +103,7 @@ export const User = named(
 )
 export type User = Static<typeof User>
 
-/** A user as a read returns it (decisions §27). */
+/** A user in a read response (decisions §27). */
 export const UserInFull = named(
   'UserInFull',
   responseObject({

@@ -31,14 +31,14 @@ export function serializeUser(user: StoredUser): User {
   }
 }
 
-/** Serializes a user as a read returns it. */
+/** Serializes a user for a read response. */
 export function serializeUserInFull(user: StoredUser): UserInFull {
   return { ...serializeUser(user), erased_at: toTimestampOrNull(user.erased_at) }
 }
 
 /**
- * Formats a person's name as web registration does (decisions §4): trims it, collapses inner spaces, and
- * title-cases it if it was typed all in lower or all in upper case.
+ * Formats a person's name as web registration does (decisions §4): trims it, collapses inner spaces, and title-cases it
+ * if it is all lower case or all upper case.
  *
  * @example formatName("  o'BRIEN ") // "o'BRIEN", because mixed case is deliberate
  * @example formatName("O'BRIEN") // "O'Brien"

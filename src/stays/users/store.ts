@@ -34,10 +34,10 @@ export async function findUser(db: Db, hostId: number, id: number | undefined): 
 }
 
 /**
- * Returns one page of a host's users by id and the total number of matching users. Erased users are left out, and a
- * user whose erasure has begun is no longer found by e-mail (decisions §27).
+ * Returns one page of a host's users, ordered by id, and the total number of matching users. Erased users are left out,
+ * and a user whose erasure has begun is no longer found by e-mail (decisions §27).
  *
- * @param email address of the user to find, in any case and with any blanks around it
+ * @param email address of the user to find; case and surrounding blanks are ignored
  */
 export async function listUsers(
   db: Db,
@@ -84,8 +84,8 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
 }
 
 /**
- * Refuses a user whose erasure has begun. Call it in the transaction of any write that stores data about the user. The
- * write and the erasure both advance the host's clock first, so the later of the two sees the other.
+ * Refuses a user whose erasure has begun. Call this in the transaction of any write that stores data about the user.
+ * The write and the erasure both advance the host's clock first, so the later of the two sees the other.
  *
  * @throws DomainError `validation` at `user_id`
  */
@@ -128,7 +128,7 @@ export async function findUserOfAnyHost(db: Db, id: number): Promise<StoredUser>
   return user
 }
 
-/** Returns a page of one host's or all hosts' users after an id, ordered by id. Erased users are left out. */
+/** Returns a page of users after an id, ordered by id, for one host or all hosts. Erased users are left out. */
 export function findUsersAfter(
   db: Db,
   { hostId, after, limit }: { hostId: number | undefined; after: number; limit: number },

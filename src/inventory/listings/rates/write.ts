@@ -17,7 +17,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
  * Prepares a write of a host's rates (decisions §8). Writes to the host's listings run one at a time and do not delay
- * bookings. When run, it returns the id of its job, which has been applied by then.
+ * bookings. When run, it applies the rates and returns the job's id.
  *
  * @throws DomainError when run: `forbidden` (another host's listings), `invalid_ids` (room types), `validation`
  * (currency)
