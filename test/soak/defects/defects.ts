@@ -97,8 +97,8 @@ const rows: Row[] = [
   ],
   [
     'two moves of one booking in one transaction',
-    'filter: { host_id, id, updated_at }, update',
-    'filter: { host_id, id }, update',
+    'filter: { host_id, id, updated_at },',
+    'filter: { host_id, id },',
     'bookings/transitions.test.ts',
   ],
   ['a discount that starts a night too late', 'nights >= length', 'nights > length', 'bookings'],
