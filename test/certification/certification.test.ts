@@ -25,7 +25,7 @@ import { startReceiver } from '../support/receiver.ts'
 
 const second = 1000
 const issuer = 'https://partners.example.com'
-/** Steps are decided as soon as they can be; what a person does has all the time of a busy machine. */
+/** Times that let steps be decided quickly, with a `stepTimeout` that is long enough on a busy machine. */
 const times = {
   ...bounds,
   look: 200,
@@ -46,10 +46,10 @@ afterAll(() => rm(folder, { recursive: true }))
 const start = (actor: Actor, ...profiles: string[]) => actor.send('POST', path, { body: { profiles } })
 const stored = (id: number) => certificationModel(db).findById(id).lean().orFail()
 
-/** Looks at what the product has done so far. */
+/** Advances a certification once, from what the product has done so far. */
 const lookOnce = async (id: number) => advance(service.context.sandbox, times, await stored(id))
 
-/** Resolves with the certification once its `next` is as wanted. */
+/** Resolves with the certification once its next action is `action`. */
 async function until(actor: Actor, id: number, action: string | null) {
   for (;;) {
     const found = await service.look(actor.keyId, id)
@@ -71,7 +71,7 @@ describe.concurrent('POST /sandbox/certifications', () => {
     const { total } = first.body.meta.pagination
     const last = { last_operation: 'GET /sandbox/integrations/:provider/bookings' }
     await expect.poll(read).toMatchObject({ ...last, missing_count: total - 100 })
-    // The console's own looks are no requests of the product.
+    // The console's own requests do not count as the product's.
     await actor.send('GET', '/sandbox/integrations/provider_one/messages/consumers')
     expect(await read()).toMatchObject(last)
     const waitedFor: number[] = (await read()).missing_booking_ids
@@ -129,7 +129,7 @@ describe.concurrent('POST /sandbox/certifications', () => {
   })
 })
 
-/** Has the course begin one of its steps. */
+/** Makes a course begin the step `name`. */
 async function begin(id: number, name: string, more: { memo?: object } = {}) {
   const { step, profiles } = await stored(id)
   const index = courseOf(profiles).findIndex((one) => one.name === name)
@@ -137,7 +137,7 @@ async function begin(id: number, name: string, more: { memo?: object } = {}) {
   await certificationModel(db).updateOne({ _id: id }, { $set: { step: begun }, $inc: { revision: 1 } })
 }
 
-/** Resolves once the present step has been played. */
+/** Resolves with the step `name` once it has been played. */
 async function played(id: number, name: string) {
   for (;;) {
     const { step, profiles } = await stored(id)
@@ -192,7 +192,7 @@ describe.concurrent('a course', () => {
       (await db.collection('host_clocks').findOne({ _id: scope as never }))?.released as number
     const before = await released()
     const { revision } = await stored(id)
-    // Each try that fails asks anew.
+    // Each failed attempt to play the step stores a new revision.
     await expect.poll(async () => (await stored(id)).revision).toBeGreaterThan(revision)
     expect(await released()).toBe(before)
     await setStatus('published')
@@ -245,7 +245,7 @@ describe.concurrent('a course', () => {
       scopes = open.map(({ _id }) => Number(_id))
       return users()
     }
-    // The seed has guests of its own; the course makes one more before it books.
+    // Waits for the seed's guests. The course makes one more guest before it books.
     await expect.poll(filled, { interval: 5 }).toBeGreaterThan(0)
     expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
     const { status, body } = await starting
@@ -322,7 +322,7 @@ describe.concurrent('a certification', () => {
     }
     const book = () =>
       actor.send('POST', '/sandbox/bookings', { body, headers: { 'idempotency-key': secret } })
-    // Its response is lost: there is no socket here, so what is left of it is an error.
+    // The fault `lost_response` closes the connection without a response, so `fetch` fails.
     await book().catch(() => null)
     await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=3')
     const records = await requestRecordModel(db).find({ certification_id: id }).lean()
@@ -353,7 +353,7 @@ describe.concurrent('a certification', () => {
     const actor = await service.actor()
     const { id } = (await start(actor, 'feed')).body.data
     await until(actor, id, 'start')
-    // A body that is no body of that route, with things in it that cannot be made a text.
+    // Neither route accepts this body, and it contains a value that cannot be converted to a string.
     const strange = { data: [{ start_date: { toString: 1 }, end_date: [] }, null, 7] }
     for (const target of ['/sandbox/integrations/provider_one/availability', '/sandbox/bookings'])
       expect((await actor.send('POST', target, { body: strange })).status).toBe(422)
@@ -472,7 +472,7 @@ describe.concurrent('a certification', () => {
     const started = await actor.send('POST', path, { body: { profiles: ['bookings'], seed: 'seed-40' } })
     const { id } = started.body.data
     const asked: string[] = []
-    /** Books what is asked for next as a product does: again with the same key until it is answered. */
+    /** Books the stay that the course asks for next, repeating the request with the same key after lost responses. */
     const bookNext = async () => {
       for (;;) {
         const { next } = await until(actor, id, 'book')
@@ -522,7 +522,7 @@ describe.concurrent('a certification', () => {
   })
 })
 
-/** Requests of one body, as they are recorded. */
+/** Records of requests with the same body, sent at these times. */
 const recordsAt = (...milliseconds: number[]) =>
   milliseconds.map(
     (at) =>

@@ -22,7 +22,7 @@ test('the Redis of compose.yaml grants its account exactly what the service need
   const password = `p@ss:w/ord,% "quoted" 'twice' \\ $HOME`
   const port = await freePort()
   const [, , script = ''] = redis?.command ?? []
-  // Compose writes a dollar sign as two.
+  // In a Compose file, `$$` stands for one dollar sign.
   const command = script
     .replaceAll('$$', '$')
     .replace(/redis-server -$/, `exec redis-server - --port ${port} --bind 127.0.0.1`)

@@ -22,7 +22,7 @@ const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml'))
 const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))
 const manifests: Manifest[] = texts.flatMap((text) => Bun.YAML.parse(text) as Manifest[])
 
-/** The package that has a version's kinds, and its content. */
+/** The package that defines an API version's kinds, and the package's content, by API version. */
 const packages: Record<string, [name: string, kinds: object]> = {
   v1: ['kubernetes-models/v1', core],
   'apps/v1': ['kubernetes-models/apps/v1', apps],

@@ -30,7 +30,7 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
 
   const actor = await observer.actor()
   await updateKey(observer.live.db, String(actor.keyId), { allowed_from: ['127.0.0.2/32'] })
-  /** The status of a request from one of this machine's addresses that claims to come from another. */
+  /** Returns the status of a request that comes from `address` and claims to come from `claimed`. */
   const statusFrom = async (address: string, claimed: string) => {
     const headers = ['-H', `x-api-key: ${actor.key}`, '-H', `x-forwarded-for: ${claimed}`]
     const request = ['-s', '-o', '/dev/null', '-w', '%{http_code}', `${proxy.url}/v1/me`]
@@ -55,7 +55,7 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
     '/METRICS',
   ])
     expect([path, await statusOf(proxy.url + path)]).toEqual([path, 404])
-  // The service would resolve these to /metrics, nginx would not.
+  // The service would resolve these to /metrics, but nginx would not.
   for (const path of [
     '/x%2fy/../metrics',
     '/a%5C..%5Cmetrics',

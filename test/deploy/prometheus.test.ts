@@ -44,10 +44,10 @@ test('every alert leads to its section of the runbooks, which says what it means
   }
 })
 
-/** Metrics that `/metrics` does not have: Prometheus's own, and one that exists only if the service ends TLS. */
+/** Metrics missing from `/metrics`: Prometheus's own, and one that exists only if the service terminates TLS. */
 const others = new Set(['up', 'tls_certificate_expiry_timestamp_seconds'])
 
-/** Returns the metrics that an expression reads; all have an underscore, except `up`. */
+/** Returns the names of the metrics in an expression. All names except `up` contain an underscore. */
 function metricsIn(expr: string): string[] {
   const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\b(by|without)\s*\([^)]*\)/g, ' ')
   const words = bare.match(/\b(up|[a-z]\w*[_:][\w:]*)\b(?!\s*\()/g) ?? []

@@ -11,7 +11,7 @@ test('the list of what is in the image is valid, names every package that runs, 
   const nameOf = ({ group, name }: { group?: string; name: string }) => (group ? `${group}/${name}` : name)
   const listed = new Set(components.filter(({ purl }) => purl.startsWith('pkg:npm/')).map(nameOf))
   expect(Object.keys(packageJson.dependencies).filter((name) => !listed.has(name))).toEqual([])
-  // The project itself uses these only in tests, but packages that run import them.
+  // The project itself uses these only in tests, but packages needed at run time import them.
   const imported = ['express', 'express-rate-limit']
   expect(Object.keys(packageJson.devDependencies).filter((name) => listed.has(name))).toEqual(imported)
   expect(listed.has('bun')).toBe(true)

@@ -9,7 +9,7 @@ import { root } from '../support/processes.ts'
 const shipped = await readFile(join(root, 'deploy/systemd/partner-api@.service'), 'utf8')
 const unit = 'partner-api@3001.service'
 
-/** Makes the root folder of a machine on which a unit is installed, with everything that the unit needs. */
+/** Creates the root folder of a machine that has the unit installed, with everything that the unit needs. */
 async function makeMachine(text: string): Promise<string> {
   const machine = await mkdtemp(join(tmpdir(), 'partner-systemd-'))
   onTestFinished(() => rm(machine, { recursive: true }))
@@ -24,7 +24,7 @@ async function makeMachine(text: string): Promise<string> {
   return machine
 }
 
-/** Returns what systemd says about a unit. Its exit code is 0 for an unknown key, too. */
+/** Returns systemd's complaints about a unit. The exit code is no help, because it is 0 even for an unknown key. */
 async function verify(text: string): Promise<string> {
   const machine = await makeMachine(text)
   const { stdout, stderr } = await Bun.$`systemd-analyze verify --root=${machine} ${unit}`.quiet().nothrow()
@@ -67,6 +67,6 @@ test('the unit sets only variables that the configuration reads, hands over secr
   const set = variables.map(([name]) => name?.replace('_FILE', ''))
   expect(names).toContain('MONGODB_URL')
   expect(names.filter((name) => set.includes(name) || !read.has(name))).toEqual([])
-  // Bun compiles JavaScript to machine code.
+  // Bun compiles JavaScript to machine code, which this setting would forbid.
   expect(valuesOf('MemoryDenyWriteExecute')).toEqual([])
 })

@@ -78,7 +78,7 @@ test('the route table has exactly the endpoints of the contract', () => {
   ])
 })
 
-/** Decisions §3. A sandbox twin requires the same permission. */
+/** The permission that each route requires (decisions §3). A sandbox twin requires the same permission. */
 const needed: [permission: string, routes: RegExp][] = [
   ['users.read', /^GET \/users(\/:id)?$/],
   ['users.write', /^POST \/users$/],

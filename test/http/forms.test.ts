@@ -4,7 +4,7 @@ import { type Actor, seedBooking, testApp } from '../support/app.ts'
 const service = await testApp()
 const feed = '/v1/integrations/provider_one'
 
-/** The status, then the path and code of each problem. */
+/** Returns the response's status, then the path and code of each problem. */
 async function problemsOf(actor: Actor, method: string, path: string, body?: object) {
   const response = await actor.send(method, path, body ? { body } : {})
   const problems: { path: string; code: string }[] = response.body.error?.errors ?? []

@@ -123,7 +123,7 @@ test('an unknown field that has the path of a problem is no second problem', asy
   expect(body.error.errors.map(({ path }: { path: string }) => path)).toEqual(['location.lat'])
 })
 
-/** Each resource that can be read and sent back: where, and with which read-only field. */
+/** Each resource that can be read and sent back, with the request that sends it back and a read-only field. */
 const resources: [string, () => Promise<{ path: string; method: string; read: object; readOnly: string }>][] =
   [
     [
@@ -183,7 +183,7 @@ test.each(resources)(
     ])
     const changed = { ...read, [readOnly]: 'another value' }
     const refused = await actor.send(method, path, { body: changed, headers: strict })
-    // The first write has changed `updated_at` itself.
+    // The first write has changed `updated_at`, so the response may name that field, too.
     expect(refused.body.error.errors).toContainEqual(refusal(readOnly))
     expect((await actor.send(method, path, { body: changed })).body.meta.ignored).toContain(readOnly)
   },

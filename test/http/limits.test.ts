@@ -23,7 +23,7 @@ test('two processes on one Redis share the rate limit exactly', async () => {
     )
     return [200, 429].map((status) => responses.filter((one) => one === status).length)
   }
-  // A process that waits longer than 50 ms for Redis decides alone. On a busy machine, another key is tried.
+  // If Redis takes longer than 50 ms on a busy machine, a process decides alone and the poll tries another key.
   await expect.poll(admitted).toEqual([60, 20])
 })
 

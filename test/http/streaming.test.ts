@@ -5,7 +5,7 @@ import { streamJson } from '../../src/http/send.ts'
 const log = pino({ level: 'silent' })
 const context = () => ({ set: { headers: { 'x-request-id': 'r' } }, caller: { keyId: 1, isSandbox: false } })
 
-/** A JSON string of the given length in pieces of 100,000 characters; throws at `failAfter`. */
+/** Yields a JSON string of the given length in pieces of 100,000 characters; throws after `failAfter` characters. */
 async function* text(length: number, failAfter = Number.POSITIVE_INFINITY) {
   yield '"'
   for (let sent = 0; sent < length; sent += 100_000) {

@@ -36,7 +36,7 @@ const last = (await actor.send('GET', `${provider}/bookings`)).body.data.Booking
 const bookingId = last.booking_id
 await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text: 'Hello' } } })
 
-/** Collections that the service also uses in the background, whose commands are not counted. */
+/** Collections that the service also uses in the background. Commands on them are not counted. */
 const background = new Set([
   ...['outbox', 'keys', 'sandboxes', 'requests', 'request_counts'],
   ...['webhooks', 'webhook_deliveries', 'leases'],
@@ -79,7 +79,7 @@ const pending = async () => (await actor.send('POST', '/v1/bookings', booking())
 const toConfirm = [await pending(), await pending(), await pending()]
 const nights = `listing_id=${stay.listing_id}&start_date=2031-01-01&end_date=2031-01-31`
 
-/** The name, the number of commands and the request. */
+/** Each request's name, its number of commands and a function that sends it. */
 const requests: [string, number, () => Promise<{ status: number }>][] = [
   ['GET /v1/me', 0, () => actor.send('GET', '/v1/me')],
   ['POST /v1/bookings', 6, () => actor.send('POST', '/v1/bookings', booking())],
@@ -188,7 +188,7 @@ test('concurrent bookings of one host share their statements', async () => {
     return { status: Math.max(...created.map(({ status }) => status)) }
   }
   const commands = await commandsOf(send)
-  // The first booking goes alone, and the others wait for it and share a transaction.
+  // The first booking is written alone. The others wait for it and share a transaction.
   expect(count(commands, 'commitTransaction')).toBeLessThanOrEqual(3)
   for (const statement of ['insert bookings', 'insert messages', 'insert stored_responses'])
     expect([1, 2, 3]).toContain(count(commands, statement))

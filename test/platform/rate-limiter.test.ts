@@ -53,7 +53,7 @@ test('MemoryRateLimiter enforces the limit in every sliding window, for up to 10
   expect((await limiter.look('a', 3, 100)).remaining).toBe(2)
   for (let name = 0; name < 100_500; name += 1) await limiter.hit(`address-${name}`, 3, 100)
   expect(limiter.size).toBe(100_000)
-  // The names that were hit last are kept.
+  // The most recently hit names are kept.
   expect((await limiter.hit('address-100499', 1, 100)).allowed).toBe(false)
   await limiter.close()
 })

@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 const take = (of: RedisRateLimiter, name: string) => of.slots.take(name, 5, 35_000)
-/** Takes eight slots together and frees them again; returns how many were granted. */
+/** Asks for eight slots concurrently and frees those that were granted; returns their number. */
 async function given(of: RedisRateLimiter, name: string): Promise<number> {
   const slots = await Promise.all(Array.from({ length: 8 }, () => take(of, name)))
   for (const slot of slots) slot?.free()
@@ -33,7 +33,7 @@ test('the slots of a name are limited over two processes, and a freed slot is av
     for (const slot of held) slot?.free()
     return [left, await given(other, name)]
   }
-  // A process that waits longer than 50 ms for Redis decides alone. On a busy machine, another name is tried.
+  // If Redis takes longer than 50 ms on a busy machine, a process decides alone and the poll tries another name.
   await expect.poll(counts).toEqual([1, 5])
 })
 

@@ -8,7 +8,7 @@ import { root } from '../support/processes.ts'
 
 const service = await testApp()
 
-/** The rows of the table, with the collection first, then its owner, and how long documents stay last. */
+/** Returns the table's rows: first the collection, then its owner, and last how long its documents are kept. */
 async function rowsOfTable(): Promise<string[][]> {
   const text = await readFile(join(root, 'docs/data-model.md'), 'utf8')
   const rows = text.split('\n').filter((line) => line.startsWith('| `'))

@@ -42,7 +42,7 @@ test('src/main.ts exits 2 with one line for a secret that is missing from its fi
 test.each(['1', '2'])(
   'src/main.ts with %s workers exits 1 with one line when the port is in use',
   async (WORKERS) => {
-    // Workers share their port with each other, so a port that is shared must be refused, too.
+    // Workers share their port with each other, so the service must also refuse a port that another program shares.
     const options = { port: 0, hostname: '127.0.0.1', reusePort: true }
     const taken = Bun.serve({ ...options, fetch: () => new Response('') })
     const { code, lines } = await runService({ ...testEnvironment({ WORKERS }), PORT: String(taken.port) })

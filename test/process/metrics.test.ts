@@ -15,7 +15,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   const { db, clock } = service.live
   const actor = await service.actor()
   await seedBooking(actor)
-  // The host's latest version, in seconds since 1970.
+  // `last` is the host's latest version, in seconds since 1970.
   await db.collection('host_clocks').updateOne({}, { $inc: { last: 1000 } })
   // No worker takes jobs of a topic that it does not know.
   await inTransaction(db, 'test', (session) =>
@@ -92,7 +92,7 @@ test('GET /metrics names the build and the servers, and times commands, hits and
   expect(since('feed_delivery_seconds_sum')).toBeLessThan(60)
   expect(since('api_responses_total{class="2xx"}')).toBe(2)
   expect(since('api_responses_total{class="4xx"}')).toBe(1)
-  // Change streams wait in it for changes.
+  // Change streams wait for changes in `getMore`.
   expect([...after.keys()].join()).not.toContain('getMore')
 })
 

@@ -14,7 +14,7 @@ const newFolder = () => mkdtemp(join(tmpdir(), 'partner-tls-'))
 const makePair = async () => makeCertificates(await newFolder())
 const [first, second] = await Promise.all([makePair(), makePair()])
 
-/** Settings whose files have the content of these. */
+/** Returns settings that name copies of these files. */
 async function settingsFor({ certificate, key }: Pick<Certificates, 'certificate' | 'key'>) {
   const folder = await newFolder()
   const settings = { TLS_CERT_FILE: join(folder, 'tls.crt'), TLS_KEY_FILE: join(folder, 'tls.key') }
@@ -76,7 +76,7 @@ test.each(isSoak ? [2, 3] : [1])(
       .toEqual([
         'The previous certificate stays in use: TLS_CERT_FILE and TLS_KEY_FILE must be a certificate and its key, as PEM',
       ])
-    // A worker that is restarted in the meantime has the previous pair, too.
+    // A worker that is restarted in the meantime still uses the previous pair.
     process.kill(kept[0] as number, 'SIGKILL')
     await expect.poll(async () => (await workersOf(service.pid)).includes(kept[0] as number)).toBe(false)
     await expect.poll(() => certificateOf(service.url, first).catch(String)).toBe(shown)

@@ -13,7 +13,7 @@ import { hookedPartner } from '../support/webhooks.ts'
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
-/** Starts a service and returns a function that creates partners of it. */
+/** Starts a service; returns it with functions that create partners and read its log lines. */
 async function serve(more: Record<string, string>) {
   const settings = testEnvironment({ WEBHOOKS_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'info', ...more })
   const service = await startService(settings)
@@ -47,7 +47,7 @@ const [traced, untraced, trusting, lonely] = await Promise.all([
 ])
 atEnd(collector.stop)
 
-/** The names of the spans directly below a span, in the order of their ends. */
+/** Returns the spans directly below a span, in the order in which they ended. */
 const below = ({ spanId, traceId }: ReceivedSpan) =>
   collector.ofTrace(traceId).filter(({ parentId }) => parentId === spanId)
 const named = (traceId: string, name: string) =>
@@ -221,7 +221,7 @@ test('a hint has the trace of its latest change, without a collector and when an
   const { actor, booking_id } = await hookedPartner(untraced, url, ['booking.changed'])
   const traceparent = `00-${hex(16)}-${hex(8)}-01`
   await actor.send('POST', `/v1/bookings/${booking_id}/cancel`, { headers: { traceparent } })
-  // The sampled flag of an unknown client does not count.
+  // The service ignores the sampled flag of an unknown client.
   const stored = traceparent.replace(/01$/, '00')
   const traces = () => received.map(({ headers }) => headers.traceparent)
   await expect.poll(traces).toContain(stored)

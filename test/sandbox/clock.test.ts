@@ -13,7 +13,7 @@ const settings = {
   MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
-/** Two processes, of which one moves the clock and the other must follow it. */
+/** Two processes. One moves the clock, and the other must follow. */
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
 const hour = 3600
 const day = 24 * hour
@@ -25,7 +25,7 @@ async function scopeOf(of: TestApp, { keyId }: Actor): Promise<number> {
   return (await sandboxModel(of.sandbox.db).findOne({ key_id: keyId, state: 'open' }).lean().orFail())._id
 }
 
-/** The documents of a sandbox in all collections, by collection and id. */
+/** Returns a sandbox's documents in all collections, by collection and id. */
 async function documentsOf(of: TestApp, scope: number): Promise<Map<string, object>> {
   const { db } = of.sandbox
   const found = await Promise.all(
@@ -114,7 +114,7 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
     ...actor,
     send: (method, path, sending) => other.send(method, path, { key: actor.key, ...sending }),
   }
-  // A certification clears the sandbox and follows the database's clock.
+  // Certifications are left out, because they clear the sandbox and use the database's clock.
   const bodies = Object.entries(await validBodies(actor, '/sandbox')).filter(
     ([route]) => !route.includes('/certifications'),
   )
@@ -147,7 +147,7 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
       ...['consumers', 'webhooks', 'stored_responses'],
     ]),
   )
-  // What processes need for their work goes by the real clock.
+  // Times that processes need for their own work are on the real clock.
   const own = new Set(['outbox.next_attempt_at'])
   const late = dates
     .filter(({ date }) => date.getTime() < from)
@@ -191,7 +191,7 @@ test.concurrent('each advance retries a failed hint once, and after five days it
   const path = `/sandbox/webhooks/${made.body.data.id}`
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   await actor.send('POST', '/sandbox/bookings', { body: stay })
-  /** The number of attempts once the last one has failed and the next one is scheduled, otherwise 0. */
+  /** Returns the number of attempts if the last one has failed and the next one is scheduled; otherwise 0. */
   const settled = async () => {
     const [delivery] = (await actor.send('GET', `${path}/deliveries`)).body.data
     const { attempts, response_status, next_attempt_at } = delivery ?? {}

@@ -9,7 +9,7 @@ const settings = {
   MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
-/** Two processes, of which one listens, because `logged()` does not wait for requests over a socket. */
+/** Two processes. Only one listens, because `logged()` does not wait for requests over a socket. */
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
 const listening = other.app.listen({ hostname: '127.0.0.1', port: 0 })
 const port = listening.server?.port as number
@@ -22,7 +22,7 @@ const leftOf = async (actor: Actor) =>
 const once = (actor: Actor, method: string, path: string, body?: object) =>
   actor.send(method, path, { asIs: true, ...(body ? { body } : {}) })
 
-/** The bytes that a client reads from its socket, and how the connection ends. */
+/** Sends a request over a socket; resolves with the bytes that the client reads and how the connection ends. */
 function captured(request: string): Promise<{ bytes: string; end: string }> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')

@@ -152,7 +152,7 @@ test('twenty concurrent first requests get the same sandbox', async () => {
 const scopeOf = async (actor: Actor) =>
   (await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId, state: 'open' }).orFail())._id
 
-/** The sandbox database's collections with a document that names the scope in any of its possible fields. */
+/** Returns the sandbox database's collections with a document that names the scope in any field that can hold it. */
 async function remainsOf(scope: number): Promise<string[]> {
   const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
   const found = await Promise.all(
@@ -384,7 +384,7 @@ test('a full sandbox refuses writes, explains how to clear it, and remains reada
   const full = await user('full@example.com')
   expect([full.status, full.body.error.message]).toEqual([409, expect.stringContaining('DELETE /sandbox')])
   expect((await user('not an address')).status).toBe(422)
-  // The estimate exceeds the actual size, so the service counts and corrects it.
+  // The estimate exceeds the actual size, so the service counts the documents and corrects the estimate.
   await sandboxModel(service.sandbox.db).updateOne(open, { bytes: 0, documents: 9999 })
   expect((await user('counted@example.com')).status).toBe(201)
   const { _id, documents } = await sandboxModel(service.sandbox.db).findOne(open).lean().orFail()

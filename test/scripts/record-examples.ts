@@ -36,7 +36,7 @@ const { key, record: keyRecord } = await mintKey(live.db, live.clock, {
 })
 
 const hooks = { url: 'https://hooks.example.com/partner', events: ['booking.changed', 'message.created'] }
-/** Examples that would need a server on the internet. */
+/** An example of a successful delivery, which would otherwise need a server on the internet. */
 const delivered = {
   id: exampleIds.deliveries,
   status: 'delivered',
@@ -143,7 +143,7 @@ interface Preparation {
   settle?(item: { id?: unknown }): void
 }
 
-/** Values that differ in every run. */
+/** Replaces the values that differ in every run. */
 function settleCertification(certification: { id?: unknown }): void {
   const started_at = '2027-01-04T09:30:00.000000Z'
   Object.assign(certification, { id: Number(exampleIds.certifications), started_at })
@@ -214,7 +214,7 @@ function ask(method: string, path: string, requestId: string, body: object | und
   )
 }
 
-/** Moves come last, so that the other examples show the booking before its moves. */
+/** Bookings are confirmed and cancelled last, so that the other examples show them before that. */
 const operations = [...Object.keys(requests).filter((name) => !others.includes(name)), ...others]
 
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {

@@ -17,7 +17,7 @@ async function seedWebhook({ send }: typeof owner) {
 }
 const [ownHook, stolenHook] = [await seedWebhook(owner), await seedWebhook(thief)]
 
-/** Everything the database holds of a host except jobs and the request log, which change in the background. */
+/** Returns everything stored about a host except jobs and the request log, which change in the background. */
 async function stateOf(hostId: number): Promise<string> {
   const names = (await db.listCollections())
     .map(({ name }) => name)

@@ -48,7 +48,7 @@ const anyValue: Arbitrary<unknown> = fc.oneof(
 // biome-ignore lint/suspicious/noExplicitAny: walks bodies of any shape
 type Tree = any
 
-/** A copy of a body with `value` at the place that `turns` lead to, at any depth. */
+/** Returns a copy of a body with `value` at the place that `turns` leads to, at any depth. */
 function replaced(tree: Tree, turns: number[], value: unknown): Tree {
   const [turn, ...rest] = turns
   const keys = typeof tree === 'object' && tree !== null ? Object.keys(tree) : []

@@ -50,9 +50,9 @@ const queryValues: Record<string, string> = {
 
 let narrow = { key: '', uses: 0 }
 
-/** A key that is still within its limits. Routes with their own rate limit get a new key every 50 requests. */
+/** Returns a key that is still within its limits. Routes with their own rate limit get a new key every 50 requests. */
 async function keyFor(path: string, isAnybodys = false): Promise<string> {
-  // Only its own key sees a certification, but malformed requests are refused for every key.
+  // A certification is visible only to its own key, but malformed requests are refused for every key.
   const isNarrow =
     /\/consumers|\/key|\/requests/.test(path) || (isAnybodys && path.includes('/certifications'))
   if (!isNarrow) return actor.key
@@ -131,7 +131,7 @@ test('bodies that are not JSON, are not UTF-8 or nest too deeply get 422', async
   const broken = ['', '{', '"', '[1,2', 'NaN', deep, `{"a":${deep}}`, '{"a":1}{"b":2}']
   for (const [name, { path }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
-    // Moves require no body.
+    // Transitions and scenarios require no body.
     const wrong = /\/(confirm|cancel|scenarios\/[^/]+)$/.test(path) ? broken.filter(Boolean) : broken
     for (const body of wrong) expect((await attack(method, path, body, true)).status).toBe(422)
     const response = await fetch(process.url + path, {

@@ -12,14 +12,14 @@ const astral = '\u{1f3e0}'
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any route
 type Tree = any
 
-/** Formats whose longest value can be written in four-byte characters. */
+/** For each format that allows four-byte characters, a function that returns its longest value. */
 const maxOf: Record<string, (maxLength: number) => string> = {
   text: (maxLength) => astral.repeat(maxLength),
   uri: (maxLength) => `https://x.example/${astral.repeat(maxLength - 'https://x.example/'.length)}`,
   email: (maxLength) => `${'\u{10330}'.repeat(64)}@${'\u{10330}'.repeat(maxLength - 68)}.aa`,
 }
 
-/** A body with every field, with the longest strings and the largest numbers allowed. */
+/** Returns a body with every field, the longest strings and the largest numbers allowed. */
 function longest(schema: TSchema, sample: Tree): Tree {
   const variants = (schema.anyOf ?? []) as TSchema[]
   if (schema.readAs === 'id') return sample ?? 7
@@ -40,7 +40,7 @@ function longest(schema: TSchema, sample: Tree): Tree {
 const schemaOf = (name: string) =>
   service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.body as TSchema
 
-/** Rules that a schema cannot express: a host's listings have different ids, and a count has its own maximum. */
+/** Applies what a schema cannot express: a host's listings have different ids, and a count has its own maximum. */
 const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
   ...body,
   ...(name.startsWith('PATCH') ? { original_id: `${astral.repeat(254)}p` } : {}),

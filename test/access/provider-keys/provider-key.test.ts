@@ -131,7 +131,7 @@ test('partnerctl secrets rotate, with its settings in files, re-encrypts webhook
   expect(after.live.secrets.open(stored)).toBe('shared-key')
   const [webhook] = await listWebhooks(after.live.db, one.hostId)
   expect(webhook?.secrets.map((sealed) => after.live.secrets.open(sealed))).toEqual([made.body.data.secret])
-  // Reports signed before the rotation are still verified by the same keys.
+  // The same keys still verify reports that were signed before the rotation.
   expect((await signingKey(after.live.db, after.live.secrets, new Date())).kid).toBe(signer.kid)
   expect((await partnerctl(['secrets', 'rotate'], { MONGODB_URL: url })).code).toBe(2)
 })

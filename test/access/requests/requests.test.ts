@@ -11,7 +11,7 @@ import { readFixture } from '../../support/fixtures.ts'
 const service = await testApp()
 const { db, clock, journal } = service.live
 
-/** The key's own requests as GET /v1/requests lists them, once every entry is written. */
+/** Returns the key's own requests as GET /v1/requests lists them, once every entry is written. */
 async function requestsOf(actor: Pick<Actor, 'send'>, query = ''): Promise<RequestView[]> {
   // A response is logged after it is sent.
   await service.logged()

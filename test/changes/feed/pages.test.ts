@@ -84,7 +84,7 @@ test('two concurrent readers by page number may see a booking twice but never sk
   await confirm(a as number)
   await confirm(b as number)
   expect((await page('&page=1')).ids).toEqual([c, d, e])
-  // The first reader continues after c and the second after e, and both get the earlier position.
+  // The first reader should continue after c and the second after e, so both continue after c.
   expect((await page('&page=2')).ids).toEqual([d, e, f])
 })
 
@@ -136,7 +136,7 @@ test('an idle poll reads only the end of one index', async () => {
   await db.db?.command({ profile: 0 })
   const operations = await db
     .collection('system.profile')
-    // Change streams go on reading whether or not anybody polls.
+    // Change streams keep reading even if nobody polls.
     .find({ ns: /host_clocks|bookings|listings|page_ends/, op: { $ne: 'getmore' }, ts: { $gte: begun } })
     .toArray()
   expect(

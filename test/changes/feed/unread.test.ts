@@ -8,7 +8,7 @@ import { scrapeOf } from '../../support/metrics.ts'
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const feed = '/v1/integrations/provider_one/bookings'
 
-/** A service on a database of its own, whose clock can be moved ahead, and its gauge of what nobody has read. */
+/** A service with its own database, a clock that can be moved ahead, and its gauge of the oldest unread change. */
 async function watched() {
   let ahead = 0
   const settings = { METRICS_TOKEN, MONGODB_URL: await ownDatabase() }
@@ -98,7 +98,7 @@ test('a host counts as long as one of its keys may read, and is not suspended', 
   expect(await unread()).toBeGreaterThan(900)
   await setKeyActive(db, key, false)
   expect(await unread()).toBe(0)
-  // The new key has read nothing: what the old one has read counts.
+  // The new key has read nothing, so the old key's reads count.
   await mintKey(db, clock, { host, name: 'New', permissions: ['bookings.read'] })
   expect(await unread()).toBeGreaterThan(900)
   await revokeKey(db, clock, key)

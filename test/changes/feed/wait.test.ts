@@ -24,7 +24,7 @@ async function held(count: number, by: TestApp | typeof process = service): Prom
   await expect.poll(size).toBe(count)
 }
 
-/** A host with a booking, and a function that polls for the changes after it. */
+/** A host with a booking, the paths of polls for later changes, and functions that make such changes. */
 async function hostWithBooking() {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
@@ -49,7 +49,7 @@ async function hostWithBooking() {
 const idsIn = ({ body }: { body: { data: { Bookings: { booking_id: number }[] } } }) =>
   body.data.Bookings.map(({ booking_id }) => booking_id)
 
-/** A wait in seconds longer than any of these tests, so every response came before its end. */
+/** A wait in seconds that is longer than any of these tests, so every response arrives before the wait ends. */
 const long = 30
 
 describe('a poll that waits', () => {

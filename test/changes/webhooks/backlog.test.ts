@@ -8,7 +8,7 @@ import { deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 const path = '/v1/webhooks'
 const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
 
-/** A host with an endpoint that holds ten tries open and a healthy one, once 14 bookings have reached the latter. */
+/** A host with an endpoint that holds ten attempts open and a healthy endpoint that has received 14 bookings' hints. */
 async function withBacklog(context: TestContext) {
   const { expect } = context
   const gate = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ async function withBacklog(context: TestContext) {
 test.concurrent('changes for which no try can begin wait in the feed, and go as soon as there is room', async (context) => {
   const { expect } = context
   const { actor, id, made, gate, bookings } = await withBacklog(context)
-  // The healthy endpoint was served at the same looks, so the other four changes were looked at, and left.
+  // The healthy endpoint was served in the same looks, so the service saw the other four changes and left them.
   const stored = await webhookDeliveryModel(service.live.db).find({ webhook_id: id }).lean()
   expect(stored.map(({ attempts, in_flight }) => [attempts, in_flight])).toEqual(Array(10).fill([1, true]))
   // A booking that changes while it waits is hinted once, with its newest version.

@@ -18,7 +18,7 @@ test.concurrent('all sandboxes together have ten turns a second at one origin, l
 })
 
 test.concurrent('a single try that has no turn within five seconds is refused, and says when to try again', async () => {
-  // Its clock stands still, so no turn is ever given back.
+  // The limiter's clock stands still, so no turn ever becomes free again.
   const rateLimiter = new MemoryRateLimiter(() => 0)
   const app = { rateLimiter, environment: { name: 'sandbox' } as const }
   const url = 'https://hooks.example.com/'

@@ -18,7 +18,7 @@ const ca = await readFile(authority, 'utf8')
 
 type Ending = TestContext['onTestFinished']
 
-/** A server that does with each connection what it is told. */
+/** Starts a server that passes each connection and its request to `answer`. */
 async function serve(end: Ending, answer: (socket: Socket, request: string) => void, isTls = false) {
   const requests: string[] = []
   const handle = (socket: Socket) => {
@@ -56,7 +56,7 @@ test.concurrent('postHint() posts the whole body and reads the status', async ({
 test.concurrent('postHint() over TLS goes on only with a certificate that is valid for the host', async ({
   onTestFinished,
 }) => {
-  // The connection is kept, but it serves neither another name nor other authorities.
+  // The connection is kept, but it is not reused for another name or with other certificate authorities.
   const { port, requests } = await serve(onTestFinished, reply(empty), true)
   const lookup = async () => ['127.0.0.1']
   expect(await send(`https://127.0.0.1:${port}/`, { ca })).toMatchObject({ status: 200 })
@@ -116,7 +116,7 @@ test.concurrent('no name leads into the private network, wherever it moves', asy
   const answers = [[inside], [outside, inside], [mapped], [inside, outside], ['fd00::1']]
   for (const answer of answers) {
     let asked = 0
-    // A second question would be answered otherwise: the name is asked for once.
+    // A second lookup would return a different address, so the name must be looked up only once.
     const lookup = async () => (asked++ === 0 ? answer : [inside])
     const sent = await send(`http://rebinding.example:${port}/`, { allowsPrivate: false, lookup })
     expect([sent.status, sent.failure, asked]).toEqual([null, 'address', 1])
@@ -135,7 +135,7 @@ test.concurrent('no name leads into the private network, wherever it moves', asy
   expect(requests).toEqual([])
 })
 
-/** A name server that answers every question for an address with the next of these, for no time. */
+/** Starts a name server that answers each query with the next of these address lists and a TTL of 0. */
 async function serveNames(end: Ending, addresses: string[][]) {
   const socket = createSocket('udp4')
   let asked = 0
@@ -227,7 +227,7 @@ test.concurrent('interim responses without an end are read up to 64 KiB as well'
   const { port } = await serve(onTestFinished, (socket) => {
     const chunk = 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'.repeat(100)
     const more = () => {
-      // An end of its own, which a reader without a bound comes to.
+      // Only a reader without a limit reaches this end.
       while (!socket.destroyed && written < 64_000_000) {
         written += chunk.length
         if (!socket.write(chunk)) return
@@ -238,7 +238,7 @@ test.concurrent('interim responses without an end are read up to 64 KiB as well'
   })
   const sent = await send(`http://127.0.0.1:${port}/`)
   expect(sent).toMatchObject({ status: null, failure: 'connection', detail: null })
-  // The rest of it is in the buffers of the kernel.
+  // The service read at most 64 KiB; the kernel's buffers hold the rest.
   expect(written).toBeLessThan(16_000_000)
 })
 
@@ -283,7 +283,7 @@ test.concurrent('a server that closes the connection, or is not there, is a fail
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(failed('reset'))
   expect(await send('http://127.0.0.1:1/')).toMatchObject(failed('refused'))
   const two = await serve(onTestFinished, (socket) => socket.destroy())
-  // What was sent to one address is not sent to the next.
+  // A hint that was sent to one address is not sent to the next one.
   const both = async () => ['127.0.0.1', '127.0.0.1']
   expect(await send(`http://two.example:${two.port}/`, { lookup: both })).toMatchObject({
     failure: 'connection',

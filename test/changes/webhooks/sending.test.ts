@@ -31,17 +31,17 @@ async function withClock() {
   }
 }
 
-/** A service that sends nothing by itself. */
+/** A service that sends no hints by itself, because its worker is stopped. */
 const silent = await testApp(await settings())
 await (silent.live.webhooks as WebhookWorker).stop()
 
 const [service, slow] = [await testApp(await settings()), await testApp(await settings())]
-/** The only delivery of an endpoint as it is stored. */
+/** Returns the stored document of an endpoint's only delivery. */
 const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
 
 const clocked = await Promise.all([withClock(), withClock(), withClock(), withClock()])
 
-/** Cancels a booking as an administrator does: without a key. */
+/** Cancels a booking as an administrator, without a key. */
 const cancel = (id: number) =>
   partnerctlHere(['bookings', 'cancel', String(id)], {
     MONGODB_URL: service.live.config.mongodbUrl as string,
@@ -84,7 +84,7 @@ test.concurrent('a hint is tried eight times, as far apart as the decisions say,
   const pauses = [5, 1800, 1800, 7200, 18_000, 36_000, 50_400]
   for (const [index, seconds] of pauses.entries()) {
     await expect.poll(() => tryOf(apart, id)).toMatchObject({ attempts: index + 1, in_flight: false })
-    // The try ended between then and now.
+    // The attempt ended between `begun` and `now`.
     const next = Date.parse((await last()).next_attempt_at)
     const now = apart.live.clock().getTime()
     const endedAt = next - seconds * 1000
@@ -119,7 +119,6 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   const audit = await partnerctlHere(['audit', 'list', '--json'], {
     MONGODB_URL: apart.live.config.mongodbUrl as string,
   })
-  // The PATCH that wakes the endpoint may be noted after it.
   const entry = { action: 'webhooks disable', target: `webhook ${id}: failing` }
   expect(JSON.parse(audit.stdout)).toContainEqual(expect.objectContaining(entry))
   const tried = received.length
@@ -195,7 +194,7 @@ test.concurrent('what moves while the lease is renewed too late is hinted once i
   const { actor, book } = await hookedPartner(slow, url, ['booking.changed'])
   const lease = leaseModel(slow.live.db).collection
   const until = async () => (await lease.findOne({}))?.until
-  // The next renewal is a whole pause away then, so that a late one comes before the one after it.
+  // After a renewal, the next one is a full interval away, so even a late renewal ends before the next one is due.
   for (let renewals = 0; renewals < 2; renewals += 1) await expect.poll(until).not.toEqual(await until())
   const session = slow.live.db.getClient().startSession()
   session.startTransaction()
@@ -283,9 +282,9 @@ test.concurrent('an endpoint gets at most twenty tries a second, also when its h
     await webhookDeliveryModel(db).collection.insertMany(group as never[])
     sender.notice(actor.hostId)
     await expect.poll(() => times.length).toBe(sent + 8)
-    // The endpoint has nothing left to send, and is served anew for the next group.
+    // The endpoint then has nothing left to send, so the sender serves it anew for the next group.
     await sender.ended()
   }
-  // The last twenty begin a second after the first twenty, however long a post takes to arrive.
+  // The last twenty attempts begin a second after the first twenty, however long a post takes to arrive.
   expect((times.at(20) as number) - startedAt).toBeGreaterThanOrEqual(1000)
 })

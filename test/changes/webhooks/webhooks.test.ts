@@ -7,7 +7,7 @@ import { ownDatabase } from '../../support/databases.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
-// Of its own: whoever shares a database sends its hints.
+// This file has its own database, because any service on a database may send its hints.
 const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'
@@ -155,7 +155,7 @@ test.concurrent('a partner turns an endpoint off and on, and gives it another ad
   const missed = (await book()).body.data.booking_id
   const on = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   expect(on.body.meta.gap.bookings_after).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-  // Whoever lost that answer asks again.
+  // A partner that lost this response repeats the request.
   const again = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   expect(again.body.meta.gap).toEqual(on.body.meta.gap)
   const next = (await book()).body.data.booking_id
@@ -185,7 +185,7 @@ test.concurrent('an event that is added begins with what comes next', async (con
     .toEqual([after.body.data.message.id])
 })
 
-/** What the audit log has of an endpoint, newest first. */
+/** Returns an endpoint's entries in the audit log, newest first. */
 async function auditOf(id: number): Promise<Record<string, string>[]> {
   const entries: Record<string, string>[] = await administrate('audit', 'list')
   return entries.filter(({ target }) => target === `webhook ${id}` || target?.startsWith(`webhook ${id}:`))

@@ -14,7 +14,7 @@ import {
 const service = await testApp()
 const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
-/** No other test file uses listing ids from here on. */
+/** The first of the listing ids that only this test file uses. */
 const firstListing = 8_000_000
 
 const owner = await service.actor()
@@ -99,7 +99,7 @@ test('a client that disconnects during a large read stops the read', async () =>
     await reader?.cancel()
   })
   expect(whole).toBeGreaterThan(10)
-  // A few more rows may be read ahead, but an unstopped read would finish before another full one does.
+  // A few more rows may be read ahead, but a read that goes on would finish before the next full read does.
   const after = await readsOf(async () => (await ask()).text())
   expect(left + after - whole).toBeLessThan(whole / 2)
 })

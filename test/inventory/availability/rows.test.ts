@@ -17,7 +17,7 @@ const { live } = await testApp({}, () => new Date(now))
 const { db } = live
 const day = (offset: number) => addDays('2027-01-01', offset)
 const horizon = 45
-/** No other test file uses listing ids from here on. */
+/** The first of the listing ids that only this test file uses. */
 let nextListing = 7_000_000
 
 async function hostWithRoomType() {

@@ -6,7 +6,7 @@ import { type Actor, testApp } from '../../support/app.ts'
 const service = await testApp()
 let actor: Actor
 
-/** The name, the status and the minute of the last update. */
+/** Each listing's name, status and minute of its last update. */
 const portfolio: [string, (typeof listingStatuses)[number], number][] = [
   ['beta', 'published', 1],
   ['Alpha', 'published', 2],

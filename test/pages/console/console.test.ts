@@ -96,7 +96,7 @@ test('a partner sees what was sent to a webhook and how the delivery ended', asy
 })
 
 test('the requests that succeeded are listed a page at a time, older ones from the service', async () => {
-  // Without `bookings.read` the console sends no requests that would be listed too.
+  // Without `bookings.read`, the console sends no requests that would also be listed.
   const actor = await service.actor({ permissions: ['bookings.write', 'listings.read'] })
   await actor.send('POST', '/v1/bookings', { body: {} })
   const send = () => actor.send('GET', '/v1/listings')

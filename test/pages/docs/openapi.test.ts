@@ -213,7 +213,7 @@ test('the sandbox responds to every example request with the status of its examp
   const made = await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
   const certifications = await storeCertification(actor.db, actor, 'asked')
   const ids: Record<string, number | string> = { ...sandboxIds, webhooks: made.body.data.id, certifications }
-  // Only one certification may run at a time.
+  // A key may run only one certification at a time.
   const fresh = await service.actor()
   const statuses: Record<string, number> = {}
   for (const [name, body] of Object.entries(exampleRequests)) {

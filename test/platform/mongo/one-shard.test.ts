@@ -7,14 +7,14 @@ import { listenToTransactions, type Statement } from '../../support/transactions
 import { validBodies } from '../../support/valid-bodies.ts'
 
 /**
- * A cluster that is sharded by `host_id` never runs a transaction over two shards, because every statement of a
- * transaction names the same host (decisions §11, operations "Sharding").
+ * A cluster sharded by `host_id` never runs a transaction across two shards, because every statement in a transaction
+ * names the same host (decisions §11, operations "Sharding").
  */
 const url = `${await ownDatabase()}&monitorCommands=true`
 const service = await testApp({ MONGODB_URL: url })
 const listener = listenToTransactions(service.live.db)
 
-/** Transactions whose statements do not all name one and the same host. */
+/** Returns the transactions whose statements do not all name the same host. */
 function scattered(statements: Statement[]): string[] {
   return [...Map.groupBy(statements, ({ transaction }) => transaction).values()]
     .filter((ofOne) => new Set(ofOne.flatMap(({ hosts }) => hosts)).size > 1 || ofOne.some(isUnscoped))
@@ -25,19 +25,19 @@ function isUnscoped({ hosts }: Statement): boolean {
   return hosts.length === 0 || hosts.includes(undefined)
 }
 
-/** The statements that a request sends in transactions, all of which end before its response. */
+/** Returns a request's status and its statements in transactions, which all end before the response. */
 async function statementsOf(send: () => Promise<{ status: number }>) {
   const before = listener.statements.length
   const { status } = await send()
   return { status, statements: listener.statements.slice(before) }
 }
 
-// While a request is observed, no background job may run.
+// No background job may run while a request is observed.
 await Promise.all([service.live.outbox.stop(), service.sandbox.outbox.stop()])
 
 const everything = { rateLimit: 1_000_000 }
 const reader = await service.actor(everything)
-/** Reads share one set of data. */
+/** The data that all reads share. */
 const read = { '/v1': await makeOwnIds(reader, '/v1'), '/sandbox': await makeOwnIds(reader, '/sandbox') }
 
 async function writerWith<T>(prefix: Prefix, make: (writer: Actor, prefix: Prefix) => Promise<T>) {
@@ -61,7 +61,7 @@ const writers = {
   '/sandbox': once(() => writerWith('/sandbox', validBodies)),
 }
 
-/** A request that a route accepts: its body, an `Idempotency-Key`, and its path with the host's own ids. */
+/** Returns a function that sends a valid request with the host's own ids; writes have an `Idempotency-Key`. */
 async function requestOf({ method, path, takesBody }: GuardedRoute) {
   const prefix = path.startsWith('/sandbox') ? '/sandbox' : '/v1'
   if (method === 'GET') {
@@ -79,7 +79,7 @@ async function requestOf({ method, path, takesBody }: GuardedRoute) {
     const fresh = await service.actor(everything)
     return () => fresh.send(method, path, { body: { profiles: ['webhooks'] } })
   }
-  // A booking is confirmed before it is cancelled, in whatever order the tests run.
+  // Confirming gets its own booking, because the test that cancels one may run first.
   const [writer, bodies] = await (path.endsWith('/confirm')
     ? writerWith(prefix, validBodies)
     : writers[prefix]())
@@ -119,7 +119,7 @@ test.each(guardedRoutes(service))('$method $path names one host in each transact
   const withoutPrefix = name.replace(/ \/(v1|sandbox)/, ' ')
   const isTransaction =
     route.method === 'GET' ? ofOneMoment.includes(withoutPrefix) : !ofOneDocument.includes(withoutPrefix)
-  // Other routes may send statements, because background work may have begun a transaction.
+  // The other routes may show statements, too, because background work may have begun a transaction.
   if (isTransaction) expect(statements.length).toBeGreaterThan(0)
   if (process.env.TABLE) console.log(name, statements.map(({ text }) => text).join(' · '))
 })
@@ -168,7 +168,7 @@ test('only collections that belong to no host have a unique index that does not 
         .map(([key]) => `${collection.name}: ${Object.keys(key).join(', ')}`),
     )
   expect(global.sort()).toEqual([
-    // This collection is in the sandbox database, where a key is not a host's.
+    // This collection is used only in the sandbox database, where data belongs to a key and not to a host.
     'certifications: key_id',
     'hosts: email',
     'hosts: id',

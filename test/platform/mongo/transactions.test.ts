@@ -21,7 +21,7 @@ const insert = (_id: string) => (session: Session) => together(db, session, inse
 
 type Shares = NonNullable<UnitOfWork<unknown>['shares']>
 
-/** Makes changes wait for one turn; returns their outcomes and the numbers of transactions and of inserts. */
+/** Makes changes wait for the same turn; returns their outcomes and the numbers of transactions and inserts. */
 async function inOneTurn(
   shares: Shares[],
   queue: string,

@@ -87,7 +87,7 @@ test('partnerctl audit list shows each administrative action with its user and m
     target: `booking ${booking_id}`,
     reason: null,
   })
-  // Reading page by page gives the same entries in the same order as reading all of them as lines.
+  // Reading page by page gives the same entries in the same order as reading all of them as NDJSON.
   const page = async (...args: string[]) =>
     JSON.parse((await partnerctl(['audit', 'list', '--json', ...args], environment())).stdout) as {
       id: string

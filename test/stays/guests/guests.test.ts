@@ -88,7 +88,7 @@ test('a guest is exported with all stored data, none of which is left after thei
   ])
   for (const { erased_at } of messages) expect(erased_at).not.toBeNull()
 
-  // Retries replay the erased form of the response and create nobody.
+  // Retries replay the erased form of the response and create no user.
   const replays = [
     await actor.send('POST', '/v1/users', guest.created),
     await actor.send('POST', '/v1/bookings', guest.booked),
@@ -181,6 +181,6 @@ test('a guest who books after they were selected for erasure is not erased', asy
   expect(await userModel(db).findOne({ id: guest.user_id }).lean()).toMatchObject({
     ...{ email: guest.email, erasing_at: null, erased_at: null },
   })
-  // There is no receipt, because a restore would otherwise erase the guest.
+  // No receipt was written, because a restore would repeat the erasure from it.
   expect(hasBegun).toBe(false)
 })

@@ -128,7 +128,7 @@ test('a duplicate is the first message whether Redis remembers it, has forgotten
   expect(await idOf('Another')).not.toBe(first)
   await remembered.flushall()
   expect(await idOf('Hello')).toBe(first)
-  // What Redis remembers counts for nothing against the database.
+  // The database takes precedence over the message in Redis.
   await expect.poll(() => remembered.keys('*cache:message:*')).toHaveLength(1)
   await messageModel(shared.live.db).updateOne(
     { host_id: by.hostId, id: first },

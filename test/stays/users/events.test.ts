@@ -72,7 +72,7 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
   expect(done).toEqual([{ n: 1 }])
   const parked = await jobModel(db).findOne().lean()
   expect(parked).toMatchObject({ topic: 'bad', parked: true, last_error: 'Error: no' })
-  // The job is retried for a day.
+  // The job was retried for a day before it was parked.
   expect(now - (parked?.created_at.getTime() ?? 0)).toBeGreaterThanOrEqual(24 * 3_600_000)
 })
 

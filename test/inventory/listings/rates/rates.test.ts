@@ -131,7 +131,7 @@ test('POST rates changes updated_at only of the listings it names', async () => 
   const [moved, other] = [await listingOf(owner), await listingOf(owner)]
   const changedAt = async (id: number) => (await owner.send('GET', `/v1/listings/${id}`)).body.data.updated_at
   const before = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
-  // Listings show whole seconds.
+  // Listings show whole seconds, so the write must happen in a later second.
   const second = () => Math.floor(service.live.clock().getTime() / 1000)
   for (const start = second(); second() === start; ) await Bun.sleep(20)
   await write([{ ...moved, base_price: 8 }], owner)
