@@ -214,7 +214,7 @@ function ask(method: string, path: string, requestId: string, body: object | und
   )
 }
 
-/** Bookings are confirmed and cancelled last, so that the other examples show them before that. */
+/** Bookings are confirmed and cancelled after all examples that show them. */
 const operations = [...Object.keys(requests).filter((name) => !others.includes(name)), ...others]
 
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {
