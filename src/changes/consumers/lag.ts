@@ -30,7 +30,7 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
   const oldest: Partial<Record<ConsumedFeed, number>> = {}
   for await (const { behind } of unexpiredConsumers(db, now)) {
     for (const consumer of behind) {
-      // Pending changes are newer than the acknowledged version, so this consumer cannot have an older one.
+      // Pending changes are newer than the acknowledged version, so this consumer has none older than `oldest`.
       if ((consumer.acknowledged?.getTime() ?? 0) >= (oldest[consumer.feed] ?? Number.POSITIVE_INFINITY))
         continue
       const pending = (await oldestPendingOf(db, consumer))?.getTime() ?? Number.POSITIVE_INFINITY

@@ -15,7 +15,7 @@ const countedPending = 10_000
 
 type Position = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
 
-/** Returns how far a consumer is behind in its host's whole feed. */
+/** Returns how far a consumer is behind its host's unfiltered feed. */
 export async function progressOf(db: Db, position: Position): Promise<Progress> {
   const { host_id, feed, acknowledged } = position
   const oldestPending = await oldestPendingOf(db, position)

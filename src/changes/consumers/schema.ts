@@ -15,7 +15,7 @@ export const ConsumerWrite = named(
 )
 export type ConsumerWrite = Static<typeof ConsumerWrite>
 
-/** A consumer as its key sees it (decisions §19). */
+/** A consumer, as shown to its key (decisions §19). */
 export const ConsumerView = named(
   'Consumer',
   responseObject({

@@ -10,7 +10,7 @@ const maxBookings = 10_000
 /** Answers digest queries about hosts' bookings (decisions §23). */
 export class Digests {
   private readonly cache: BookingCache
-  /** Monthly digests of hosts' bookings. Pollers repeat this query, so each is cached until a booking changes. */
+  /** Each host's digest by month. Pollers repeat this query, so the digest is cached until a booking changes. */
   private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
 
   /** @param patienceMilliseconds maximum time that a request waits for another request for the same host */

@@ -41,7 +41,7 @@ const atOnce = 2500
 /**
  * Computes the digest of bookings.
  *
- * @param bookings sorted by id: an array, or anything that can be read in slices
+ * @param bookings an array, or any object that can be read in slices, sorted by id
  */
 export async function digestOf(
   bookings: { length: number; slice(start: number, end: number): readonly DigestedBooking[] },

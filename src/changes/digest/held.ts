@@ -13,7 +13,7 @@ export interface HostBookings {
 }
 
 const readAtOnce = 2500
-/** Maximum number of cached bookings across all hosts; a host with more bookings is read from scratch each time. */
+/** Maximum number of cached bookings across all hosts; a larger host's bookings are read in full each time. */
 const maxHeld = 2_000_000
 const heldMilliseconds = 10 * 60_000
 

@@ -18,7 +18,7 @@ const occupied = () =>
 /** Route for comparing a partner's bookings with the host's in one request (decisions §23). */
 export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
-  // Only one digest per key is computed at a time, so that a partner that asks often does not crowd out the others.
+  // Only one digest per key is computed at a time, so that a partner with many requests does not crowd out others.
   const turns = new KeyedMutex(patienceMilliseconds, occupied)
   return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
     '/bookings/digest',

@@ -12,9 +12,9 @@ export interface BookingFeedQuery extends PositionQuery {
 }
 
 /**
- * Converts a query to a question about a host's bookings.
+ * Converts a request's query to a {@link FeedQuestion} about a host's bookings.
  *
- * @throws DomainError `not_found` for a listing that is not the host's, or a consumer that the key does not have
+ * @throws DomainError `not_found` if the host has no such listing, or the key has no such consumer
  */
 export async function toFeedQuery(
   db: Db,

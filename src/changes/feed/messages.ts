@@ -13,9 +13,9 @@ export interface MessageFeedQuery extends PositionQuery {
 }
 
 /**
- * Converts a query to a question about a host's messages.
+ * Converts a request's query to a {@link FeedQuestion} about a host's messages.
  *
- * @throws DomainError `not_found` for a booking that is not the host's, or a consumer that the key does not have
+ * @throws DomainError `not_found` if the host has no such booking, or the key has no such consumer
  */
 export async function toMessageFeedQuery(
   db: Db,

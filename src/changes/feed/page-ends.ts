@@ -2,7 +2,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 
 /**
- * The page ends that this process last found or stored. If a page is read repeatedly, its end is therefore not looked
+ * The page ends that this process last found or stored, cached so that the end of a repeatedly read page is not looked
  * up each time. A page's start is always read from the database, because another process may have stored an earlier
  * end.
  */

@@ -13,7 +13,7 @@ import { expectTotal, lastReadClock, totalOf } from './total.ts'
  * 1. Every booking change and every message takes the next version of its host's clock in its own transaction
  *    (`versions/host-clock-store.ts`). Versions are unique per host and follow the order in which changes become
  *    visible. A reader that has seen version `v` can see every change up to `v`, and changes that are not visible yet
- *    will have greater versions. So reading after `v` never skips a change, whatever is committed meanwhile.
+ *    will have greater versions. So reading after `v` never skips a change, whatever is committed in the meantime.
  * 2. A changed booking only ever moves to the end. A reader that continues after the last row it received (by cursor,
  *    or by the previous page's stored end) finds every row either in its old place or, if it moved, later in the feed.
  *    Counting rows from the start instead would skip one row for every earlier row that has moved away.
@@ -86,8 +86,8 @@ async function startOf(
 }
 
 /**
- * Returns the version of the last row that a page skips if that row is nearer to the end of the feed than to the start,
- * so that a jump to the last page is fast. Otherwise returns null. If rows move away in the meantime, the version is
+ * Returns the version of the last row before a page if that row is nearer to the feed's end than to its start, so that
+ * a jump to the last page is fast. Otherwise returns null. If rows move away in the meantime, the version is
  * earlier, so rows may be repeated but are never skipped.
  */
 async function fromEnd<Filter extends { host_id: number }>(
@@ -108,8 +108,8 @@ function pagesName(question: unknown[]): string {
 }
 
 /**
- * Returns the last page's number. A page with rows and no next page is the last page; for an empty page, the last page
- * follows from the total.
+ * Returns the last page's number. A page with rows and no next page is the last page; for an empty page, the number is
+ * derived from the total.
  */
 function lastPageOf({ current_page, last_page }: Pagination, rows: number, hasMore: boolean): number {
   if (hasMore) return Math.max(current_page + 1, last_page)

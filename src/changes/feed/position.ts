@@ -27,7 +27,7 @@ const filters = ['listing_id', 'checkout_after', 'booking_id', 'sender'] as cons
 /**
  * Returns the version after which a query continues: `updated_after`, or the version its consumer has acknowledged.
  *
- * @throws DomainError `not_found` for a consumer that the key does not have
+ * @throws DomainError `not_found` if the key has no such consumer
  */
 export async function positionOf(
   db: Db,
@@ -41,7 +41,7 @@ export async function positionOf(
 }
 
 /**
- * Returns a check for the problems with a feed query's position (decisions §19). A query may have only one position. A
+ * Returns a function that checks a feed query's position (decisions §19). A query may have only one position. A
  * consumer cannot be combined with a later page, because after an acknowledgement page 2 would skip the rows that have
  * moved to page 1. A consumer cannot be combined with a filter either, because changes that the filter hides would be
  * acknowledged unseen or stay pending forever.

@@ -4,13 +4,13 @@ import { type PageEnd, pageEndModel } from './model.ts'
 
 /** Minimum lifetime of a page end; a reader may pause this long between two pages (decisions §9). */
 const keptMilliseconds = 24 * 3_600_000
-/** Stored lifetime of a page end. The additional hour avoids a write each time a page is read again. */
+/** Lifetime that a page end is given when it is stored. The extra hour avoids a write each time a page is reread. */
 const storedMilliseconds = keptMilliseconds + 3_600_000
 
 /** The part of a page end that a reader needs. */
 export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
 
-/** Returns the unexpired ends of some of a host's pages, each page's earliest end first. */
+/** Returns the unexpired ends of the given pages, each page's earliest end first. */
 export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date): Promise<KnownEnd[]> {
   return pageEndModel(db)
     .collection.find({ host_id, page: { $in: pages }, expires_at: { $gt: now } })

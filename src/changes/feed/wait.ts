@@ -26,8 +26,8 @@ const longestDelivery = 60
  * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the wait is over
  * (decisions §16). While it waits, a held request queries the database only when the host's clock moves.
  *
- * @param ask builds the question. It is called again before each further read for a consumer, which may have been moved
- * back or deleted meanwhile
+ * @param ask builds the {@link FeedQuestion}. For a consumer, it is called again before each further read, because the
+ * consumer may have been moved back or deleted in the meantime
  * @throws DomainError `auth` if the key is no longer usable; `forbidden` if its networks now exclude the caller
  */
 export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
@@ -52,7 +52,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const slot = await app.heldRequests.take(context.request, context.caller.keyId)
   if (!slot) return first
   const { request, set } = context
-  // From here on, a client that hangs up frees its slot immediately, even while a query is running.
+  // From here on, a client that disconnects frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
   const watch = app.changes.watch(question.filter.host_id, source.counter)
   try {

@@ -42,10 +42,10 @@ export interface VersionRange {
 /** A query to a feed without its paging parameters. */
 export interface FeedQuestion<Filter> {
   filter: Filter
-  /** The version as sent; only later versions match. */
+  /** The version from the request; only later versions match. */
   updated_after?: string | undefined
   cursor?: string | undefined
-  /** Distinguishes this question from the key's other questions. The names of stored page ends are derived from it. */
+  /** Distinguishes this query from the key's other queries. Names of stored page ends are derived from this value. */
   identity: unknown[]
 }
 
@@ -65,7 +65,7 @@ export const bookingFeedInFull: FeedSource<StoredBooking, ChangeFilter> = {
   find: findChangedBookings,
 }
 
-/** The messages of all of a host's bookings. */
+/** A host's messages, across all bookings. */
 export const messageFeed: FeedSource<StoredMessage, MessageFilter> = {
   name: 'messages',
   counter: 'messages_last',

@@ -133,8 +133,8 @@ interface Signing {
 }
 
 /**
- * Returns a delivery's signed post, as part of the caller's trace. The signature has the real time, not the sandbox
- * clock's time, because receivers compare it with their own clock.
+ * Returns a delivery's signed post, which continues the current trace, if any. The signature uses the real time, not
+ * the sandbox clock's time, because receivers compare the signing time with their own clock.
  */
 export function signed(
   { clock, config, secrets: box }: PostContext,

@@ -16,7 +16,7 @@ import type { Positions } from './store.ts'
 const maxInFlight = 10
 /** Maximum number of waiting hints per endpoint; further changes wait in the feeds. */
 const maxWaiting = 10_000
-/** Pause while the rate limit is exhausted, after which several attempts begin together. */
+/** Pause while the rate limit is exhausted; long enough that several attempts can then begin together. */
 const ratePauseMilliseconds = 250
 /** Pause while another process's attempts are in progress, or while too many hints are waiting. */
 const longPauseMilliseconds = 2000
@@ -42,7 +42,7 @@ export interface Work {
   waiting: number
   /** True if a stored hint is due. */
   isDue: boolean
-  /** True if a feed may have rows for which no hints have been made yet. */
+  /** True if a feed may have rows for which no hints have been created yet. */
   isBehind: boolean
   /** The host's clock, read before the feeds. */
   clock: HostClock | undefined
@@ -54,18 +54,18 @@ export interface Work {
 export interface Chosen extends Work {
   /** Stored hints to attempt. */
   due: WaitingDelivery[]
-  /** New hints to store, each as begun or, if an attempt for its booking is in progress, as waiting. */
+  /** New hints to store, each marked as begun or, if an attempt for its booking is in progress, as waiting. */
   made: WebhookDelivery[]
   /** The endpoint's new positions; null if they do not change. */
   seen: Positions | null
-  /** Time until the next look; infinite if no look is needed, or if the end of an attempt triggers it. */
+  /** Time until the host's next check; infinite if no check is needed, or if the end of an attempt triggers it. */
   pauseMilliseconds: number
 }
 
 /**
  * Chooses the attempts that an endpoint may begin: at most ten in progress, one per booking, and twenty per second.
- * Stored hints come first. New hints are made from the feeds only while further attempts may begin, so that a backlog
- * waits in the feeds.
+ * Stored hints come first. New hints are created from the feeds only while further attempts may begin, so that a
+ * backlog stays in the feeds.
  */
 export async function chooseTries(
   app: OriginContext & { db: Db },
@@ -74,7 +74,7 @@ export async function chooseTries(
   read: HintReader,
 ): Promise<Chosen> {
   const { webhook, tries, waiting, isDue, isBehind } = work
-  // An attempt that ends from now on triggers another look.
+  // Any attempt that ends from now on triggers another check of the host.
   tries.isHeldBack = true
   // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
   const others = waiting > tries.inFlight.size ? await findInFlight(app.db, webhook, now) : []
@@ -100,7 +100,7 @@ export async function chooseTries(
   tries.isHeldBack = inFlight.size > 0 || hasMore || tries.isInLine
   const seen = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
-    // After a restore, clocks are ahead of the feeds. An endpoint that stayed behind could never be turned off.
+    // After a restore, clocks are ahead of the feeds. If the endpoint stayed behind, it could never be turned off.
     return canRead && hints.length === 0 ? positionsAt(webhook, work.clock) : null
   }
   const pause = () => {
@@ -115,7 +115,7 @@ export async function chooseTries(
   }
 }
 
-/** Takes hints in feed order, up to the first hint whose attempt could begin but for which there is no room. */
+/** Returns hints in feed order, ending before the first hint whose attempt could begin if there were room for it. */
 function takeHints(
   hints: NewHint[],
   busy: Set<number | null>,
@@ -133,14 +133,14 @@ function takeHints(
   return taken
 }
 
-/** Keeps each booking's first delivery, since a booking may have only one delivery in flight. */
+/** Returns each booking's first delivery, because a booking may have only one delivery in flight. */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   return [...Map.groupBy(deliveries, ({ booking_id }) => booking_id).values()].flatMap(
     ([first]) => first ?? [],
   )
 }
 
-/** Keeps the `performance.now()` times that lie within the last second. */
+/** Returns the `performance.now()` times that lie within the last second. */
 export function withinSecond(times: number[]): number[] {
   const secondAgo = performance.now() - 1000
   return times.filter((at) => at > secondAgo)

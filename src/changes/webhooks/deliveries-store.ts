@@ -103,8 +103,8 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
 }
 
 /**
- * Returns the number of waiting deliveries and the time of the earliest next attempt for each of the hosts' endpoints
- * with waiting deliveries.
+ * Returns, for each of the hosts' endpoints that has waiting deliveries, their number and the time of the earliest next
+ * attempt.
  */
 export function countWaiting(
   db: Db,
@@ -163,8 +163,8 @@ export function findDue(
 }
 
 /**
- * Marks a host's due deliveries as in flight, and returns the marked deliveries. Deliveries that were given up
- * meanwhile, or that another process is attempting, are left out.
+ * Marks a host's due deliveries as in flight, and returns the marked deliveries. Skips deliveries that were given up in
+ * the meantime or that another process is attempting.
  */
 export async function beginAttempts(
   db: Db,
@@ -189,7 +189,7 @@ export type Outcome = Pick<WebhookDelivery, '_id' | 'host_id' | 'status' | 'next
 
 /**
  * Stores the outcomes of attempts. A successful attempt always marks its delivery as delivered. A failed attempt sets
- * the delivery's status and next attempt unless the delivery was given up meanwhile.
+ * the delivery's status and next attempt unless the delivery was given up in the meantime.
  */
 export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const writes = outcomes.flatMap(({ _id, host_id, status, next_attempt_at, ...seen }) => {
@@ -231,7 +231,7 @@ export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> 
  * Makes a delivery due again, under the same `webhook-id`.
  *
  * @throws DomainError `not_found`, even for text that is not an id; `conflict` while the delivery is being attempted,
- * and if the endpoint is off
+ * or if the endpoint is off
  */
 export async function resendDelivery(
   db: Db,

@@ -6,14 +6,14 @@ import { type Hint, type HintData, hintOf, type WebhookEvent } from './hint.ts'
 import type { Webhook } from './model.ts'
 import type { Positions } from './store.ts'
 
-/** A hint made from a feed's row, with the row's version and the `traceparent` of the change. */
+/** A hint for a feed row, with the row's version and the `traceparent` of the change. */
 export interface NewHint {
   version: Date
   hint: Hint
   trace: string | null
 }
 
-/** A feed that hints are made from: its event, an endpoint's position in it, and its counter in the host's clock. */
+/** A feed that hints announce: its event, the field for an endpoint's position, and its counter in the host's clock. */
 interface HintFeed {
   event: WebhookEvent
   position: keyof Positions
@@ -57,7 +57,7 @@ export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolea
   )
 }
 
-/** Returns an endpoint's positions after the given hints have been made. */
+/** Returns an endpoint's positions after the given hints have been created. */
 export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
   const { bookings_seen, messages_seen } = webhook
   const seen = { bookings_seen, messages_seen }

@@ -39,10 +39,10 @@ const fields = {
   created_by: number,
   created_at: moment,
   /**
-   * Latest secret first, encrypted, at most two. After a rotation, the previous secret also signs until its `ends_at`.
+   * At most two encrypted secrets, latest first. After a rotation, the previous secret also signs until its `ends_at`.
    */
   secrets: listOf(secretFields),
-  /** The versions up to which hints were made for bookings and for messages. */
+  /** The versions up to which hints were created for bookings and for messages. */
   bookings_seen: moment,
   messages_seen: moment,
   /** Time of the first failure since the last success; null if there was no failure. */
@@ -83,7 +83,7 @@ const deliveryFields = {
   fault: wordOrNull<HintFault['fault']>(),
   /** Fault that a certification injected into the first attempt; never shown. */
   hidden_fault: wordOrNull<HintFault['fault']>(),
-  /** Response status of a fault's additional post; null if there was no such response. */
+  /** Status of the response to the extra post that a fault caused; null if there was no such response. */
   extra_status: numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
   next_attempt_at: momentOrNull,

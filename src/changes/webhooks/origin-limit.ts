@@ -58,7 +58,7 @@ async function untilTaken(take: () => Promise<Turns>): Promise<boolean> {
 
 /**
  * Waits for the turn of an attempt that an API request has triggered. In a sandbox, the origin's limit applies. On live
- * data, a limit on the endpoint's tests and resends applies. The process that sends a live endpoint's hints counts its
+ * data, a limit on the endpoint's tests and resends applies; the process that sends the endpoint's hints limits all
  * other attempts.
  *
  * @throws DomainError `conflict` with a retry time if the turn does not come within five seconds

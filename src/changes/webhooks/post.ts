@@ -28,7 +28,7 @@ export interface Posting {
   url: URL
   headers: Record<string, string>
   body: string
-  /** Also allows private addresses and plain `http`, for development. */
+  /** True to also allow private addresses and plain `http`, for development. */
   allowsPrivate: boolean
   lookup?: Lookup
   /** Additional CA certificates to trust. */
@@ -187,7 +187,7 @@ function send(
       status: statusCode ?? null,
       retryAfterSeconds: parseRetryAfter(headers['retry-after']),
     }
-    // From now on the connection may serve another post.
+    // Detaches this post's listeners, because the connection may now be reused for another post.
     const finish = () => {
       clearTimeout(closing)
       socket.off('data', count)

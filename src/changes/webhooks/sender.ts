@@ -15,7 +15,7 @@ export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' |
 
 /** Minimum interval between rounds, so that changes made close together are announced together. */
 const paceMilliseconds = 200
-/** Maximum number of hosts that one round reads. */
+/** Maximum number of hosts that one round checks. */
 const hostsPerRound = 1000
 /** Maximum number of hosts that are served concurrently. */
 const maxHosts = 100
@@ -23,25 +23,25 @@ const maxHosts = 100
 const maxEndpoints = 1000
 /** Maximum number of endpoints per host; their attempts begin together. */
 const endpointsPerHost = 5
-/** Maximum number of rows that one look reads from each feed; twice the number of attempts that may be in progress. */
+/** Maximum number of rows read from each feed per check; twice the number of attempts that may be in progress. */
 const rowsPerLook = 20
 /**
- * Maximum time for storing attempts that are about to begin. If storing took longer, the attempts are made later
- * instead, so that no attempt is presumed lost while it is in progress.
+ * Maximum time for storing attempts that are about to begin. If storing takes longer, the attempts are postponed, so
+ * that no attempt is presumed lost while it is in progress.
  */
 const slowMilliseconds = 4000
 /** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
 const trimEveryAttempts = 50
 
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after the other. A
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after another. A
  * round waits neither for receivers nor for hosts from an earlier round, because a dead process's transaction may block
  * a host for seconds.
  */
 export class HintSender {
   private readonly moved = new Set<number>()
   private mayHaveMissed = false
-  /** Time of the next planned look at each host, on the host's clock, by host id. */
+  /** Time of each host's next planned check, on the host's clock, by host id. */
   private readonly planned = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
   /** This process's attempts, by host and id of the endpoint. */
@@ -60,7 +60,7 @@ export class HintSender {
     this.write = attemptWriter(app.db)
   }
 
-  /** Looks at a host soon; `any` means that any host may have moved. */
+  /** Checks a host soon; `any` means that any host's feeds may have moved. */
   notice(hostId: number | 'any'): void {
     if (hostId === 'any') this.mayHaveMissed = true
     else this.moved.add(hostId)
@@ -69,17 +69,17 @@ export class HintSender {
     })
   }
 
-  /** Returns true if a look at any host is planned for a later time. */
+  /** Returns true if a check of any host is planned for a later time. */
   isWaiting(): boolean {
     return this.planned.size > 0
   }
 
   /**
-   * Looks at the hosts that are due, and at the hosts that were skipped while a late lease renewal made `mayWork`
-   * return false.
+   * Checks the hosts that are due, and the hosts that were skipped while `mayWork` returned false because of a late
+   * lease renewal.
    */
   resume(): void {
-    // A running round and the hosts being served refer to these records, so records are deleted only afterwards.
+    // Running rounds and hosts being served use these records, so records are deleted only while there are none.
     if (!this.running && this.serving.size === 0)
       for (const [name, { inFlight, begunAt }] of this.tries)
         if (inFlight.size === 0 && withinSecond(begunAt).length === 0) this.tries.delete(name)
@@ -109,7 +109,7 @@ export class HintSender {
           if (this.serving.size < room) this.serving.set(hostId, this.serve(hostId, work))
           else this.moved.add(hostId)
       } catch (error) {
-        // It is unknown which hosts the failed round had already taken.
+        // It is unknown which hosts the failed round had already removed from `moved`.
         this.mayHaveMissed = true
         await this.pauseAfter(error)
       }
@@ -125,7 +125,7 @@ export class HintSender {
       for (const hostId of await findHostsWithWebhooks(db)) this.moved.add(hostId)
     }
     const moved = [...this.moved].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
-    // The hosts are removed before anything is read, so that a host that moves meanwhile is noticed again.
+    // The hosts are removed before anything is read, so that a host that moves in the meantime is noticed again.
     for (const hostId of moved) this.moved.delete(hostId)
     const webhooks = moved.length > 0 ? await findWebhooksOn(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
@@ -155,7 +155,7 @@ export class HintSender {
 
   /**
    * Turns off the host's endpoints whose `end` is set, begins as many attempts as there is room for, and stores the
-   * hints made from the feeds.
+   * hints created from the feeds.
    */
   private async serve(hostId: number, works: Work[]): Promise<void> {
     const { app } = this
@@ -187,8 +187,8 @@ export class HintSender {
   }
 
   /**
-   * Begins the attempts of the deliveries that are marked as in flight. When an attempt ends, the host is looked at
-   * again if the attempt failed or other hints may have been waiting for it.
+   * Begins attempts for the deliveries that are marked as in flight. When an attempt ends, the host is checked again if
+   * the attempt failed or other hints may have been waiting for the attempt to end.
    */
   private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)
@@ -236,7 +236,7 @@ export class HintSender {
     return tries
   }
 
-  /** Plans a look at a host at the given time on the host's clock, unless an earlier look is already planned. */
+  /** Plans a check of a host at the given time on the host's clock, unless an earlier check is already planned. */
   private plan(hostId: number, at: Date): void {
     const planned = this.planned.get(hostId)
     if (!planned || at < planned) this.planned.set(hostId, at)

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 /** Prefix of every webhook secret. */
 const prefix = 'whsec_'
-/** Secret lengths in bytes. Standard Webhooks allows 24 to 64; secrets made here have 32. */
+/** Secret lengths in bytes. Standard Webhooks allows 24 to 64; secrets generated here have 32. */
 const secretBytes = { made: 32, minimum: 24, maximum: 64 } as const
 
 /** Returns a new secret: `whsec_` followed by 32 random bytes in base64. */

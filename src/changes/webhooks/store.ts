@@ -116,7 +116,7 @@ export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: Webh
   await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
 }
 
-/** The versions up to which an endpoint's hints were made. */
+/** The versions up to which an endpoint's hints were created. */
 export type Positions = Pick<Webhook, 'bookings_seen' | 'messages_seen'>
 
 /**

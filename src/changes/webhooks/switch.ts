@@ -33,7 +33,7 @@ export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
 
 /**
  * Returns each feed's version after which changes have not been delivered: just before the oldest waiting hint or, if
- * none is waiting, the position up to which hints were made.
+ * none is waiting, the position up to which hints were created.
  */
 export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
   const after = async (event: WebhookEvent, position: Date) => {
@@ -58,7 +58,7 @@ export interface TurnOff {
 /**
  * Turns an endpoint off or on and records this in the audit log; the sandbox has no audit log. Turning an endpoint off
  * drops its waiting hints. After it is turned on, hints begin with the next change. Does nothing if the endpoint is
- * already in the wanted state or is gone.
+ * already in the requested state or is gone.
  *
  * @param reason free text for the audit log
  */

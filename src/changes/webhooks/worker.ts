@@ -8,10 +8,10 @@ import { turnOffExpired } from './switch.ts'
 
 /** Interval at which the lease is renewed and due hints are sent. */
 const lookEveryMilliseconds = 1000
-/** Number of intervals between two looks while no endpoint is known; another process may register the first one. */
+/** Number of intervals between two searches while no endpoint is known; another process may register the first. */
 const looksPerSearch = 5
 /**
- * Duration of the lease, as a multiple of the interval between looks. If the holder dies, another process takes over
+ * Duration of the lease, as a multiple of the renewal interval. If the holder dies, another process takes over
  * after this time.
  */
 const leaseLooks = 2.5
@@ -30,9 +30,9 @@ const stopMilliseconds = 5000
 
 /**
  * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
- * would send the same hint twice, and several hints about one booking concurrently (decisions §21). Hints are made only
- * for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cause no work. Due
- * times are stored only with the hints, so a process that takes over looks at all endpoints once.
+ * would send the same hint twice, and several hints about one booking concurrently (decisions §21). Hints are created
+ * only for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cause no work.
+ * Due times are stored only with the hints, so a process that takes over checks all endpoints once.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
@@ -88,7 +88,7 @@ export class WebhookWorker {
   /** Waits up to 5 s for the attempts in progress, and leaves the rest to the next process. */
   async stop(): Promise<void> {
     this.isStopped = true
-    // The lease is renewed until the last attempt has ended, so no other process sends meanwhile.
+    // The lease is renewed until the last attempt has ended, so no other process sends hints in the meantime.
     await withTimeoutOrNull(this.handOver(), stopMilliseconds)
     clearInterval(this.timer)
     await this.looking
@@ -109,7 +109,7 @@ export class WebhookWorker {
     if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
     this.heldUntil = until
     if (this.isStopped) return
-    // With a wrong clock, this process would sign hints with wrong times and mistime attempts, so another takes over.
+    // A wrong clock would give signatures wrong times and mistime attempts, so another process must take over.
     if (!clockWatch.isSound()) return void this.handOver()
     if (!wasHolder) {
       this.unfollow()
@@ -117,7 +117,7 @@ export class WebhookWorker {
       this.sender.notice('any')
     }
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
-    // A sandbox's clock matters only if a look is planned for a later time.
+    // Sandbox clocks matter only if a check is planned for a later time.
     if (this.sender.isWaiting()) await this.app.refreshClocks?.()
     this.sender.resume()
   }
