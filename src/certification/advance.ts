@@ -30,8 +30,8 @@ const stepsOf: Record<Profile, CourseStep[]> = {
 }
 
 /**
- * The first step for a product whose start is not graded. The product may send no request until it is asked for
- * something, so the course also continues after `bounds.silence`.
+ * The first step for a product whose start is not graded. The product may send no request until the course asks for an
+ * action, so the course also continues after `bounds.silence`.
  */
 const beginning: CourseStep = {
   name: 'begin',
@@ -67,9 +67,9 @@ function newStep(index: number, after: number, now: Date, memo: Memo): Step {
 const fillMilliseconds = 120_000
 
 /**
- * Advances a certification by one look: plays its step or examines the product's reaction, begins the next step once
- * the current one is done, and ends the certification when no step is left. The whole state is in the database, so
- * another process can continue if this one is killed.
+ * Advances a certification: plays its step or examines the product's reaction, begins the next step once the current
+ * step is done, and ends the certification when no step is left. The whole state is in the database, so another process
+ * can continue if this process is killed.
  *
  * @returns the time spent reading the requests, in milliseconds
  */
@@ -104,7 +104,7 @@ export async function advance(
 /** Collects a certification's current state for its step. */
 async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certification' | 'step'>): Promise<Run> {
   const { app, bounds, hostId, certification, step } = given
-  // The time is read before the records, so that no request answered before that time is missing.
+  // The time is read before the records, so that the records include every request answered before that time.
   const now = app.clockWatch.databaseNow()
   const [records, played] = await Promise.all([
     findRecords(app.db, certification._id, step.after),
@@ -137,7 +137,7 @@ async function playStep(run: Run): Promise<void> {
   // A process that takes over a released step must not restart faults that have already been injected.
   if (step.state === 'begun') {
     // The product must not read any of the step's changes before all of them are visible, so the first fault lasts
-    // until the step has been played. Then all faults are reset.
+    // until the step has been played. After that, all faults are reset.
     const until = course.play ? new Date(run.now.getTime() + bounds.expiry) : null
     await set(until)
     await releaseHeld(db, hostId)
@@ -206,7 +206,7 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
     const because = 'The course ended before this case could be graded'
     return endCertification(app, certification, hasPassed ? 'passed' : 'failed', because)
   }
-  // A product may act as soon as it starts, before it is asked, so requests sent during `beginning` also count.
+  // A product may act as soon as it starts, before `next` asks for it, so requests sent during `beginning` also count.
   const after = course[done.step.index] === beginning ? done.step.after : done.seen
   const clock = await readHostClock(app.db, hostId)
   const begun = newStep(index, after, app.clockWatch.databaseNow(), { after: clock })
@@ -218,8 +218,8 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
 }
 
 /**
- * Returns true if a step has made no progress for too long. A step carried out by a person is not late before its first
- * request.
+ * Returns true if a step has made no progress for too long. A step carried out by a person cannot be late until its
+ * first request has arrived.
  */
 function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, look: Look): boolean {
   const { byHand, late, timeout } = course
@@ -230,7 +230,7 @@ function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, look:
   return now.getTime() - since > (timeout?.(bounds) ?? bounds.stepTimeout)
 }
 
-/** Returns the results for the cases of a late step. */
+/** Returns the results of a late step's cases. */
 async function lateResults(course: CourseStep, run: Run): Promise<Results> {
   const late = (await course.late?.(run)) ?? {}
   if (typeof late !== 'string') return late

@@ -38,7 +38,7 @@ const unitRoutes = [
 /** Id of a user that exists in every sandbox according to the contract. */
 const guestId = 1001
 
-/** The steps for a product that makes bookings. */
+/** The steps for a product that creates bookings. */
 export const bookingSteps: CourseStep[] = [
   {
     name: 'book-lost',
@@ -55,7 +55,7 @@ export const bookingSteps: CourseStep[] = [
       if (wrong) return { results: wrong, isDone: areOver(run), facts }
       const lost = requests.filter((record) => !isGood(record))
       const again = requests.find((record) => isGood(record) && lost.some((one) => isSame(one, record)))
-      // The product may still book again with another key, so the step waits a little longer.
+      // The product may still book again with another `Idempotency-Key`, so the step waits a little longer.
       if (made.length !== 1 || !again || !isLongSince(run, again)) return { progress: requests.length, facts }
       return done({ 'bookings.key': passed, 'bookings.lost': passed }, facts)
     },
@@ -144,7 +144,7 @@ async function drawStay(run: Run, name: string, after: string): Promise<StayToBo
   return { ...place, ...stay }
 }
 
-/** Returns the bookings made for a stay since the step began. */
+/** Returns the bookings created for a stay since the step began. */
 async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }: StayToBook) {
   const changed = await changesAfter(run, run.step.memo.after)
   return changed.filter(
@@ -159,7 +159,7 @@ function isSame(one: RequestRecord, other: RequestRecord): boolean {
   return one.key_hash === other.key_hash && one.body_hash === other.body_hash
 }
 
-/** Returns the results if a product has handled a lost booking response wrongly, or null if nothing is wrong so far. */
+/** Returns the results if a product has handled a lost booking response incorrectly; null if no error is known yet. */
 function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | null {
   const withoutKey = requests.filter(({ key_hash }) => key_hash === null)
   if (withoutKey.length > 0)
@@ -175,7 +175,7 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
   return { 'bookings.key': passed, 'bookings.lost': failed(because, requests) }
 }
 
-/** Reduces a stay's nights to one unit and has a guest book it. Running this twice is harmless. */
+/** Reduces a stay's nights to one unit, which a guest then books. Running this twice is harmless. */
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
   const { app, hostId } = run
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
@@ -185,7 +185,7 @@ async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayTo
   await carryOut(app.db, await prepareAvailability(app, hostId, [item]))
   const guest = { user_id: await makeGuest(run), place, stay: { checkin_at, checkout_at } }
   await book(run, guest).catch((error) => {
-    // The product took the last unit first, so the nights are gone either way.
+    // The product has already booked the last unit, so no units are left either way.
     if (!(error instanceof DomainError)) throw error
   })
 }

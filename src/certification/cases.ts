@@ -2,7 +2,7 @@
 export const profiles = ['feed', 'inventory', 'bookings', 'webhooks'] as const
 export type Profile = (typeof profiles)[number]
 
-/** The rule that a product must meet in each case. */
+/** The rule that each case grades a product by. */
 export const rules = {
   'feed.pages': 'The first sync reads every page; 130 bookings fill more than one',
   'feed.changes':
@@ -58,9 +58,9 @@ export function inOrder(chosen: readonly Profile[]): Profile[] {
 const second = 1000
 const minute = 60 * second
 
-/** The times that govern a certification and its grading, in milliseconds (decisions §25). */
+/** Time limits and durations of a certification, in milliseconds (decisions §25). */
 export const bounds = {
-  /** Interval between two looks at the running certifications. */
+  /** Interval between two checks of the running certifications. */
   look: second,
   /** Time without progress after which a step fails its cases. */
   stepTimeout: 5 * minute,
@@ -90,9 +90,9 @@ export const bounds = {
   expiry: 120 * minute,
   /** Maximum time to hold a request, short enough that holding it is not mistaken for silence. */
   hold: 10 * second,
-  /** Time allowed for the responses to released requests to reach the product before a step is played. */
+  /** Delay before a step is played, so that the responses to released requests can reach the product first. */
   settle: 500,
-  /** Equal requests within this time count as automatic retries by the product's runtime. */
+  /** Time within which equal requests count as automatic retries by the product's runtime. */
   runtime: 100,
 }
 export type Bounds = typeof bounds

@@ -20,13 +20,13 @@ import { findDelivered, findDeliveries, noteProblems } from './store.ts'
 /** The route of the feed. */
 export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 /**
- * Minimum number of bookings that the first sync must read. A product whose filters leave fewer bookings proves
- * nothing.
+ * Minimum number of bookings that the first sync must read. If a product's filters leave fewer bookings, its sync
+ * proves nothing.
  */
 const leastShown = 100
 
 /**
- * Returns the listings whose bookings the first sync has read, the number of bookings read so far, the number wanted
+ * Returns the listings whose bookings the first sync has read, the number of bookings read so far, the required number
  * (all bookings of these listings, and at least `leastShown`), and the bookings that are missing.
  */
 export async function syncedSoFar(run: Waiting) {
@@ -64,7 +64,7 @@ export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
 
 /**
  * Fails a case because bookings did not arrive. If `feed.changes` has failed, any other case is skipped instead,
- * because the product then misses changes even without a fault or a stop.
+ * because that failure shows that the product misses changes even without a fault or a stop.
  *
  * @param of builds the reason from the ids of the first missing bookings and the number of missing changes
  */

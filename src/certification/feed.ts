@@ -243,13 +243,13 @@ export const feedSteps: CourseStep[] = [
   },
 ]
 
-/** Cases whose failure is enough to explain a wrong state. */
+/** Cases whose failure explains a wrong state. */
 const incomplete: CaseName[] = ['feed.pages', 'feed.changes', 'feed.lost', 'feed.restart']
 
 /**
- * Returns a step that waits until the clock has caught up with the versions, which each change in a burst moves a
- * second further ahead. Before that, a product that continues from its own clock misses nothing, so its mistake would
- * stay hidden.
+ * Returns a step that waits until the clock has caught up with the versions, because each change in a burst moves the
+ * versions a second further ahead. Until then, a product that continues from its own clock misses nothing, so its
+ * mistake would stay hidden.
  */
 function waitForClock(name: string, next: Next): CourseStep {
   return {
@@ -269,8 +269,8 @@ function reads(run: Run): RequestRecord[] {
 }
 
 /**
- * Returns the longest pause so far between the response to one read and the arrival of the next. Only steps without a
- * stop and without faults show the product's own pace.
+ * Returns the longest pause so far between the response to one read and the arrival of the next read. Only steps
+ * without a stop and without faults show the product's own pace.
  */
 function paceSoFar(run: Run): Facts {
   let pace = run.certification.facts.pace ?? 0
@@ -282,7 +282,7 @@ function paceSoFar(run: Run): Facts {
   return { pace }
 }
 
-/** Returns true if the product has not read the feed for twice its pace, within limits, and so counts as stopped. */
+/** Returns true if the product counts as stopped: it has not read the feed for twice its pace, within limits. */
 function isSilent(run: Run): boolean {
   const { bounds, certification, now, playedAt } = run
   const silence = Math.max(bounds.silence, 2 * (certification.facts.pace ?? 0))

@@ -27,7 +27,7 @@ const route = 'POST /sandbox/integrations/:provider/availability'
 const yearDays = 365
 /** Number of nights in each change that a product is asked to push. */
 const askedNights = 7
-/** More units than a room type can have. Pushing this many is refused. */
+/** A number of units that is larger than a room type can have, so that pushing it is refused. */
 const tooMany = 3_000_000_000
 
 /** The steps for a product that keeps availability up to date. */
@@ -177,7 +177,7 @@ function sum(records: RequestRecord[], of: 'items' | 'nights'): number {
 
 /**
  * Returns true if the last successful push was answered more than `bounds.silence` ago, so no further push is expected.
- * Pushed nights become visible shortly before their request is recorded, so counting earlier could miss requests.
+ * Pushed nights become visible shortly before their request is recorded, so an earlier count could miss requests.
  */
 function hasPushedAll(run: Run): boolean {
   const last = pushes(run).findLast(isGood)
@@ -230,7 +230,7 @@ async function isPushed(run: Run, nights: NightsToPush): Promise<boolean> {
   return (await unitsOf(run, nights)).every(({ available }) => available === nights.available)
 }
 
-/** Describes the first night whose number of units left differs from the last requested number, or returns null. */
+/** Describes the first night whose units left differ from the last requested number; returns null if none differs. */
 async function firstDifference(run: Run, everything: NightsToPush[]): Promise<string | null> {
   const last = new Map<string, { room_type_id: number; available: number; night: UnitNight }>()
   for (const { available, ...nights } of everything)

@@ -9,16 +9,16 @@ import { askFor, findAllRunning, sweepRecords } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
- * Time that a look may spend reading requests. A longer look is followed by a pause of ten times the excess, so that
- * reading takes up only a small part of the time.
+ * Time that checking a certification may spend on reading requests. A slower check is followed by a pause of ten times
+ * the excess, so that reading takes up only a small part of the time.
  */
 const freeMilliseconds = 100
 const restFactor = 10
-/** Number of looks skipped after a failure. Without the pause, a certification could fail once a second for hours. */
+/** Number of intervals paused after a failure. Without the pause, a certification could fail every second for hours. */
 const looksLeftOut = 10
-/** Number of looks skipped while no certification is running. */
+/** Number of intervals skipped after a round that found no running certification. */
 const looksLeftOutIdle = 4
-/** Maximum number of certifications advanced concurrently. More certifications would keep requests waiting. */
+/** Maximum number of certifications advanced concurrently. Advancing more would keep requests waiting. */
 const atOnce = 8
 
 /**
@@ -41,7 +41,7 @@ export class CertificationLeader {
   ) {
     this.timer = setInterval(() => this.begin(), bounds.look)
     this.timer.unref()
-    // From the start, the lease also shows that a service uses the database.
+    // The lease also shows that a service uses the database, so it is taken immediately.
     this.begin()
   }
 
@@ -62,7 +62,7 @@ export class CertificationLeader {
     await releaseLease(this.app.db, this.lease).catch(() => {})
   }
 
-  /** Renews the lease and begins a round. Renewals continue while a long step keeps a round from ending. */
+  /** Renews the lease and begins a round. Renewals continue even while a long step delays the end of a round. */
   private async look(): Promise<void> {
     const { db, clockWatch } = this.app
     if (this.isStopped || !clockWatch.isSound()) return
@@ -95,12 +95,12 @@ export class CertificationLeader {
     await sweepRecords(this.app.db, now)
   }
 
-  /** Advances a certification, or shows in `next` why the course cannot continue. */
+  /** Advances a certification. If that fails, shows in `next` why the course cannot continue. */
   private async advance(certification: Certification): Promise<void> {
     const { _id, scope } = certification
     if ((this.pausedUntil.get(_id) ?? 0) > performance.now()) return
     try {
-      // A sandbox does not expire while a certification is running in it.
+      // The sandbox must not expire while a certification is running in it.
       if (scope !== null) await keepOpen(this.app, scope)
       const read = await advance(this.app, this.bounds, certification)
       this.pause(_id, restFactor * Math.max(0, read - freeMilliseconds))

@@ -61,7 +61,7 @@ export interface Case {
   request_ids: string[]
 }
 
-/** Values that are stored before a step plays anything, for the process that continues the step. */
+/** Values that are stored before a step plays anything, so that another process can continue the step. */
 export interface Memo {
   /** The host's last version before the step played anything. */
   after: Date
@@ -72,7 +72,7 @@ export interface Memo {
   judged?: string[]
 }
 
-/** Facts that later steps need from earlier ones. */
+/** Facts that later steps need from earlier steps. */
 export interface Facts {
   /** The longest pause between two reads of the feed, in milliseconds. */
   pace?: number
@@ -82,7 +82,7 @@ export interface Facts {
   listings?: number[]
   /** The changes that the product was asked to push and has pushed, in order. */
   asked?: NightsToPush[]
-  /** Id of the booking that the product has made; null if it has made none. */
+  /** Id of the booking that the product has created; null if there is none. */
   booking?: number | null
   /** Departure day of the first stay that the product was asked to book; later stays begin after it. */
   bookedUntil?: string
@@ -98,8 +98,8 @@ const stepFields = {
   state: word<'begun' | 'released' | 'played'>(),
   began_at: moment,
   /**
-   * Number of requests that earlier steps have seen. Later requests belong to this step. A count is used because the
-   * clocks of different processes disagree.
+   * Number of requests that earlier steps have seen. Later requests belong to this step. A count is used because
+   * different processes' clocks disagree.
    */
   after: number,
   played_at: momentOrNull,
@@ -135,7 +135,7 @@ const fields = {
   secret: textOrNull,
   /** Number of requests seen, whether recorded or only counted. */
   requests: number,
-  /** Changes with each write, so that two processes never overwrite each other's changes. */
+  /** Number that grows with each change to the course, so that two processes never overwrite each other's changes. */
   revision: number,
   /**
    * Time at which the records of late requests are deleted; null while the certification is running and once the
@@ -167,7 +167,7 @@ const recordFields = {
   ordinal: number,
   /** Method and route. */
   operation: text,
-  /** Time at which the request arrived, and time at which its response was about to be sent. */
+  /** Times at which the request arrived and at which its response was about to be sent. */
   at: moment,
   answered_at: moment,
   request_id: textOrNull,
@@ -211,8 +211,8 @@ const deliveryFields = {
 }
 
 /**
- * A booking as a response delivered it to the product. A sandbox holds 5,000 documents and a booking has at most three
- * versions, so a certification has fewer than 15,000 deliveries.
+ * A version of a booking that a response delivered to the product. A sandbox holds 5,000 documents and a booking has at
+ * most three versions, so a certification has fewer than 15,000 deliveries.
  */
 export type Delivery = Stored<typeof deliveryFields>
 

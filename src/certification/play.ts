@@ -12,7 +12,7 @@ const daysAhead = 30
 
 /**
  * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book stays
- * that have units left. If the product has left no booking to change, a guest makes one first.
+ * that have units left. If the product has left no booking to change, a guest books a stay first.
  */
 export async function play(
   stage: Stage,
@@ -36,8 +36,8 @@ export async function play(
 }
 
 /**
- * Waits until the first change's version, which may be up to a second ahead of the clock, is in the past. After that, a
- * product that continues from its own clock misses the change.
+ * Waits until the first change's version, which may be up to a second ahead of the clock, is in the past. A product
+ * that then continues from its own clock misses the change.
  */
 export const passFirstVersion = () => Bun.sleep(1000)
 
@@ -47,8 +47,8 @@ const farDays = 600
 
 /**
  * Finds the first stay with enough units left. A product that pushes its real availability may have closed any month,
- * so the months are tried one after another. If the product has closed all of them, units are opened on nights that no
- * product is asked about.
+ * so the months are tried one after another. If the product has closed all of them, the service opens units on nights
+ * that no product is asked about.
  *
  * @param from the earliest first night
  * @param count number of bookings that must fit

@@ -29,13 +29,13 @@ const needed: Record<Profile, Permission[]> = {
   webhooks: ['bookings.read'],
 }
 
-/** Number of bookings made at the start, more than the largest page of the feed holds. */
+/** Number of bookings created at the start; more than the feed's largest page can hold. */
 const bookingsAtStart = 130
 const bookedAtOnce = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
 /**
- * Making 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
+ * Creating 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
  */
 const fillings = new KeyedMutex(30_000, busy)
 
@@ -58,7 +58,7 @@ export async function startCertification(
   try {
     return await fillings.run('fill', () => fill(app, certification))
   } catch (error) {
-    // A certification that never began must not push a passed certification out of the kept ones.
+    // A certification that never began must not cause an earlier, passed certification to be deleted.
     await removeCertification(app.db, certification._id)
     throw error
   }
@@ -108,14 +108,14 @@ async function fill(app: SandboxContext, certification: Certification): Promise<
   return whileOpen(app.db, scope, () => begin({ app, hostId: scope, keyId }, certification))
 }
 
-/** Makes the bookings and stores the first step. */
+/** Creates the bookings and stores the first step. */
 async function begin(stage: Stage, certification: Certification): Promise<Certification> {
   const { app, hostId: scope } = stage
   const guest = await makeGuest(stage)
   const checkin_at = addDays(toDay(app.clock(scope)), 30)
   const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
   const places = await placesFor(stage, null, stay, bookingsAtStart)
-  // Bookings made concurrently share transactions.
+  // Bookings that are created concurrently share transactions.
   for (let start = 0; start < places.length; start += bookedAtOnce)
     await Promise.all(
       places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
@@ -124,7 +124,7 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
   const begun = { scope, ...firstStep(app.clockWatch.databaseNow()) }
   const filled = await changeCertification(app.db, certification, begun)
   if (filled) return filled
-  // The certification was deleted meanwhile, perhaps before its observation began.
+  // The certification was deleted in the meantime, perhaps before its observation began.
   await endObservation(app.db, certification.key_id, certification._id)
   throw new DomainError('conflict', 'The certification has ended in the meantime')
 }

@@ -11,11 +11,11 @@ export interface CourseStep {
   /** The cases that this step decides. */
   cases: CaseName[]
   /**
-   * Route that the step's requests go to, present if a person carries out the step. The step is then not late before
-   * its first request.
+   * Route that the step's requests go to. Present only if a person carries out the step, which then cannot be late
+   * until its first request has arrived.
    */
   byHand?: string
-  /** Time without progress after which the step is late, in milliseconds, instead of `bounds.stepTimeout`. */
+  /** Time without progress after which the step is late, in milliseconds; `bounds.stepTimeout` if absent. */
   timeout?: (bounds: Bounds) => number
   next: Next | ((run: Run) => Next | Promise<Next>)
   /** Returns the values to store before anything is played. */
@@ -34,7 +34,7 @@ export interface CourseStep {
 /** The part of a {@link Run} that is needed to find the missing bookings. */
 export type Waiting = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
 
-/** The certification's state as a step sees it. */
+/** The certification's state that a step works on. */
 export interface Run extends Stage {
   bounds: Bounds
   certification: Certification
@@ -53,13 +53,13 @@ export interface Run extends Stage {
   seen: number
 }
 
-/** The findings of one look at a step. */
+/** The findings of one check of a step. */
 export interface Look {
   results?: Results
   isDone?: boolean
   /** The new action that the product is asked for; absent if it stays the same. */
   next?: Next
-  /** Grows as the product advances. A step without progress for `timeout` is late. */
+  /** A number that grows as the product advances. A step that makes no progress for `timeout` is late. */
   progress?: number
   /** Facts that later steps need, stored once the step is done or late. */
   facts?: Facts
@@ -129,8 +129,8 @@ export function requestsTo({ records }: Pick<Run, 'records'>, operation: string)
 }
 
 /**
- * Removes the retries that the product's runtime makes on its own. An equal request that arrives shortly after another
- * counts as such a retry.
+ * Removes automatic retries by the product's runtime. An equal request that arrives shortly after another counts as
+ * such a retry.
  *
  * @param milliseconds time within which an equal request counts as a retry
  */
@@ -179,8 +179,8 @@ export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
 }
 
 /**
- * Grades the requests that followed a fault. Requests that were already on their way when the first request was
- * answered are tolerated.
+ * Grades the requests into which a fault was injected. Requests that were already on their way when the first of them
+ * was answered are tolerated.
  *
  * @param allowed number of further requests tolerated in addition to the requests that were on their way
  */

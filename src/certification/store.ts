@@ -97,7 +97,7 @@ export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   )
 }
 
-/** Stores the problems with an uploaded state. Returns null if the step is no longer the current one. */
+/** Stores the problems with an uploaded state. Returns null if the step is no longer the current step. */
 export function noteProblems(
   db: Db,
   id: number,
@@ -117,7 +117,7 @@ export function noteProblems(
 const sweepMilliseconds = 60_000
 
 /**
- * Ends a certification even if it has changed since it was read. From then on nothing is recorded or played, and the
+ * Ends a certification even if it has changed since it was read. From then on, nothing is recorded or played. The
  * recorded requests and deliveries are deleted.
  *
  * @param because reason given for skipping undecided cases
@@ -205,7 +205,7 @@ export async function recordRequest(
   })
 }
 
-/** Returns the fault that stands for a real 429 or 5xx response; null for any other status. */
+/** Returns the fault that a real 429 or 5xx response is recorded as; null for any other status. */
 function realFault(status: number): string | null {
   if (status === 429) return 'rate_limited'
   return status >= 500 ? 'internal_error' : null
@@ -223,7 +223,7 @@ async function storeDeliveries(
 ): Promise<number> {
   const idOf = ({ id, version }: DeliveredBooking) => deliveryId(certification_id, id, version)
   const known = await findKnown(db, bookings.map(idOf))
-  // Another request may store the same deliveries meanwhile, so these are upserts.
+  // Another request may store the same deliveries in the meantime, so these are upserts.
   const upserts = bookings
     .filter((booking) => !known.has(idOf(booking)))
     .map(({ id, ...booking }) => {
@@ -272,8 +272,8 @@ export async function findRecords(db: Db, certificationId: number, after: number
 }
 
 /**
- * Operations that the console and the command line call while a product runs, and which are therefore not attributed to
- * the product.
+ * Operations that are not attributed to the product, because the console and the command line call them while a product
+ * runs.
  */
 const lookedAt = ['bookings', 'messages'].map(
   (feed) => `GET /sandbox/integrations/:provider/${feed}/consumers`,

@@ -166,8 +166,8 @@ const oldMilliseconds = 600_000
 /**
  * Makes a delivery's first attempt with a sandbox fault injected (decisions §22).
  *
- * @returns the result of the real post (null if none was made), and the status of the extra post, whose outcome does
- * not matter
+ * @returns the real post's result (null if there was none), and the status of the extra post, whose outcome does not
+ * matter
  */
 async function postWithFault(
   app: PostContext,

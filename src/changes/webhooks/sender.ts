@@ -13,7 +13,7 @@ import { turnOff, usableKeys } from './switch.ts'
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
 
-/** Minimum interval between rounds, so that changes made close together are announced together. */
+/** Minimum interval between rounds, so that changes in quick succession are announced together. */
 const paceMilliseconds = 200
 /** Maximum number of hosts that one round checks. */
 const hostsPerRound = 1000
