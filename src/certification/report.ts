@@ -49,8 +49,8 @@ export async function reportOf(
 }
 
 /**
- * Cache time of the published keys. Caching only delays the publication of a new key, with which no earlier report is
- * signed.
+ * Cache time of the published keys. Caching only delays the publication of a new key, and no earlier report is signed
+ * with the new key.
  */
 const sharedSeconds = 5
 

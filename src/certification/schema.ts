@@ -63,7 +63,7 @@ const place = {
   room_type_id: shown.integer('Id of the room type', 'id'),
 }
 
-/** Returns the schema for a property that only some actions have. */
+/** Returns the schema of a property that only some actions have. */
 function only<T extends TSchema>(actions: string, description: string, make: (description: string) => T) {
   const full = `${description}, for ${actions}; null for other actions`
   return nullable(make(full), { description: full })

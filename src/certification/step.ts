@@ -34,7 +34,7 @@ export interface CourseStep {
 /** The part of a {@link Run} that is needed to find the missing bookings. */
 export type Waiting = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
 
-/** The certification's state that a step works on. */
+/** The certification's state, as passed to a step. */
 export interface Run extends Stage {
   bounds: Bounds
   certification: Certification

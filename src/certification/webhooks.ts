@@ -137,7 +137,7 @@ function isTaken(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Passes a product that refused the extra hint with 4xx and accepted the real hint after it. */
+/** Passes a product that refused the extra hint with 4xx and accepted the real hint that followed. */
 function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
   if (extra_status === null || extra_status < 400 || extra_status >= 500)
     return failed(
