@@ -34,7 +34,7 @@ export interface ClientOptions {
   sandbox?: boolean | undefined
 }
 
-/** A client with the address that its requests go to. */
+/** A client and the address to which it sends requests. */
 export type PartnerClient = Client & {
   /** Address of the service, with `/v1` or `/sandbox`. */
   root: string
@@ -44,7 +44,7 @@ export type PartnerClient = Client & {
 export const defaultBaseUrl = 'http://127.0.0.1:3000'
 
 /**
- * Opens a client with the address and key from a command's options, else the environment, else the profile.
+ * Opens a client with the address and key from the command's options, the environment or the profile, in that order.
  *
  * @param retries maximum number of retries per request; each retry is announced on standard error
  * @throws UsageError if there is no key, or the address is not valid
@@ -54,7 +54,7 @@ export async function openClient(options: ClientOptions, retries = 0): Promise<P
   return clientFor(base, isSandbox, key, retries)
 }
 
-/** Opens a client for the sandbox like {@link openClient}, even if the profile is for live data. */
+/** Opens a client like {@link openClient}, but always for the sandbox, even if the profile is for live data. */
 export async function openSandboxClient(
   options: Omit<ClientOptions, 'sandbox'>,
   retries = 0,
@@ -97,14 +97,14 @@ export function describeConnectionError({ message, root, status, cause }: Connec
   return `${root} redirects to another address; use the address of the service itself`
 }
 
-/** Prints a note that a failed request will be retried, and when. */
+/** Prints a note that says when a failed request will be retried. */
 function onRequest({ error, retryInSeconds }: Attempt): void {
   if (!error || retryInSeconds === undefined) return
   const reason = error instanceof ConnectionError ? describeConnectionError(error) : error.message
   note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
 }
 
-/** Returns a signal that SIGINT or SIGTERM aborts. Sending the same signal again ends the process. */
+/** Returns an `AbortSignal` that SIGINT or SIGTERM aborts. Sending SIGINT or SIGTERM a second time ends the process. */
 export function stopOnSignal(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
@@ -121,7 +121,7 @@ export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>)
   }
 }
 
-/** Longest time that a timer can wait, in milliseconds. */
+/** Maximum delay of a timer, in milliseconds. */
 const maxTimer = 2 ** 31 - 1
 
 /** Sleeps, waking early if `stop` is aborted. */
@@ -135,7 +135,7 @@ interface Settings {
   key: string
 }
 
-/** @throws UsageError if there is no key, or the profile's key would go to another address */
+/** @throws UsageError if there is no key, or the profile's key would be sent to another address */
 async function settingsOf(options: ClientOptions): Promise<Settings> {
   const profile = await findProfile(options.profile)
   const elsewhere = options['base-url'] ?? process.env.PARTNER_BASE_URL

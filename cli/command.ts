@@ -4,7 +4,7 @@ import { UsageError } from './errors.ts'
 /** An option without a value. */
 export const flag = (description: string) => ({ type: 'boolean', description }) as const
 
-/** An option with a value, which the help shows as `valueHint`. */
+/** An option with a value, shown as `valueHint` in the help. */
 export const option = (description: string, valueHint?: string) =>
   ({ type: 'string', description, ...(valueHint === undefined ? {} : { valueHint }) }) as const
 

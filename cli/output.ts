@@ -9,7 +9,7 @@ export function print<T>(args: { json?: boolean | undefined }, value: T, render:
   process.stdout.write(`${args.json ? jsonText(value, 2) : visibleLines(render(value))}\n`)
 }
 
-/** Prints a note for a person on standard error, never on standard output. */
+/** Prints a note for the user on standard error, never on standard output. */
 export function note(text: string): void {
   process.stderr.write(`${visibleLines(text)}\n`)
 }

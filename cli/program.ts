@@ -88,7 +88,7 @@ const meta = {
   description: 'The partner interface from the command line',
 }
 
-/** The complete command line; a command is loaded only when it is needed. */
+/** The root command; each subcommand is loaded only when it is needed. */
 export const main: AnyCommand = defineCommand({
   meta,
   subCommands: Object.fromEntries(
@@ -142,7 +142,7 @@ function commandsIn(lines: string[]): string[] {
   return lines.slice(first, lines.indexOf('', first)).map((line) => line.trimEnd())
 }
 
-/** Builds a command line from names and descriptions alone, without loading any command. */
+/** Builds a root command from names and descriptions alone, without loading any subcommand. */
 function summaryOf(commands: Commands): AnyCommand {
   const subCommands = Object.entries(commands).map(([name, [description]]) => [
     name,

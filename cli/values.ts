@@ -22,7 +22,7 @@ export function requireVersion(text: string | undefined): void {
 }
 
 /**
- * Parses one of the words that an argument takes.
+ * Parses an argument whose value must be one of the given words.
  *
  * @throws UsageError that lists the valid words
  */
@@ -38,7 +38,7 @@ const units: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 }
 const maxDays = 400
 
 /**
- * Parses a duration such as `90`, `60s`, `15m`, `24h` or `7d` to seconds.
+ * Converts a duration such as `90`, `60s`, `15m`, `24h` or `7d` to seconds.
  *
  * @throws UsageError for anything else, and for more than 400 days
  */
@@ -52,7 +52,7 @@ export function parseDuration(text: string): number {
 }
 
 /**
- * Parses a whole number from 1 to `maximum`, given as the option `name`.
+ * Parses the value of the option `name`, which must be a whole number from 1 to `maximum`.
  *
  * @throws UsageError for anything else
  */

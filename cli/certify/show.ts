@@ -4,7 +4,7 @@ import { record, table, visible } from '../output.ts'
 
 type Certification = Schemas['Certification']
 
-/** Describes a certification for a person: the state of its cases, and the next step. */
+/** Returns a human-readable description of a certification: its cases' states and the next step. */
 export function describeCertification(certification: Certification): string {
   const { id, status, seed, cases, next } = certification
   const failed = cases.filter((one) => one.status === 'failed' || one.status === 'skipped')

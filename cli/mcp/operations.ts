@@ -3,7 +3,7 @@ import { listOperations, type Operation } from '../../src/pages/docs/operations.
 import type { Json } from '../../src/pages/docs/schemas.ts'
 import { UsageError } from '../errors.ts'
 
-/** The operations of a service, and the OpenAPI document that describes them. */
+/** A service's operations and the OpenAPI document that describes them. */
 export interface Catalogue {
   document: Json
   operations: Operation[]

@@ -33,8 +33,8 @@ export function partnerSource({ requests }: PartnerClient, signal?: AbortSignal)
 }
 
 /**
- * Describes a request for a person in one line, followed by lines with the reasons if it failed. Line breaks in a
- * request's data do not start a new line.
+ * Describes a request in one line, followed by a line for each reason if the request failed. Line breaks in a request's
+ * data do not start a new line.
  */
 export function describeRequest(row: RequestRow): string {
   const { at, status, method, path, duration_ms, request_id, replayed, error, fault } = row
@@ -53,9 +53,9 @@ export function describeRequest(row: RequestRow): string {
   return [parts.join('  '), ...why.map((line) => `    ${line}`)].map(visible).join('\n')
 }
 
-/** How far most rounds look back. Entries are written up to 2 s after their request, and by several processes. */
+/** How far back most rounds read. Several processes write entries, each up to 2 s after its request. */
 const lookBackSeconds = 5
-/** How far some rounds look back. A held request is written when it ends, up to half a minute after it arrived. */
+/** How far back some rounds read. A held request is written when it ends, up to half a minute after it arrived. */
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2

@@ -64,11 +64,12 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
   })
 }
 
-/** How a command's audit entry is written. */
+/** Options for writing a command's audit entry. */
 export interface Recording {
   /**
-   * `wrap`: in one transaction that all of the action's writes join. `caller`: by the action itself, which calls
-   * `together`, or calls `record` in its own transaction. `upfront`: before an action that takes many transactions.
+   * `wrap`: the entry is written in one transaction with all of the action's writes. `caller`: the action itself calls
+   * `together`, or calls `record` in its own transaction. `upfront`: the entry is written before an action that takes
+   * many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
   /** Reason for the action, in the administrator's words. */

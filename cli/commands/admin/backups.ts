@@ -79,7 +79,7 @@ export const backup = command({
   },
 })
 
-/** Reads the high-water marks of the data to be replaced; undefined if there is no data, or it cannot be read. */
+/** Reads the high-water marks of the data to be replaced; undefined if the data is absent or unreadable. */
 function readBefore() {
   const read = async ({ db }: Administration) => ({
     live: await readHighWaterMarks(db),
@@ -134,8 +134,8 @@ interface MadeSafe extends SkippedPast {
 /**
  * Makes a restored database safe to serve. Moves versions and ids ahead on live data and in the sandbox, because
  * partners who test in the sandbox rely on its versions and ids as well. A restore also brings back deleted webhooks
- * and replaced secrets. All webhooks are therefore turned off until their partners turn them on, and secrets that a
- * rotation was replacing become invalid.
+ * and replaced secrets. All webhooks are therefore turned off until their partners turn them back on, and secrets that
+ * a rotation was replacing become invalid.
  */
 async function makeSafe(
   { db, clock }: Act,
@@ -213,7 +213,7 @@ export const afterRestore = command({
     if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
-    // A running process would continue with the ids and clocks that it holds in memory.
+    // A running process would keep using the ids and clocks that it holds in memory.
     const database = mongodbUrl ? `${serversOf(mongodbUrl)}/${databaseNameOf(mongodbUrl)}` : dataDir
     if (!mongodbUrl) await requireUnserved(dataDir)
     else await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))

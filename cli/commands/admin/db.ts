@@ -40,7 +40,7 @@ async function planAll(databases: Db[], finish: boolean): Promise<Plan> {
   return (await Promise.all(plans)).flat()
 }
 
-/** True while processes of an earlier release could still serve. */
+/** True while processes of an earlier release may still be serving. */
 async function isUnfinished(databases: Db[]): Promise<boolean> {
   const states = await Promise.all(databases.map((db) => readSchemaState(db, release)))
   return states.some(({ version, oldest }) => oldest < version)

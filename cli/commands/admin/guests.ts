@@ -204,7 +204,7 @@ function nullIfMissing(error: unknown): null {
   throw error
 }
 
-/** @throws Error while processes of an earlier release, which cannot handle erased guests, may still serve */
+/** @throws Error while processes of an earlier release, which cannot handle erased guests, may still be serving */
 async function requireFinished(db: Db): Promise<void> {
   const { version, oldest } = await readSchemaState(db, release)
   if (oldest < Math.max(version, latestVersion(release.migrations)))

@@ -5,8 +5,8 @@ import { readText } from '../../values.ts'
 /**
  * Appends a receipt and returns once it is on disk.
  *
- * @throws Error if the file can no longer be written. It tells the user what to do, because the guest's erasure has
- * already begun.
+ * @throws Error if the file can no longer be written. The message tells the user what to do, because the guest's
+ * erasure has already begun.
  */
 export function addReceipt(descriptor: number, receipt: Receipt): void {
   try {
@@ -29,8 +29,8 @@ export function addReceipt(descriptor: number, receipt: Receipt): void {
 export function openReceipts(file: string): number {
   try {
     const descriptor = openSync(file, 'a+')
-    // The disk may be full even if the file opens, and no erasure may begin without a receipt. The line break also
-    // ends a receipt that a full disk cut off.
+    // This write fails if the disk is full, and no erasure may begin without a receipt. The line break also ends a
+    // receipt that a full disk cut off.
     writeSync(descriptor, '\n')
     fsyncSync(descriptor)
     return descriptor

@@ -20,7 +20,7 @@ const maxSeconds = 86_400
 /** The request counts and failed authentications of one key, host, address or route. */
 type Named = { name: string | number; counts: KindCounts; failures?: number }
 
-/** Reads the counts of a dimension; the same name may occur several times. */
+/** Reads the counts for a dimension. The result may contain the same name several times. */
 async function read(db: Db, by: Dimension, since: Date): Promise<Named[]> {
   if (by === 'route') {
     const routeOf = (path: string) =>
@@ -49,7 +49,7 @@ async function read(db: Db, by: Dimension, since: Date): Promise<Named[]> {
   ]
 }
 
-/** Sums counts by name and returns them, the largest first. */
+/** Returns the sum of the counts for each name, largest first. */
 function rank(found: Named[]) {
   const sums = Map.groupBy(found, ({ name }) => name)
   const rows = [...sums].map(([name, all]) => {

@@ -18,7 +18,7 @@ const idArgument = {
   id: option('Id of the certification (default: the newest)'),
 } as const
 
-// Here, `--profile` names the profiles to certify and not a stored login.
+// Here, `--profile` names the profiles to certify, not a stored login.
 const { profile: _, ...argsWithoutProfile } = sandboxArgs
 
 const start = command({
@@ -78,7 +78,7 @@ const state = command({
     const client = await openSandboxClient(args)
     const body = await readText(args.file)
     const id = await idOf(client.sandbox, args.id)
-    // The service reads both forms of the file.
+    // The service accepts both file formats.
     await client.request('PUT', `/certifications/${id}/state`, { body })
     note('The state was received and is being graded')
     print(args, await judged(client.sandbox, id), describeCertification)

@@ -62,7 +62,7 @@ const scripts: Record<(typeof shells)[number], (words: [string, string[]][]) => 
   fish,
 }
 
-/** @param tree the complete command line */
+/** @param tree the root command */
 export const completions = (tree: AnyCommand) =>
   command({
     examples: ['source <(partnerctl completions bash)'],

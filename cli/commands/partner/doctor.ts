@@ -62,14 +62,14 @@ function checkClock(headers: Headers): CommandFinding {
   const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
   if (Number.isNaN(skewSeconds))
     return { check: 'clock', state: 'warning', detail: 'the response has no Date header' }
-  // The header is truncated to whole seconds and took time to arrive, so a smaller difference means nothing.
+  // The header is truncated to whole seconds and takes time to arrive, so a smaller difference is not significant.
   if (Math.abs(skewSeconds) < headerSeconds)
     return { check: 'clock', state: 'ok', detail: `within ${headerSeconds} s of the service` }
   const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
   return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
 }
 
-/** Reports how far this user's poll is behind the feed, as the number of pending changes and the age of the oldest. */
+/** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */
 async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<CommandFinding> {
   const scope = { root: client.root, account: accountOf(client, key), filters: {} }
   try {

@@ -114,7 +114,7 @@ const sources: Record<WebhookEvent, Source> = {
 async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
   const { total } = await readItem(client, feed, {}, stop)
   let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
-  // A page that this key has read before may still begin where it began then, so changes may follow the page.
+  // If this key has read the page before, the page may start at the same version again and be followed by changes.
   for await (const { version } of client[feed].feed({ after, signal: stop })) after = version
   return after
 }

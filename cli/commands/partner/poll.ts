@@ -156,7 +156,7 @@ async function runPoll<T extends Item>(
   }
 }
 
-/** Stands in for a checkpoint if a consumer is used, because the service stores a consumer's position. */
+/** A checkpoint that stores nothing, for polls with a consumer, because the service stores a consumer's position. */
 const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close() {} }
 
 /** Handles each change and then saves its version; the saved version is synced before the next page. */
@@ -185,7 +185,7 @@ async function handleAll<T extends Item>(
   }
 }
 
-/** Options that narrow or move a poll. They would make a consumer, which follows the whole feed, skip changes. */
+/** Options that filter a poll or set its start. With a consumer, which follows the whole feed, they would skip changes. */
 const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
 
 function requireWholeFeed(args: PollValues): void {
