@@ -3,12 +3,12 @@ import type { components, operations } from './api.ts'
 import { ArgumentError } from './errors.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
-/** Options of every method. */
+/** Options that every method takes. */
 export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-/** Options of methods whose operation takes an `Idempotency-Key`; if none is given, the client generates one. */
+/** Options for methods whose operation takes an `Idempotency-Key`. If no key is given, the client generates one. */
 export interface WriteOptions extends CallOptions {
   idempotencyKey?: string | undefined
 }

@@ -144,8 +144,8 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   /**
-   * Retries until `signal` is aborted, and then tries once more. An outage therefore neither ends the loop nor keeps an
-   * aborted loop running.
+   * Acknowledges the changes up to `version`. Retries until `signal` is aborted, and then makes one last attempt. An
+   * outage therefore neither ends the loop nor keeps an aborted loop running.
    */
   private async acknowledge(version: string | undefined): Promise<void> {
     const { consumer, signal } = this.options

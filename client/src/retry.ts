@@ -36,8 +36,8 @@ export function sleep(seconds: number, signal: AbortSignal | undefined): Promise
 }
 
 /**
- * Returns the seconds to wait before the next page of a long sync. The wait is derived from the last response's
- * `RateLimit` headers to keep the sync below the limit. There is no wait while more than half of the limit remains;
+ * Returns the seconds to wait before requesting the next page of a long sync. The wait is derived from the last
+ * response's `RateLimit` headers to keep the sync below the limit. There is no wait while more than half of the limit remains;
  * below that, the wait grows as the remainder shrinks.
  */
 export function pauseFor(headers: Headers): number {

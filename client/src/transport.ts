@@ -32,7 +32,7 @@ export interface Attempt {
   status: number | undefined
   requestId: string | undefined
   milliseconds: number
-  /** Seconds until the next attempt; undefined after the last one. */
+  /** Seconds until the next attempt; undefined after the last attempt. */
   retryInSeconds: number | undefined
   /** The error, if this attempt failed. */
   error: PartnerError | ConnectionError | undefined
