@@ -5,13 +5,13 @@ import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomTypes } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
 
-/** Maximum number of ranges per room type, enough for one range per day over 27 years. */
+/** Maximum number of ranges per room type, enough for one range per day for 27 years. */
 const roomForRows = 10_000
 
-/** Limit checked on a write. It exceeds `roomForRows` so that not even a full write is refused while there is room. */
+/** Limit checked on a write. It exceeds `roomForRows` so that even a full-size write is accepted while there is room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
-/** Maximum number of rows per room type that may wait for compaction. A write that would exceed it compacts first. */
+/** Maximum number of rows per room type awaiting compaction. A write that would exceed the maximum compacts first. */
 const maxLooseRows = 2000
 
 /** The number of rows that a write adds to each room type, by room type id. */

@@ -37,7 +37,7 @@ export async function* readRows(
 
 /**
  * Returns the rows in force whose ids a write names, so that they can be compared with the rows that the caller read
- * earlier (decisions §27). Items that do not have the form of a read row are ignored.
+ * earlier (decisions §27). Items that are not shaped like a row in a read response are ignored.
  *
  * @param items the items as they were sent; they may be invalid
  */

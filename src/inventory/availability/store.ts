@@ -22,20 +22,21 @@ export interface DateWindow {
 const batchSize = 1000
 
 /**
- * Maximum number of rows per document. It is a compromise: reading one night must not read a whole year's rows, and
- * reading a year must not read one document per night.
+ * Maximum number of rows per document. It is a compromise: a read of one night should not fetch a whole year's rows, and
+ * a read of a year should not fetch one document per night.
  */
 const rowsPerBlock = 50
 
-/** Room types and the days on which their rows are wanted. */
+/** Room types and the days for which their rows are requested. */
 export interface RoomTypeDays {
   roomTypeIds: number[]
   days: Required<DateWindow>
 }
 
 /**
- * Returns the rows in force on the wanted days, by room type, in a transaction. A room type without such rows is absent.
- * On other days, these rows may no longer be in force, because only rows that overlap the wanted days are read.
+ * Returns, by room type, the rows in force on the requested days, as read within a transaction. A room type without such
+ * rows is absent. On other days, these rows may not be in force, because only rows that overlap the requested days are
+ * read.
  */
 export async function findRowsCovering(
   db: Db,
@@ -139,7 +140,7 @@ export async function findAllWritten(
   return { ids: blocks.map(({ _id }) => _id), rows }
 }
 
-/** The amount of data stored for a room type. */
+/** The numbers of rows stored for a room type. */
 export interface RoomTypeCount {
   written: RoomTypeWritten
   /** Number of rows in force after the last compaction. */

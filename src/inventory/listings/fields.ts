@@ -100,7 +100,7 @@ const monthNames: Record<Month, string> = {
   dec: 'December',
 }
 
-/** Returns the twelve monthly price fields, each made by `field` from the month's name. */
+/** Returns the twelve monthly price fields, each created by `field` from the month's name. */
 export function monthlyPrices<T extends TSchema>(
   field: (monthName: string) => T,
 ): Record<`price_${Month}`, T> {

@@ -45,7 +45,7 @@ export async function findRoomTypeNames(
   references: RoomTypeReference[],
 ): Promise<Map<number, string | null>> {
   const idsOf = (field: keyof RoomTypeReference) => [...new Set(references.map((one) => one[field]))]
-  // Only the wanted room types are read, because a listing may have hundreds of others.
+  // Only the requested room types are read, because a listing may have hundreds of others.
   const wanted = {
     input: '$content.room_types',
     as: 'one',

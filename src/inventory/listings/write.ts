@@ -148,8 +148,8 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
 
 /**
  * Reserves ids for new room types and rooms before the transaction, because no id may be taken inside it. If a trial
- * merge with the stored content adds no element, no ids are reserved; otherwise, one per element sent. Each transaction
- * attempt calls the returned function, which starts over at the first id.
+ * merge with the stored content adds no element, no ids are reserved; otherwise, one id is reserved per element sent.
+ * Each transaction attempt calls the returned function, which starts over at the first id.
  */
 async function reserveIds(
   source: IdSource,
