@@ -20,8 +20,8 @@ const fields = {
 const hostFields = { host_id: number, ...fields }
 
 /**
- * An administrative action, a partner's booking transition or webhook change, or the service's turning off a webhook,
- * with actor, target and time.
+ * A record of an administrative action, a partner's booking transition or webhook change, or a webhook that the service
+ * turned off, with actor, target and time.
  */
 export type AuditEntry = Stored<typeof fields>
 

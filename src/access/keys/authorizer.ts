@@ -26,7 +26,7 @@ const maxCachedKeys = 10_000
 /** Delay before a throttled look-up is retried. */
 const lookUpPauseMilliseconds = 1000
 
-/** Requests per minute to the routes about the key itself (decisions §18). */
+/** Maximum number of requests per minute to the routes about the key itself (decisions §18). */
 const insightLimit = 60
 
 /** Authorizes requests by their key, with one round trip to the rate limiter and no database read for a cached key. */

@@ -37,8 +37,8 @@ const fields = {
   /** Requests per minute; null for the service's default. */
   rate_limit: numberOrNull,
   /**
-   * Networks from which the key is accepted, in CIDR form; empty for anywhere. Keys minted by the first release lack
-   * this field.
+   * Networks from which the key is accepted, in CIDR form; empty if the key is accepted from anywhere. Keys minted by
+   * the first release lack this field.
    */
   allowed_from: list<string>(String) as Field<string[] | undefined>,
   usage_count: { ...number, default: 0 },

@@ -14,7 +14,7 @@ export interface NewKey {
   permissions: Permission[]
   expiresAt?: Date | null
   rateLimit?: number | null
-  /** Networks from which the key is accepted, in CIDR form; absent or empty for anywhere. */
+  /** Networks from which the key is accepted, in CIDR form; absent or empty if it is accepted from anywhere. */
   allowedFrom?: string[]
 }
 
@@ -193,7 +193,7 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // The filter matches nothing if a concurrent rotation finished first, so that rotation's secret is never lost.
+    // The filter matches nothing if a concurrent rotation finished first. Its secret is therefore never overwritten.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()

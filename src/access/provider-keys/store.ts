@@ -94,8 +94,8 @@ export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: Secre
       fingerprint: secrets.fingerprint(key),
       updated_at: clock(),
     }
-    // This replaces only the key that was read, because a key stored meanwhile is already encrypted with the current
-    // secret.
+    // This replaces only the key that was read, because a key stored in the meantime is already encrypted with the
+    // current secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
       { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },
       { $set: values },

@@ -4,7 +4,7 @@ import { addKinds, addToMinute, type KindCounts, type MinuteCounts, minuteMillis
 import { type RequestCounts, requestCountsModel } from './model.ts'
 
 const hourMilliseconds = 60 * minuteMilliseconds
-/** Time for which a key's counts are available. */
+/** Period for which a key's counts are available. */
 export const countedMilliseconds = 24 * hourMilliseconds
 
 /**
@@ -73,7 +73,7 @@ export async function findCounts(
   )
 }
 
-/** Returns a key's counts by minute, summed over all processes, since the minute of `since` but at most a day back. */
+/** Returns a key's counts by minute, for all processes, from the minute that contains `since`, at most a day ago. */
 export async function readCounts(
   db: Db,
   owner: { host_id: number; key_id: number },
@@ -92,8 +92,8 @@ export async function readCounts(
 export type Total = Pick<RequestCounts, 'host_id' | 'key_id' | 'address'> & { counts: KindCounts }
 
 /**
- * Returns the counts since the minute of `since`, summed over all processes. Only commands may call this function,
- * because it reads the counts of all keys.
+ * Returns the counts from the minute that contains `since`, summed over all processes. Only commands may call this
+ * function, because it reads the counts of all keys.
  */
 export async function readTotals(db: Db, since: Date): Promise<Total[]> {
   const totals = new Map<string, Total>()

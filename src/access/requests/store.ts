@@ -6,7 +6,7 @@ import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 import { lowestId, type RequestQuestion, requestFilter } from './question.ts'
 
-/** Number of entries kept per key after trimming; before it, up to 10,000 failures and 1,100 others (decisions §18). */
+/** Entries per key that trimming keeps; between trims, up to 10,000 failures and 1,100 others exist (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
 const dayMilliseconds = 86_400_000
 /** Retention period of failures. */
