@@ -99,8 +99,8 @@ function requireSameScope(file: string, state: State, { feed, root, account, fil
 }
 
 /**
- * Locks a state file for this process, and returns a function that unlocks it. The lock is an operating system lock on a
- * file next to the state file, and is released however the process ends. A new process with the same id therefore
+ * Locks a state file for this process, and returns a function that unlocks it. The lock is an operating system lock on
+ * a file next to the state file, and is released however the process ends. A new process with the same id therefore
  * cannot be mistaken for the holder.
  *
  * @throws Error if another process holds the lock, or the file cannot be written

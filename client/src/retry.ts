@@ -5,7 +5,7 @@ const maxRetryAfterSeconds = 300
 /** Longest pause between unlimited retries, such as a feed's, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
-/** Window of the service's rate limit, so also {@link pauseFor}'s longest pause. A proxy may report a longer window. */
+/** Window of the service's rate limit, and the maximum of {@link pauseFor}. A proxy may report a longer window. */
 const windowSeconds = 60
 
 /** Returns the seconds to wait before the next attempt; undefined if the request must not be retried. */
@@ -37,8 +37,8 @@ export function sleep(seconds: number, signal: AbortSignal | undefined): Promise
 
 /**
  * Returns the seconds to wait before requesting the next page of a long sync. The wait is derived from the last
- * response's `RateLimit` headers to keep the sync below the limit. There is no wait while more than half of the limit remains;
- * below that, the wait grows as the remainder shrinks.
+ * response's `RateLimit` headers to keep the sync below the limit. There is no wait while more than half of the limit
+ * remains; below that, the wait grows as the remainder shrinks.
  */
 export function pauseFor(headers: Headers): number {
   const [, quota, window] = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? []

@@ -185,7 +185,7 @@ async function handleAll<T extends Item>(
   }
 }
 
-/** Options that filter a poll or set its start. With a consumer, which follows the whole feed, they would skip changes. */
+/** Options that filter a poll or set its start. A consumer follows the whole feed and must not skip changes. */
 const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
 
 function requireWholeFeed(args: PollValues): void {

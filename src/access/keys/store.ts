@@ -193,7 +193,7 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // The filter matches nothing if a concurrent rotation finished first. Its secret is therefore never overwritten.
+    // If a concurrent rotation finished first, the filter matches nothing, so the new secret of that rotation is kept.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
@@ -244,7 +244,7 @@ export interface KeyUsage {
   count: number
   lastUsedAt: Date
   /**
-   * Latest version up to which the key has read the booking feed, in milliseconds since 1970; -1 if it has not read it.
+   * Version up to which the key has read the booking feed, in milliseconds since 1970; -1 if the key has not read it.
    */
   bookingsRead: number
   /** Client addresses, each with the time of its last request. */

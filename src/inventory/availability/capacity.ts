@@ -8,7 +8,7 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 /** Maximum number of ranges per room type, enough for one range per day for 27 years. */
 const roomForRows = 10_000
 
-/** Limit checked on a write. It exceeds `roomForRows` so that even a full-size write is accepted while there is room. */
+/** Limit checked on a write. It exceeds `roomForRows` so that even the largest write fits while there is room. */
 const maxRowsInForce = roomForRows + 2 * maxBulkItems
 
 /** Maximum number of rows per room type awaiting compaction. A write that would exceed the maximum compacts first. */

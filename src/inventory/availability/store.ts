@@ -22,8 +22,8 @@ export interface DateWindow {
 const batchSize = 1000
 
 /**
- * Maximum number of rows per document. It is a compromise: a read of one night should not fetch a whole year's rows, and
- * a read of a year should not fetch one document per night.
+ * Maximum number of rows per document. It is a compromise: a read of one night should not fetch a whole year's rows,
+ * and a read of a year should not fetch one document per night.
  */
 const rowsPerBlock = 50
 
@@ -34,9 +34,9 @@ export interface RoomTypeDays {
 }
 
 /**
- * Returns, by room type, the rows in force on the requested days, as read within a transaction. A room type without such
- * rows is absent. On other days, these rows may not be in force, because only rows that overlap the requested days are
- * read.
+ * Returns, by room type, the rows in force on the requested days, as read within a transaction. A room type without
+ * such rows is absent. On other days, these rows may no longer be in force, because only rows that overlap the
+ * requested days are read.
  */
 export async function findRowsCovering(
   db: Db,
