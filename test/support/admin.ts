@@ -4,7 +4,7 @@ import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
 import { busy } from '../../src/platform/mongo/errors.ts'
 import type { CommandResult } from './processes.ts'
 
-/** The environment of administrators' commands. */
+/** Returns the environment of administrators' commands. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 
 /** Commands take turns, because they share this process's output and environment. */

@@ -50,27 +50,27 @@ export interface TestApp {
   logged(): Promise<void>
   /** Sends a request without a key unless one is given. */
   send(method: string, path: string, sending?: Sending): Promise<TestResponse>
-  /** Creates a host with a key; its rate limit is out of reach unless one is given. */
+  /** Creates a host with a key; its rate limit cannot be reached unless one is given. */
   actor(options?: { permissions?: Permission[]; rateLimit?: number | null }): Promise<Actor>
 }
 
-/** The settings of a service that uses the servers of this run. */
+/** Returns the settings of a service that uses this run's servers. */
 export function testEnvironment(more: Record<string, string> = {}): Record<string, string> {
   return { ...environmentOf(inject('mongodbUrl'), inject('redisUrl')), ...more }
 }
 
-/** Two processes of this run that every test may send requests to, but none may stop. */
+/** Returns two processes of this run, which every test may send requests to but no test may stop. */
 export function sharedServices(): [{ url: string }, { url: string }] {
   const [one, other] = inject('serviceUrls')
   return [{ url: one }, { url: other }]
 }
 
-/** Opened once for all files that a worker runs, because most tests only need a host of their own. */
+/** Shared by all files that a worker runs, because most tests only need their own host. */
 let usual: Promise<TestApp> | undefined
 
 /**
- * The whole service in this process, on the real servers of this run. A service with its own settings or clock is
- * closed at the end of its test, or of the file.
+ * Starts the whole service in this process, on this run's real servers. A service with its own settings or clock is
+ * closed at the end of its test or file.
  *
  * @param clock the service's clock
  * @param wall the clock that is compared with the database's
@@ -113,7 +113,7 @@ async function openApp(environment: Record<string, string>, clock?: Clock, wall?
   return { service, close: () => context.close() }
 }
 
-/** A request is counted after its response is sent. */
+/** Counts the requests that have begun and those that are noted, which happens after their response is sent. */
 function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metrics'>) {
   const counts = { begun: 0, noted: 0 }
   const handle = app.handle
@@ -130,8 +130,8 @@ function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metr
 }
 
 /**
- * Sends requests through a function or over a real socket. If a busy machine could not serve a request in time (409 or
- * 500 with `Retry-After`), it is sent again, as a partner would; soaks examine such responses themselves.
+ * Returns a function that sends requests, in this process or over a real socket. A request that a busy machine could
+ * not serve in time (409 or 500 with `Retry-After`) is sent again; soaks check such responses themselves.
  */
 export function sender(handle: (request: Request) => Promise<Response>, base = 'http://localhost') {
   return async (

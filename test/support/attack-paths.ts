@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: walks request bodies of any shape
 type Tree = any
 
-/** The paths of all scalars in a body, as lists of keys. */
+/** Returns the paths of all scalars in a body, as lists of keys. */
 function scalarPaths(value: Tree, path: (string | number)[] = []): (string | number)[][] {
   if (typeof value !== 'object' || value === null) return [path]
   return Object.entries(value).flatMap(([key, child]) =>
@@ -9,12 +9,12 @@ function scalarPaths(value: Tree, path: (string | number)[] = []): (string | num
   )
 }
 
-/** The paths without list elements after the first, because a list's elements are alike. */
+/** Returns the paths without list elements after the first, because a list's elements are alike. */
 export function sampledPaths(body: Tree): (string | number)[][] {
   return scalarPaths(body).filter((path) => path.every((key) => typeof key === 'string' || key === 0))
 }
 
-/** A copy of a body as JSON text, with raw JSON in one place. */
+/** Returns a copy of a body as JSON text, with raw JSON in one place. */
 export function withRawJson(body: Tree, path: (string | number)[], raw: string): string {
   const copy = structuredClone(body)
   const parent = path.slice(0, -1).reduce((node, key) => node[key], copy)

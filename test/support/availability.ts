@@ -62,7 +62,7 @@ export async function fillRows(
   await availabilityCompactedModel(db).collection.insertMany(compacted)
 }
 
-/** The stored rows, whether in force or not. */
+/** Returns the stored rows, including those that are no longer in force. */
 export async function storedRows(db: Db, filter: { host_id: number; room_type_id?: number }) {
   const blocks = await availabilityBlockModel(db).find(filter).sort({ _id: 1 }).lean()
   return blocks.flatMap(({ room_type_id, rows }) => rows.map((row) => ({ ...row, room_type_id })))

@@ -15,7 +15,7 @@ export const desktop: Appearance = appearances[0]
 export const phone: Appearance = appearances[1]
 
 /**
- * A real browser, closed after the tests of the file.
+ * Opens a real browser, which is closed after the file's tests.
  *
  * @param origin the only origin that pages may request
  */
@@ -33,10 +33,10 @@ export async function openBrowser(origin: string) {
   afterAll(() => browser.close())
   return {
     /**
-     * Opens a page and records its errors, its requests and those that leave its origin.
+     * Opens a page and records its errors, its requests and the requests that leave its origin.
      *
-     * @param movesClock whether `page.clock` can be moved
-     * @param javaScriptEnabled whether the page's scripts run
+     * @param movesClock true if the test moves `page.clock`
+     * @param javaScriptEnabled true if the page's scripts run
      */
     async open(
       path: string,
@@ -48,7 +48,7 @@ export async function openBrowser(origin: string) {
       const context = await browser.newContext({
         ...{ viewport, colorScheme: scheme, bypassCSP: false, javaScriptEnabled },
       })
-      // Playwright gives up after 30 s, which a busy machine may need.
+      // By default, Playwright gives up after 30 s, but a busy machine may need longer.
       context.setDefaultTimeout(4 * 60_000)
       const page = await context.newPage()
       if (movesClock) await page.clock.install()
@@ -67,7 +67,7 @@ export async function openBrowser(origin: string) {
   }
 }
 
-/** The serious and critical violations that axe finds, by rule. */
+/** Returns the serious and critical violations that axe finds, by rule. */
 export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
   // This rule of WCAG 2.2 is off by default.
@@ -85,7 +85,7 @@ export async function expectAccessible(page: Page, name: string): Promise<void> 
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
       await saveShot(page, `${name.replaceAll('/', '-')}-${width}-${colorScheme}`)
-      // A resized page is laid out anew within a moment.
+      // A resized page takes a moment to be laid out again.
       const scrollWidth = () => page.evaluate('document.documentElement.scrollWidth')
       await expect.poll(scrollWidth, { message: `${name} ${width}` }).toBeLessThanOrEqual(width)
       expect(await seriousFindings(page), `${name} ${width} ${colorScheme}`).toEqual([])
@@ -96,7 +96,7 @@ export async function saveShot(page: Page, name: string): Promise<void> {
   if (shots) await page.screenshot({ path: `${shots}/${name}.png`, fullPage: true })
 }
 
-/** Opens the documentation, or another of its pages, and waits until it is rendered. */
+/** Returns a function that opens a page of the documentation and waits until it is rendered. */
 export const docsOf =
   (browser: Awaited<ReturnType<typeof openBrowser>>) =>
   async (appearance?: Appearance, path = '/docs') => {

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 
-/** A certificate of 127.0.0.1 by an authority of our own, as files. */
+/** Paths of a certificate for 127.0.0.1, of its key and of the test authority's certificate. */
 export interface Certificates {
   authority: string
   certificate: string
   key: string
 }
 
-/** Makes them in a folder, valid for some days from now. */
+/** Creates the files in a folder; the certificate is valid for `days` days from now. */
 export async function makeCertificates(folder: string, days = 1): Promise<Certificates> {
   const file = (name: string) => join(folder, name)
   const [authority, authorityKey] = [file('authority.pem'), file('authority.key')]

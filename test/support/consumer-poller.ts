@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { seedBooking, type TestApp } from './app.ts'
 import { partnerctl } from './processes.ts'
 
-/** A host, and a poller of its feed that needs no disk. */
+/** Creates a host, and a poller of its feed that needs no disk. */
 export async function consumerPoller(service: TestApp, baseUrl: string) {
   const actor = await service.actor({ rateLimit: 1_000_000 })
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)

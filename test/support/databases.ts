@@ -23,14 +23,14 @@ export function atEnd(work: () => Promise<unknown>): void {
   else afterAll(done)
 }
 
-/** A database on the server of this run, by name, for tests about collections and indexes. */
+/** Returns the address of a database on this run's server, for tests about collections and indexes. */
 export function mongodbUrlOf(database: string): string {
   return inject('mongodbUrl').replace('/?', `/${database}?`)
 }
 
 /**
- * A database that no other test uses meanwhile, for a file or a test that runs alone in its worker. It is emptied and
- * reused afterwards, because each database has hundreds of tables.
+ * Returns the address of a database that no other test uses in the meantime, for a file or a test that runs alone in
+ * its worker. The database is emptied and reused afterwards, because each database has hundreds of tables.
  */
 export async function ownDatabase(): Promise<string> {
   const name = free.pop()
@@ -49,9 +49,8 @@ function nameOfNext(): string {
 }
 
 /**
- * Creates the collections of a service, one database after the other over all workers. If two were created
- * concurrently, each would keep the catalogue page that both write to from being split, and everything would wait for
- * half a minute.
+ * Creates a service's collections. Workers take turns, because two databases that are created concurrently keep each
+ * other from splitting the catalogue page that both write to, and everything waits for half a minute.
  */
 export async function createDatabase(name: string): Promise<void> {
   const redis = new Redis(inject('redisUrl'))
@@ -77,7 +76,7 @@ async function empty(name: string): Promise<void> {
     )
   }
   await connection.close()
-  // Ids start again, so rate limit windows stored under the reused ids are deleted.
+  // Ids start over, so rate limit windows stored under the reused ids are deleted.
   const redis = new Redis(inject('redisUrl'))
   for await (const keys of redis.scanStream({ match: `${name}:*`, count: 1000 }))
     if (keys.length > 0) await redis.del(keys)

@@ -8,7 +8,7 @@ export interface HeldByPartner {
   checkout_at: string
 }
 
-/** The hash of bookings, computed as the guide describes, without the service's code. */
+/** Returns the hash of bookings, computed as the guide describes, without the service's code. */
 export function hashOf(bookings: HeldByPartner[]): string {
   const hash = createHash('sha256')
   for (const { booking_id, status, checkin_at, checkout_at } of bookings.toSorted(
@@ -20,7 +20,7 @@ export function hashOf(bookings: HeldByPartner[]): string {
 
 const summaryOf = (bookings: HeldByPartner[]) => ({ count: bookings.length, sha256: hashOf(bookings) })
 
-/** The digest of bookings, with parts by the first `length` characters of `checkin_at` if `length` is given. */
+/** Returns the digest of bookings; if `length` is given, with parts by the first characters of `checkin_at`. */
 export function digestOf(bookings: HeldByPartner[], length?: 7 | 10) {
   if (length === undefined) return summaryOf(bookings)
   const parts = Map.groupBy(bookings, ({ checkin_at }) => checkin_at.slice(0, length))

@@ -6,7 +6,7 @@ export interface CsvRow extends HeldByPartner {
   version: string
 }
 
-/** All bookings of a host as its feed shows them. */
+/** Returns all bookings of a host as its feed shows them. */
 export async function exportOf(actor: Actor): Promise<CsvRow[]> {
   const rows: CsvRow[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -18,7 +18,7 @@ export async function exportOf(actor: Actor): Promise<CsvRow[]> {
   return rows
 }
 
-/** Bookings as CSV with a header line. */
+/** Returns bookings as CSV with a header line. */
 export function toCsv(rows: Partial<CsvRow>[]): string {
   const columns = ['booking_id', 'status', 'checkin_at', 'checkout_at', 'version'] as const
   const lines = rows.map((row) => columns.map((name) => row[name] ?? '').join(','))

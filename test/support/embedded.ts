@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, type ServiceProcess, startService } from './processes.ts'
 
-/** A data directory for each test, because tests run concurrently, and the services started on it. */
+/** Creates a data directory for one test, because tests run concurrently, and functions that start services on it. */
 export async function newPlace(onTestFinished: (end: () => Promise<void>) => void) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
   const running: ServiceProcess[] = []
@@ -30,7 +30,7 @@ export async function newPlace(onTestFinished: (end: () => Promise<void>) => voi
     async mongodPid(): Promise<number> {
       return JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid
     },
-    /** All `mongod` processes on the data directory, recorded or not. */
+    /** Returns the ids of all `mongod` processes on the data directory, recorded or not. */
     async serversOnDisk(): Promise<number[]> {
       const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
       return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
@@ -38,5 +38,5 @@ export async function newPlace(onTestFinished: (end: () => Promise<void>) => voi
   }
 }
 
-/** The key that a first start prints. */
+/** Returns the key that a first start prints. */
 export const keyIn = (output: string) => /pis_[0-9A-Za-z]{38}/.exec(output)?.[0]

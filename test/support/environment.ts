@@ -1,8 +1,8 @@
 import { readConfig } from '../../src/core/config.ts'
 
 /**
- * The settings of a service that uses these servers, with a high limit for failed authentications, because many clients
- * share an address.
+ * Returns the settings of a service that uses these servers. The limit for failed authentications is high, because many
+ * clients share an address.
  */
 export function environmentOf(mongodbUrl: string, redisUrl: string): Record<string, string> {
   return {
@@ -13,7 +13,7 @@ export function environmentOf(mongodbUrl: string, redisUrl: string): Record<stri
   }
 }
 
-/** The names of all variables that the configuration reads. */
+/** Returns the names of all variables that the configuration reads. */
 export function settingNames(): Set<string> {
   const names = new Set<string>()
   readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }), [])

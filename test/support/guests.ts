@@ -4,14 +4,14 @@ import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
 let canaries = 0
-/** A text that occurs nowhere else. */
+/** Returns a text that occurs nowhere else. */
 export const canary = (what: string) => {
   canaries += 1
   return `Canary${what}${canaries}${crypto.randomUUID().replaceAll('-', '')}`
 }
 
 /**
- * Creates a guest with a canary in every stored personal field, who has written a message and got a reply.
+ * Creates a guest with a canary in every stored personal field. The guest has written a message and got a reply.
  *
  * @param administer runs an administrator's command on the same database
  */
@@ -64,7 +64,7 @@ export async function makeGuest(
   return { made, user_id, booking_id, place, email, created, booked, confirmed, cancelled, path }
 }
 
-/** The places in both databases that contain a text, whether as text or within stored bytes. */
+/** Returns the collections in both databases that contain one of the texts, as text or within stored bytes. */
 export async function findEverywhere(
   { live, sandbox }: { live: Pick<TestApp['live'], 'db'>; sandbox: Pick<TestApp['sandbox'], 'db'> },
   texts: string[],

@@ -32,7 +32,7 @@ export interface Feed {
   }>
 }
 
-/** The two feeds, and a view of their items. */
+/** The two feeds, each with a function that reads its items from a response. */
 const kinds = {
   // biome-ignore lint/suspicious/noExplicitAny: items as they come over HTTP
   bookings: (data: any): SeenItem[] =>
@@ -48,8 +48,8 @@ const kinds = {
 export type FeedKind = keyof typeof kinds
 
 /**
- * A feed over HTTP. If a process was just killed, the same request goes to the next one picked. If a busy machine could
- * not respond in time, the request is repeated after its `Retry-After`.
+ * Returns a feed over HTTP. If a process was just killed, the same request goes to the process that is picked next. If
+ * a busy machine could not respond in time, the request is repeated after the response's `Retry-After`.
  */
 export function httpFeed(
   pickUrl: () => string,
@@ -79,10 +79,10 @@ export function httpFeed(
   }
 }
 
-/** The final states that a feed should have shown, by id, with each version. */
+/** The final states that a feed should have shown, by id, each with its version. */
 export type Truth = Map<number, { state: string; version: string }>
 
-/** The bookings of a host as the database holds them. */
+/** Returns the bookings of a host as the database holds them. */
 export async function truthOf(db: Db, hostId: number): Promise<Truth> {
   const bookings = await bookingModel(db).find({ host_id: hostId }).lean()
   return new Map(
@@ -93,13 +93,13 @@ export async function truthOf(db: Db, hostId: number): Promise<Truth> {
   )
 }
 
-/** The messages of a host as the database holds them. */
+/** Returns the messages of a host as the database holds them. */
 export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
   const messages = await messageModel(db).find({ host_id: hostId }).lean()
   return new Map(messages.map(({ id, text, version }) => [id, { state: text, version: toVersion(version) }]))
 }
 
-/** The state that a poller knows after its polls, and the errors it noticed. */
+/** A poller of a feed. It keeps the items that it has seen, and the errors that it noticed. */
 export class Poller {
   readonly known = new Map<number, SeenItem>()
   readonly complaints: string[] = []
@@ -145,7 +145,7 @@ export class Poller {
     else this.known.set(item.id, item)
   }
 
-  /** The items whose final state this poller does not know. */
+  /** Returns the ids of the items whose final state this poller does not know. */
   losses(truth: Truth): number[] {
     return [...truth].flatMap(([id, { state, version }]) => {
       const known = this.known.get(id)
@@ -154,7 +154,7 @@ export class Poller {
   }
 }
 
-/** Numbers from 0 to 1, the same sequence for the same seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1, whose sequence depends only on the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,6 +1,6 @@
 import { sender } from './app.ts'
 
-/** Statuses that a killed process or a missing primary may cause; any other failure is an error of the request. */
+/** Statuses that a killed process or a missing primary may cause; any other failure is the request's own error. */
 const transient = ['no response', 409, 500]
 
 /**
@@ -55,7 +55,7 @@ export class KeyedLoad {
   /** Waits until a write that began after this call is acknowledged; returns the elapsed milliseconds. */
   async resumption(limitMilliseconds: number): Promise<number> {
     const start = Date.now()
-    // A write acknowledged within the first moment may have begun before the call.
+    // A write acknowledged within the first 50 ms may have begun before the call.
     while (this.lastSuccess < start + 50) {
       if (Date.now() - start > limitMilliseconds) throw new Error(`No write for ${limitMilliseconds} ms`)
       await Bun.sleep(20)

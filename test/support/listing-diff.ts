@@ -2,8 +2,8 @@
 type Tree = any
 
 /**
- * A listing as sent, with the partner's own ids of room types and rooms replaced by the integers that the read shows in
- * the same places. Everything else must be equal.
+ * Returns a listing as sent, with the partner's own ids of room types and rooms replaced by the integers that the read
+ * shows in the same places. Everything else must be equal.
  */
 export function asRead(sent: Tree, read: Tree): Tree {
   return {

@@ -4,7 +4,7 @@ import { bookingModel } from '../../src/stays/bookings/model.ts'
 import { hostClockModel } from '../../src/versions/model.ts'
 
 const batch = 10_000
-/** The number of days over which the stays begin. */
+/** The first check-in, and the number of days over which the check-ins are spread. */
 const [firstNight, nightsApart] = ['2025-01-01', 1000] as const
 
 /** Writes `count` bookings of a host straight into the database, one second apart, and sets the host's clock. */

@@ -1,6 +1,6 @@
 import type { TestApp } from './app.ts'
 
-/** The values of a scrape, by series. */
+/** Returns the values of a scrape, by series. */
 export function seriesOf(text: string): Map<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
@@ -16,7 +16,7 @@ const readings = [
 ]
 
 /**
- * Scrapes a service again until every store has responded in time. On a busy machine, the first scrape may be
+ * Scrapes a service repeatedly until every store has responded in time. On a busy machine, the first scrape may be
  * incomplete.
  */
 export async function scrapeOf(service: Pick<TestApp, 'send'>, token: string): Promise<Map<string, number>> {

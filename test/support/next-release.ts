@@ -32,7 +32,7 @@ export const parts = [
   'CHANGELOG.md',
 ]
 
-/** A copy of the listed files and folders that uses this project's packages. */
+/** Copies the listed files and folders into a new folder that uses this project's packages. */
 export async function copyProject(names: string[]): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-copy-'))
   for (const name of names) await cp(join(root, name), join(folder, name), { recursive: true })
@@ -41,7 +41,7 @@ export async function copyProject(names: string[]): Promise<string> {
 }
 
 /**
- * Copies the sources with some exports replaced, and relies only on names that other files import.
+ * Copies the sources with some exports replaced. Depends only on the exports' names, which other files import.
  *
  * @throws Error when a file does not export a name
  */

@@ -55,13 +55,13 @@ export async function checkNginxConfiguration(file: string): Promise<string[]> {
 }
 
 /**
- * Starts an nginx with the configuration that operators get, which passes requests to these local ports in turn.
+ * Starts nginx with the configuration that operators get. It passes requests to these local ports in turn.
  *
- * @param keepsAlive false makes it open a connection for each request, as other proxies do
+ * @param keepsAlive false makes nginx open a connection for each request, as other proxies do
  */
 export async function startNginx(targets: number[], keepsAlive = true): Promise<RunningNginx> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))
-  // Its workers have an account of their own.
+  // The workers of nginx run under another account.
   await chmod(folder, 0o755)
   const { authority, certificate, key } = await makeCertificates(folder)
   const trusted = [await readFile(authority, 'utf8')]

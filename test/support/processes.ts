@@ -72,7 +72,7 @@ async function isReady(url: string): Promise<boolean> {
   )
 }
 
-/** The workers of a service, including those that are starting or stopping. */
+/** Returns the process ids of a service's workers, including those that are starting or stopping. */
 export async function workersOf(pid: number): Promise<number[]> {
   const { stdout } = await Bun.$`pgrep -P ${pid}`.quiet().nothrow()
   return stdout.toString().trim().split('\n').filter(Boolean).map(Number)

@@ -28,7 +28,7 @@ export interface Panel {
   targets?: { expr: string; legendFormat: string }[]
 }
 
-/** Returns the panels of the shipped dashboard that show something. */
+/** Returns the shipped dashboard's panels that have queries. */
 export async function readPanels(): Promise<Required<Panel>[]> {
   const { panels } = JSON.parse(await readFile(join(root, 'deploy/grafana/dashboard.json'), 'utf8'))
   return (panels as Panel[]).filter((panel): panel is Required<Panel> => panel.targets !== undefined)
@@ -38,7 +38,7 @@ export async function readPanels(): Promise<Required<Panel>[]> {
 export interface Prometheus {
   /** Returns the names of the alerts that fire. */
   firing(): Promise<string[]>
-  /** Returns the number of series of a query whose value is a number. */
+  /** Returns how many series of the query's result have a number as their value. */
   count(query: string): Promise<number>
   stop(): Promise<void>
 }

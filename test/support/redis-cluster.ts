@@ -52,7 +52,7 @@ export async function startRedisCluster(): Promise<RedisGroup> {
   }
 }
 
-/** A cluster node talks to the others on its port plus this. Redis refuses to start if that port is taken. */
+/** A cluster node also listens on its port plus this offset. Redis refuses to start if that port is taken. */
 const busOffset = 10_000
 
 function startClusterNode(folder: string, index: number): Promise<RedisProcess> {

@@ -7,7 +7,7 @@ export interface TestRedis {
   stop(): Promise<void>
 }
 
-/** A process of Redis that responds, and a connection to it that reconnects forever. */
+/** A Redis process that responds, and a connection to it that reconnects forever. */
 export interface RedisProcess {
   port: number
   process: Bun.Subprocess
@@ -17,7 +17,7 @@ export interface RedisProcess {
 /**
  * Starts a separate `redis-server` that keeps nothing on disk.
  *
- * @param port the port it should get if that is free
+ * @param port the port to use if it is free
  * @param options more command-line arguments
  */
 export async function startRedis(port?: number, options: string[] = []): Promise<TestRedis> {
@@ -30,7 +30,7 @@ export async function startRedis(port?: number, options: string[] = []): Promise
   }
 }
 
-/** The command of a `redis-server` that keeps nothing on disk. */
+/** Returns the command of a `redis-server` that keeps nothing on disk. */
 export function redisServer(port: number): string[] {
   return [
     'redis-server',
@@ -40,11 +40,11 @@ export function redisServer(port: number): string[] {
 }
 
 /**
- * Starts a process of Redis and waits until it responds. If it exits, because another process took its port first,
- * it is started on another one.
+ * Starts a Redis process and waits until it responds. If the process exits because another one took its port first, it
+ * is started on another port.
  *
- * @param commandFor the command that listens on a port
- * @param wanted the port it should get if that is free
+ * @param commandFor returns the command that listens on a port
+ * @param wanted the port to use if it is free
  */
 export async function startRedisProcess(
   commandFor: (port: number) => string[] | Promise<string[]>,

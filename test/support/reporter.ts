@@ -3,7 +3,7 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const shown = 10
 
-/** After this long without a result, a run names the files it waits for: no test limit covers a file's own imports. */
+/** Time without a result after which a run names the files it waits for. No test timeout covers a file's imports. */
 const silentMilliseconds = 5 * 60_000
 
 /** Names the files that a silent run waits for, and the slowest files at the end of a run. */

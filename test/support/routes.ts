@@ -14,7 +14,7 @@ export interface GuardedRoute {
 export const prefixes = ['/v1', '/sandbox'] as const
 export type Prefix = (typeof prefixes)[number]
 
-/** Every route that requires a key, or those below a prefix. A newly registered route joins all shared tests. */
+/** Returns the routes that require a key, below a prefix if one is given. New routes join all shared tests. */
 export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
@@ -23,14 +23,14 @@ export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): Guard
   })
 }
 
-/** The path with its parameters filled in, by default with ids that no host has. */
+/** Returns the path with its parameters filled in, by default with ids that no host has. */
 export function fill(path: string, values: Record<string, string | number> = {}): string {
   return path.replace(/:(\w+)/g, (_, name: string) =>
     String(values[name] ?? (name === 'provider' ? 'provider_one' : 999_999_999)),
   )
 }
 
-/** A body that no route accepts, for the routes that take one. */
+/** Returns a body that no route accepts, if the route takes a body. */
 export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?: unknown } {
   return takesBody ? { body: {} } : {}
 }
@@ -61,7 +61,7 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
   }
 }
 
-/** The path with all of its ids filled in. */
+/** Returns the path with all of its ids filled in. */
 export function fillOwn(path: string, own: OwnIds): string {
   return path.replace(':provider', 'provider_one').replace(/(\w+)\/:\w+/g, (_, kind: string) => {
     if (own[kind] === undefined)

@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import { readChapters, servedMarkdown } from '../../src/pages/guide/chapters.ts'
 import { root } from './processes.ts'
 
-/** A fenced block. A `loop` runs until it is stopped; an `answer` is what the sample before it prints. */
+/** A fenced block. A `loop` runs until it is stopped; an `answer` is the output of the sample before it. */
 export interface Sample {
   language: string
   kind: 'loop' | 'answer' | undefined
   code: string
 }
 
-/** The samples of a Markdown text, in order. */
+/** Returns the samples of a Markdown text, in order. */
 export function samplesIn(markdown: string): Sample[] {
   return [...markdown.matchAll(/^```(\w+)(?: (loop|answer))?\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', kind, code = '']) => ({ language, kind: kind as Sample['kind'], code }),
   )
 }
 
-/** The samples of a chapter as the service serves it. */
+/** Returns the samples of a chapter as the service serves it. */
 export function samplesOf(chapter: string, url = ''): Sample[] {
   const found = readChapters().find(({ name }) => name === chapter)
   if (!found) throw new Error(`There is no chapter ${chapter}`)
@@ -36,7 +36,7 @@ export function isProgram({ language }: Sample): boolean {
   return language in programs
 }
 
-/** Makes an empty project with the client that a service serves. */
+/** Creates an empty project and installs the client that a service serves. */
 export async function makeProject(url: string): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), 'partner-samples-'))
   await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
@@ -46,9 +46,9 @@ export async function makeProject(url: string): Promise<string> {
 }
 
 /**
- * Starts a sample as a reader would, in a folder, as a process group of its own.
+ * Starts a sample in a folder, as a reader would, but in its own process group.
  *
- * @param environment the address and the key, among others
+ * @param environment the variables that the sample reads, such as the address and the key
  */
 export async function startSample(
   { language, code }: Sample,
@@ -58,9 +58,9 @@ export async function startSample(
   const [file = '', ...command] = programs[language] ?? []
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, file), code)
-  // A request that is refused ends a sample of curl.
+  // Makes a curl sample end if a request is refused.
   await writeFile(join(folder, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')
-  // Bun puts a `node` of its own on the path of what it runs.
+  // Bun puts its own `node` on the path of the programs that it runs.
   const others = (process.env.PATH ?? '').split(':').filter((entry) => !entry.includes('bun-node'))
   const PATH = [join(root, 'bin'), ...others].join(':')
   return Bun.spawn(['setsid', ...command, file], {
@@ -69,7 +69,7 @@ export async function startSample(
   })
 }
 
-/** Kills a sample with all that it has started. */
+/** Kills a sample and all processes that it has started. */
 export async function killSample(child: Bun.Subprocess): Promise<void> {
   process.kill(-child.pid, 'SIGKILL')
   await child.exited

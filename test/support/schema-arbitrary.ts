@@ -21,7 +21,7 @@ const texts: Record<string, Arbitrary<string>> = {
   id: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }).map(String),
 }
 
-/** Values that a request schema accepts, derived from the schema independently of the code under test. */
+/** Generates values that a request schema accepts, derived from the schema independently of the code under test. */
 export function valuesOf(schema: TSchema): Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.anyOf) return fc.oneof(...(schema.anyOf as TSchema[]).map(valuesOf))

@@ -25,7 +25,7 @@ const startTimeoutMilliseconds = 60_000
 const inMemory = '/dev/shm'
 const neededBytes = 4 * 2 ** 30
 
-/** The data folder of a run, in memory if there is room. */
+/** Creates a run's data folder, in memory if there is room. */
 async function dataFolder(): Promise<string> {
   const { bavail, bsize } = await statfs(inMemory).catch(() => ({ bavail: 0, bsize: 0 }))
   return mkdtemp(join(bavail * bsize >= neededBytes ? inMemory : tmpdir(), 'partner-test-'))

@@ -9,7 +9,7 @@ export interface SmallDisk {
   inside: string[]
   /** Writes a file until the disk is full. */
   fill(): Promise<void>
-  /** Deletes that file. */
+  /** Deletes the file that filled the disk. */
   free(): Promise<void>
   /** Unmounts the disk; the processes on it must have exited. */
   end(): Promise<void>
@@ -17,7 +17,7 @@ export interface SmallDisk {
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Mounts the disk in its own mount namespace; a user who may not mount gets a user namespace as well. */
+/** Mounts a disk in its own mount namespace, and for users who may not mount, also in a user namespace. */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'partner-disk-'))
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']

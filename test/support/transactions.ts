@@ -1,7 +1,7 @@
 import type { CommandStartedEvent, Document } from 'mongodb'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 
-/** A statement of a transaction, with its command, its collection and the hosts that it names. */
+/** A statement in a transaction: its command, its collection and the hosts it names. */
 export interface Statement {
   transaction: string
   /** For example `insert bookings`. */
@@ -10,7 +10,7 @@ export interface Statement {
   hosts: (number | undefined)[]
 }
 
-/** Reads the hosts from a command's documents or filters. */
+/** Functions that return a command's documents or filters, which name the hosts. */
 const partsOf: Record<string, (command: Document) => Document[]> = {
   insert: ({ documents }) => documents,
   find: ({ filter }) => [filter],
@@ -21,7 +21,7 @@ const partsOf: Record<string, (command: Document) => Document[]> = {
   delete: ({ deletes }) => deletes.map(({ q }: Document) => q),
   findAndModify: ({ query }) => [query],
 }
-/** Commands that continue or end earlier work name no host. */
+/** Commands that continue or end earlier work and therefore name no host. */
 const endings = new Set(['getMore', 'killCursors', 'commitTransaction', 'abortTransaction'])
 
 /**
@@ -48,7 +48,7 @@ export function listenToTransactions(db: Db) {
   }
 }
 
-/** Host clocks have the host id as their `_id`. */
+/** Returns the host that a document or filter names. Host clocks have the host id as their `_id`. */
 function hostOf(collection: string, part: Document): number | undefined {
   const host = collection === 'host_clocks' ? part._id : part.host_id
   return typeof host === 'number' ? host : undefined

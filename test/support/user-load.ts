@@ -1,9 +1,9 @@
 /** One in this many clients writes; the others send invalid POSTs, which never reach the database. */
 const writesEvery = 4
-/** Leaves the machine some time to start processes during the load. */
+/** A client's pause between two requests, which leaves the machine time to start processes during the load. */
 const pauseMilliseconds = 10
 
-/** Clients that each send one POST after the other, never the same one twice. */
+/** Clients that each send one POST after another, never the same one twice. */
 export class UserLoad {
   /** Users that were acknowledged. */
   created = 0

@@ -2,7 +2,7 @@ import { type Actor, seedBooking } from './app.ts'
 import { storeCertification } from './certification.ts'
 import { readFixture } from './fixtures.ts'
 
-/** For each route of one actor, a body that it accepts and the path to send it to. */
+/** Returns, for each route with a body, the path for one actor and a function that makes a body the route accepts. */
 export async function validBodies(
   actor: Actor,
   prefix: '/v1' | '/sandbox' = '/v1',
@@ -15,7 +15,7 @@ export async function validBodies(
   const webhookPath = `${prefix}/webhooks/${made.data.id}`
   // Example webhooks must receive nothing.
   await actor.send('PATCH', webhookPath, { body: { enabled: false } })
-  // While a certification runs, no other one can begin, which would clear the sandbox.
+  // A running certification prevents the start of another one, which would clear the sandbox.
   const running = prefix === '/sandbox' ? await storeCertification(actor.db, actor, 'asked') : null
   let count = 0
   return {

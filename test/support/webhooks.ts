@@ -24,7 +24,7 @@ export async function hookedPartner(service: Pick<TestApp, 'actor'>, url: string
   }
 }
 
-/** The deliveries of an endpoint, newest first. */
+/** Returns the deliveries of an endpoint, newest first. */
 export async function deliveriesOf(actor: Actor, id: number) {
   return (await actor.send('GET', `${path}/${id}/deliveries`)).body.data
 }

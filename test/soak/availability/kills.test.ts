@@ -49,7 +49,7 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
     })
   expect(await loose()).toBeGreaterThan(0)
   for (let attempt = 0; attempt < 2 * soakFactor; attempt += 1) {
-    // A killed process holds its job until its lease expires.
+    // A killed process holds its job until the job's lease expires.
     await jobModel(db).updateMany({}, { $set: { due_at: clock() } })
     const victim = await startService(testEnvironment({ MONGODB_URL }))
     await Bun.sleep(attempt * 100)

@@ -29,7 +29,7 @@ test(`cancellations that race bookings for the last unit never oversell or lose 
     expect(cancelled.status).toBe(200)
     const made = created.filter(({ status }) => status === 201)
     expect(made.length).toBeLessThanOrEqual(1)
-    // If all creates came before the cancel, the unit is free now.
+    // If the service handled all creates before the cancel, the unit is free now.
     const [next = await actor.send('POST', '/v1/bookings', { body: stay })] = made
     expect(next.status).toBe(201)
     expect((await actor.send('POST', '/v1/bookings', { body: stay })).status).toBe(422)

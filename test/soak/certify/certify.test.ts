@@ -15,7 +15,7 @@ import { Product } from './product/product.ts'
 import { type Certifiable, certify, failedCases } from './rig.ts'
 import { fast } from './times.ts'
 
-/** The number of courses played concurrently; more of them would only wait for the machine. */
+/** The number of courses played concurrently. With more, courses would only wait for the machine. */
 const atOnce = 8
 
 /** Runs all work, with a limited number of runs at a time. */
@@ -27,7 +27,7 @@ async function inTurns<T>(items: T[], work: (item: T) => Promise<void>, lanes = 
   await Promise.all(Array.from({ length: lanes }, lane))
 }
 
-/** How each right product works; no right product may ever fail. */
+/** How each correct product works. No correct product may ever fail. */
 const right: [string, Habits, string[]][] = [
   ['by page', { reads: 'page' }, ['feed']],
   ['by page, in small ones', { reads: 'page', perPage: 20 }, ['feed']],
@@ -39,7 +39,7 @@ const right: [string, Habits, string[]][] = [
   ['that books', {}, ['bookings']],
 ]
 
-/** The mistake of each wrong product, and exactly the cases that it fails. */
+/** The wrong products, each named after its mistake, with the only case that it fails. */
 const wrong: Record<Wrong, CaseName> = {
   'reads-first-and-last-page': 'feed.pages',
   'local-time': 'feed.changes',
@@ -85,7 +85,7 @@ function habitsOf(name: Wrong): Habits {
     return { hinted: true, pause: name === 'hints-unread' ? 30_000 : 5000, wrong: name }
   return {
     reads: name === 'reads-first-and-last-page' ? 'page' : 'cursor',
-    // Where it stays, it goes on reading all that follows: what it holds is what tells.
+    // Large pages deliver every change even to a product that is stuck, so only its stored bookings are wrong.
     ...(name === 'fails-at-unknown-cancellations' ? { perPage: 100 } : {}),
     wrong: name,
   }
@@ -100,7 +100,7 @@ async function play(service: Service, habits: Habits, profiles: string[], seed?:
   return { actor, certification: await certify(actor, product, profiles, look, seed) }
 }
 
-/** Grades wrong products, each of which fails only its own case; prints the explanations. */
+/** Grades wrong products, each of which must fail only its own case; prints the explanations. */
 async function gradeWrong(service: Service, names: Wrong[], expect: ExpectStatic): Promise<void> {
   const table: string[] = []
   const found: Partial<Record<Wrong, string[]>> = {}
@@ -116,7 +116,7 @@ async function gradeWrong(service: Service, names: Wrong[], expect: ExpectStatic
 }
 
 describe('a certification', () => {
-  // Begun first and checked last, because its products mostly wait.
+  // Started first and awaited last, because these products mostly wait.
   let waiting: Promise<void>
   beforeAll(async () => {
     const patient = await certifyingService({ ...fast, catchUp: 240_000 })
@@ -224,7 +224,7 @@ describe('a certification', () => {
     let [isOver, kills] = [false, 0]
     const begun = right.map(() => Promise.withResolvers<void>())
     const killing = async () => {
-      // A start that is cut short is abandoned two minutes later.
+      // A killed start blocks its key for two minutes, so the kills begin after all starts.
       await Promise.all(begun.map(({ promise }) => promise))
       for (let index = 0; !isOver; index = 1 - index) {
         await (processes[index] as ServiceProcess).end('SIGKILL')

@@ -17,7 +17,7 @@ export class ClientProduct implements Certifiable {
 
   start(): void {
     this.run = new AbortController()
-    // The loop ends if its key is wrong, or by a crash.
+    // The loop ends if its key is wrong or the product crashes.
     this.work = this.follow(this.run.signal).catch(() => {})
   }
 

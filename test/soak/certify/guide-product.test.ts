@@ -44,18 +44,18 @@ test("the guide's product is certified in all four profiles as it stands, and re
   const graded = printed.split('\n').filter((line) => /^(passed|failed|skipped|waiting) /.test(line))
   expect(graded.map((line) => line.trim())).toEqual(Object.keys(rules).map((name) => `passed ${name}`))
   expect(printed).toMatch(/^stop: /m)
-  // A 401 ends it, and only that.
+  // The product ends only on a 401.
   expect(complaints.match(/^The product has ended: /gm)).toHaveLength(1)
   expect((await readFile(join(folder, 'report.jws'), 'utf8')).split('.')).toHaveLength(3)
 
-  // A crash before the secret was stored costs no webhook and no hint.
+  // A crash before the secret is stored leaves no extra webhook and loses no hint.
   await rm(join(folder, 'webhook.json'))
   const product = await run('')
   onTestFinished(() => killSample(product))
   const webhooks = async () => (await actor.send('GET', '/sandbox/webhooks')).body.data
   const [{ id }] = await webhooks()
   await expect.poll(() => readFile(join(folder, 'webhook.json'), 'utf8').catch(() => '')).toContain('whsec_')
-  // Strangers reach its endpoint, too.
+  // Strangers can also send requests to the product's endpoint.
   const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>()
   const stranger = connect(Number(PORT), '127.0.0.1', () => {
     stranger.end('POST / HTTP/1.1\r\nhost: product\r\ncontent-length: 100\r\n\r\n{', () => leave())

@@ -18,7 +18,7 @@ export const verified = (headers: Headers, body: string, secret: string) =>
   verifyWebhook(body, headers, secret)
 
 /**
- * Plays a whole course to a product that follows `next`; returns its grades.
+ * Plays a whole course with a product that follows `next`; returns the graded certification.
  *
  * @param look reads the certification directly, because a key may send only sixty requests a minute to its routes
  */
@@ -74,7 +74,7 @@ async function follow(
       body: { bookings: [...product.stored.values()] },
       asIs: false,
     })
-  // Not awaited, because the next request may come while this one is retried; a product that gives up fails its case.
+  // Not awaited, because `next` may change while the product retries. A product that gives up fails its case.
   else void product.act(asked).catch(() => {})
 }
 

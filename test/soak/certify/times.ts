@@ -1,6 +1,6 @@
 import { type Bounds, bounds } from '../../../src/certification/cases.ts'
 
-/** A tenth of the usual times, so that many courses can be played; whole seconds stay whole, as `Retry-After` does. */
+/** A tenth of the usual times, so that many courses can be played; whole seconds stay whole for `Retry-After`. */
 export const fast: Bounds = {
   ...bounds,
   look: 100,

@@ -14,7 +14,7 @@ interface Partner {
   seeded: Awaited<ReturnType<typeof seedBooking>>
 }
 
-/** Runs `listen` for a partner with a booking, a new one unless one is given, until it is ended. */
+/** Runs `listen` until `end()`, for the given partner or for a new partner with a booking. */
 async function listen(url: string, args: string[] = [], secret?: string, partner?: Partner) {
   const actor = partner?.actor ?? (await service.actor())
   const seeded = partner?.seeded ?? (await seedBooking(actor))
@@ -57,7 +57,7 @@ async function listen(url: string, args: string[] = [], secret?: string, partner
 
 const eventsOf = (received: Received[]) => received.map(({ body }) => JSON.parse(body).type).sort()
 
-/** The functions of the guide that verify a signature, each run as it stands there. */
+/** Returns the guide's functions that verify a signature, run exactly as the guide shows them. */
 async function verifiers() {
   const samples = samplesOf('webhooks').filter(({ code }) => /hmac/i.test(code))
   const [javascript = '', python = '', shell = ''] = ['js', 'python', 'sh'].map(
@@ -153,7 +153,7 @@ test('listen posts a hint for each change from now on, signed so that everybody 
 })
 
 test('listen tries three times under one id, follows no redirect, and goes on with what comes next', async () => {
-  // The last one is not looked at: once it is there, the one before has been noted.
+  // The last hint's output is not checked. Its arrival shows that the output of the hint before it is complete.
   const answers = [500, 302, 200, 302, 404, 410, 204, 204]
   const { url, received } = startReceiver({ onTestFinished }, (_, count) => {
     const status = answers[count - 1] as number

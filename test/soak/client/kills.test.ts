@@ -14,7 +14,7 @@ const service = await startService(testEnvironment(settings))
 const folder = await mkdtemp(join(tmpdir(), 'partner-kills-'))
 afterAll(() => Promise.all([service.stop(), rm(folder, { recursive: true })]))
 
-/** A loop of the package, which records each booking that it has handled and, with a checkpoint, its position. */
+/** A loop with the package that records each booking it has handled and, with a checkpoint, its position. */
 const program = `
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createClient } from '${fileURLToPath(new URL('../../../client/src/index.ts', import.meta.url))}'

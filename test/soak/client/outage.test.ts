@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/process.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 
-/** Longer than the seven seconds after which a request that is repeated three times is abandoned. */
+/** Longer than the seven seconds after which the client gives up a request that it has repeated three times. */
 const outageMilliseconds = Number(process.env.OUTAGE_SECONDS ?? 12) * 1000
 
 const service = await testApp()
@@ -18,14 +18,14 @@ await Bun.build({
   ...{ target: 'node', outdir: folder, naming: 'loop.mjs' },
 })
 
-/** The requests of a loop's cycle, each of which is the first to meet the outage. */
+/** The requests in a loop's cycle. In each test, one of them is the first to fail. */
 const moments: Record<string, (method: string, path: string) => boolean> = {
   'the consumer is created': (method, path) => method === 'PUT' && path.endsWith('/consumers/sync'),
   'a page is read': (method) => method === 'GET',
   'a page is acknowledged': (method, path) => method === 'PUT' && path.endsWith('/consumers/sync'),
 }
 
-/** A proxy that fails from the first request of a moment on, by responding 502 or by refusing every connection. */
+/** Starts a proxy that fails from a moment's first request on: it responds 502 or refuses every connection. */
 async function startProxy(moment: string, isRefused: boolean) {
   const port = await freePort()
   let [puts, isDown, wasDown] = [0, false, false]
@@ -62,7 +62,7 @@ async function startProxy(moment: string, isRefused: boolean) {
   }
 }
 
-/** Every moment in both runtimes; each kind of outage in both, and every combination in a long run. */
+/** Every moment in both runtimes, with one kind of outage each. A long run has every combination. */
 const cases = ['node', process.execPath].flatMap((runtime, one) =>
   Object.keys(moments).flatMap((moment, other) =>
     [false, true]

@@ -21,7 +21,7 @@ test('the page sends at most 10 requests a minute, and none while it is hidden',
       return send(...request)
     }`)
   await countRequests()
-  /** The time of each request by the page's clock. */
+  /** Returns the time of each request on the page's clock. */
   const sent = () => page.evaluate('globalThis.sent') as Promise<number[]>
   const pass = async () => {
     await page.clock.runFor(5000)

@@ -361,7 +361,7 @@ const sources = await Promise.all(
     .map(async (file) => ({ file, source: await readFile(join(root, file), 'utf8') })),
 )
 
-/** The files that contain the correct line of a defect, each as often as the line occurs. */
+/** Returns the files that contain a defect's correct line, each as often as the line occurs in it. */
 export function filesOf({ right }: Defect): string[] {
   return sources.flatMap(({ file, source }) => Array<string>(source.split(right).length - 1).fill(file))
 }

@@ -31,7 +31,7 @@ const chosen = defects
   .map((defect) => ({ ...defect, file: fileOf(defect) }))
   .filter(({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)))
 
-/** The title of the first failed test, or null if no test failed. */
+/** Returns the title of the first failed test, or null if no test failed. */
 async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
   const command = [process.execPath, '--bun', 'vitest', 'run', '--bail=1', '--reporter=json', ...tests]
   const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'ignore' })

@@ -33,7 +33,7 @@ const stateAt = (changes: Change[], version: string | null) => {
   return [...bookings.values()]
 }
 
-/** A host, and a function that changes its bookings at random and records the acknowledged changes as the model. */
+/** Creates a host whose bookings can be changed at random, and records the acknowledged changes as the model. */
 async function startChanging(seed: number) {
   const random = seededRandom(seed)
   const below = (count: number) => Math.floor(random() * count)

@@ -37,13 +37,13 @@ const readme = samplesIn(await readFile(join(root, 'README.md'), 'utf8')).filter
 )
 const mongodbUrl = await ownDatabase()
 
-/** Runs samples one after the other, as a new partner in a folder, and compares what they print with the answers. */
+/** Runs samples one by one in a folder, as a new partner, and compares their output with the sample answers. */
 async function runAll(name: string, samples: Sample[]): Promise<void> {
   const { key } = await service.actor()
   const folder = join(project, name)
   const environment = {
     ...{ PARTNER_BASE_URL: url, PARTNER_API_KEY: key, PORT: String(await freePort()) },
-    // For administrators' commands, which open the database.
+    // Administrators' commands open the database.
     MONGODB_URL: mongodbUrl,
     ...{ WEBHOOK_SECRET: makeWebhookSecret(), ID: 'msg_1', TIMESTAMP: '0', BODY: '{}' },
   }
@@ -88,11 +88,11 @@ async function untilItWorks(child: Awaited<ReturnType<typeof startSample>>, fold
   await Promise.all(['handled', 'version'].map((file) => rm(join(folder, file), { force: true })))
 }
 
-/** Fields whose values the guide promises. Of all others it promises that they exist, and their type. */
+/** Fields whose values the guide promises. It promises only the existence and type of all other fields. */
 const exact =
   /^(nights|price|discount|price_total|security_deposit|currency|available|booked|left|status|type|code|path|action|sender|special_requests)$/
 
-/** Returns the paths at which an answer is not as the guide shows it. An answer may have more fields and items. */
+/** Returns the paths at which an answer differs from the guide. An answer may have more fields and items. */
 function differences(shown: unknown, actual: unknown, path = ''): string[] {
   if (shown !== null && typeof shown === 'object') {
     if (actual === null || typeof actual !== 'object') return [`${path} is ${actual}`]

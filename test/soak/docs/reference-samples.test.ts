@@ -34,8 +34,8 @@ interface Run {
 }
 
 /**
- * The samples of every operation in one language, in an order in which each finds what it needs. Only the ids of what a
- * partner creates first are replaced.
+ * Returns the samples of every operation in one language, in an order in which each finds the data it needs. Only the
+ * ids of data that the partner must create first are replaced.
  */
 async function runsOf(label: string): Promise<Run[]> {
   const [actor, certifying, certified] = await Promise.all([
@@ -68,7 +68,7 @@ async function runsOf(label: string): Promise<Run[]> {
 
 const isDelete = ({ method }: { method: string }) => method === 'delete'
 
-/** Programs that run one sample after the other and name each before they run it. */
+/** Functions that return a program, which prints each sample's name and then runs the sample. */
 const programs = {
   async curl(runs: Run[]) {
     const lines = runs.map(

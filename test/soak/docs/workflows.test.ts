@@ -8,7 +8,7 @@ import { root } from '../../support/processes.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** The workflows as the service serves them, beside the document that they name. */
+/** Downloads the workflows from the service, and the document that they name into the same folder. */
 async function download(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-workflows-'))
   onTestFinished(() => rm(folder, { recursive: true }))

@@ -13,7 +13,7 @@ afterAll(async () => {
   await disk.end()
 })
 
-/** A listing that takes a few hundred kilobytes on disk. */
+/** Returns a listing that takes a few hundred kilobytes on disk. */
 function bulkyListing(count: number) {
   const address = () => `https://photos.example/${randomBytes(1400).toString('base64url')}`
   const property = Array.from({ length: 100 }, () => ({ url: address() }))

@@ -20,7 +20,7 @@ interface Sent {
 
 test(`if a service is killed ${rounds} times during keyed creates, the retries have exactly one effect each`, async () => {
   const MONGODB_URL = await ownDatabase()
-  // Nothing listens there, so events stay in the outbox and can be counted.
+  // Nothing listens at the tag manager's address, so events stay in the outbox and can be counted.
   const environment = {
     ...testEnvironment(),
     MONGODB_URL,

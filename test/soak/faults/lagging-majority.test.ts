@@ -25,7 +25,7 @@ test(`${atOnce} equal requests over two processes get the same response while re
   const range = { listing_id, room_type_id, start_date: '2031-01-01', end_date: '2031-01-31' }
   const outcomes: { statuses: number[]; bodies: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    // The last unit, or an address that may be used once, so only a retry of the same request can succeed again.
+    // Requests take the last unit, or an e-mail address that may be used once, so only a retry succeeds again.
     await actor.send('POST', '/v1/integrations/provider_one/availability', {
       body: { data: [{ ...range, available: 1 }] },
     })

@@ -9,7 +9,7 @@ const keys = 6
 /** Few enough that Redis responds in time to every request, even on a busy machine. */
 const clients = 8
 
-/** How many of 120 requests over all processes get each status. */
+/** Sends 120 requests over all processes; returns how many got each status. */
 async function spread(services: ServiceProcess[], key: string): Promise<Record<string, number>> {
   const statuses: number[] = []
   const client = async (_: unknown, index: number) => {
@@ -24,15 +24,15 @@ async function spread(services: ServiceProcess[], key: string): Promise<Record<s
   )
 }
 
-/** Unused keys with a limit of 60 requests a minute. */
+/** Creates keys with a limit of 60 requests a minute. */
 async function freshKeys(): Promise<string[]> {
   const actors = await Promise.all(Array.from({ length: keys }, () => observer.actor({ rateLimit: 60 })))
   return actors.map(({ key }) => key)
 }
 
 /**
- * Limits are exact while Redis responds in time. On a busy machine it may briefly be late, and a process that waited
- * decides alone, so other keys are tried.
+ * Waits until limits are exact, which they are while Redis responds in time. On a busy machine, Redis may briefly be
+ * late, and a process that has waited for it decides alone. Each attempt therefore uses new keys.
  */
 const untilExact = (services: ServiceProcess[]) =>
   expect

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { testApp } from '../../support/app.ts'
 import { startRedis, type TestRedis } from '../../support/redis.ts'
 
-/** A tunnel to Redis that can swallow all data without closing a connection. */
+/** Starts a tunnel to Redis that can swallow all data without closing a connection. */
 async function startTunnel(target: number) {
   let isOpen = true
   const sockets = new Set<Socket>()
@@ -44,7 +44,7 @@ afterAll(async () => {
   await redis.stop()
 })
 
-/** The latencies in milliseconds of requests sent one after the other, each of which must succeed. */
+/** Sends requests one after another, each of which must succeed; returns their latencies in milliseconds. */
 async function latencies(key: string, count: number): Promise<number[]> {
   const times: number[] = []
   for (let sent = 0; sent < count; sent += 1) {

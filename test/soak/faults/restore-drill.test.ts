@@ -8,7 +8,7 @@ import { ownDatabase } from '../../support/databases.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { partnerctl, root, startService } from '../../support/processes.ts'
 
-/** The section "Restore drill". An operator copies its commands, which are the same here. */
+/** The section "Restore drill". This test runs the same commands that an operator copies from it. */
 const operations = await readFile(join(root, 'docs/operations.md'), 'utf8')
 const section = operations.split('### Restore drill')[1]?.split('\n### ')[0] ?? ''
 const [embedded = '', ownServers = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, sh]) => sh)
@@ -54,7 +54,7 @@ test('the restore drill of docs/operations.md restores a backup beside the servi
   expect(drilled.stdout).toContain(stdout)
   expect(drilled.stdout).toMatch(/db restore[\s\S]*db backup/)
   expect(existsSync(drill as string)).toBe(false)
-  // The service that serves has not noticed anything.
+  // The drill has not affected the running service.
   expect(load.failures).toEqual({})
   const send = sender(fetch, service.url)
   expect((await send('GET', '/v1/me', { key })).status).toBe(200)

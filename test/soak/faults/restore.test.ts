@@ -42,8 +42,8 @@ const documentsOf = (state: State, name: string) => [...(state.get(name)?.values
 const bookingIds = (state: State) => documentsOf(state, 'bookings').map(({ id }) => id as number)
 
 /**
- * Checks that a copy equals the original as of one moment: of a host whose bookings are created one after the other, it
- * holds exactly the first ones by version, each with its message and stored response, and nothing else.
+ * Checks that a copy equals the original at one moment. The host's bookings are created one after another, so the copy
+ * must hold exactly the first ones by version, each with its message and stored response, and nothing else.
  */
 function checkMoment(copy: State, original: State): void {
   const last = Math.max(...documentsOf(copy, 'bookings').map(({ updated_at }) => Number(updated_at)))
@@ -157,7 +157,7 @@ test.concurrent('a backup made under load and restored elsewhere shows one momen
   expect((await administer(elsewhere, 'db', 'restore', backup)).code).toBe(0)
   await start(elsewhere)
 
-  // Later changes reach all pollers and have ids that nobody has seen.
+  // Changes after the restore reach all pollers, and new bookings have ids that nobody has seen.
   const created = await Promise.all([1, 2, 3].map(() => send('POST', '/bookings', stay)))
   const newIds = created.map(({ body }) => body.data.booking_id as number)
   expect(Math.min(...newIds)).toBeGreaterThan(Math.max(between, ...bookingIds(original)))

@@ -92,7 +92,7 @@ class Poller {
       for (const { booking_id, version } of changes) this.versions.set(booking_id, version)
       const last = changes.at(-1)?.version
       if (last) after = `updated_after=${encodeURIComponent(last)}`
-      // The last page has nothing new.
+      // The poller ends only after a page without changes.
       if (last || !response) isLast = false
       await Bun.sleep(20)
     }
@@ -105,7 +105,7 @@ class Poller {
   }
 }
 
-/** The stored version of each booking. */
+/** Returns the stored version of each booking. */
 async function storedVersions({ hostId }: Actor): Promise<Map<number, string>> {
   const stored = await bookingModel(db).find({ host_id: hostId }, { id: 1, updated_at: 1 }).lean()
   return new Map(stored.map(({ id, updated_at }) => [id, toVersion(updated_at)]))
@@ -150,7 +150,7 @@ test('two releases serve one database together, forwards and back, without losin
   expect((await administer('db', 'migrate')).code).toBe(0)
   await start(true)
   await end()
-  // The way back: the previous release starts on data that the next one has migrated.
+  // The rollback, in which the previous release starts on data that the next one has migrated.
   await start(false)
   await end()
   await load.resumption(10_000)

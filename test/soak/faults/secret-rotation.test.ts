@@ -28,7 +28,7 @@ async function retryAcross([one, other]: ServiceProcess[]): Promise<void> {
   }
 }
 
-/** The output of a start with these secrets. */
+/** Returns the output of a start with these secrets, which must be refused. */
 const refusal = (secrets: Record<string, string>) =>
   start(secrets).then(
     (service) => service.stop().then(() => 'It started'),

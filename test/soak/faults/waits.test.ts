@@ -41,7 +41,7 @@ interface Wait {
   retryAfter: string | null
 }
 
-/** Every kind of request, several times concurrently, as partners send them. */
+/** Sends every kind of request several times concurrently, as partners do. */
 async function requestEverything(): Promise<Wait[]> {
   const narrow = keys[rounds++ % keys.length] as string
   const writes = Object.entries(bodies).map(
@@ -75,7 +75,7 @@ function expectBounded(waits: Wait[], calm: Wait[]) {
   expect(silent, process.output()).toEqual([])
 }
 
-/** A second move of a booking and a sixth webhook are conflicts, and these conflicts count as success. */
+/** Returns true for a failed request. Conflicts of a second move or a sixth webhook count as success. */
 function isRefused({ name, status }: Wait): boolean {
   return status >= 400 && !(status === 409 && /\/(confirm|cancel|webhooks)$/.test(name))
 }

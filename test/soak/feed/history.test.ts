@@ -43,7 +43,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
     ids.push(id)
     if (ids.length % 8 === 0) visibilities.push(await isVisible(id, updated_at))
   }
-  /** Whether a poll shows a write that was acknowledged before the poll began. */
+  /** Returns true if a poll shows a write that was acknowledged before the poll began. */
   const isVisible = async (id: number, updatedAt: string) => {
     const before = toVersion(new Date(Date.parse(updatedAt) - 1000))
     const survivorFeed = httpFeed(() => survivor.url, actor.key)
@@ -110,7 +110,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   await Promise.all([...Array.from({ length: 6 }, writer), commandLine(), ...(isKilled ? [killing()] : [])])
   isOver = true
   await polling
-  // The database has ended the killed process's open transactions by then.
+  // After five seconds, the database has ended the killed process's open transactions.
   if (isKilled) await Bun.sleep(5000)
   const leftovers = await Promise.all(
     pollers.map(async (poller) => {
@@ -143,8 +143,8 @@ test('waiting pollers of both feeds, by page and by cursor, lose nothing if one 
   runHistory(7, 200 * soakFactor, true, 2))
 
 /**
- * Naive in-memory feeds, in which the checker must find losses to prove anything. As with commits, a change becomes
- * visible some time after its version was chosen.
+ * An in-memory feed, in whose naive variants the checker must find losses to prove that it works. As with commits, a
+ * naive feed's change may become visible some time after its version was chosen.
  */
 class NaiveFeed implements Feed {
   private rows = new Map<number, SeenItem>()

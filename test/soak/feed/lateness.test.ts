@@ -8,8 +8,8 @@ import { controlOf, soakFactor } from '../../support/soak.ts'
 const waitSeconds = 2
 
 /**
- * Makes changes one after the other while a reader waits, each once the reader has seen the previous one. Returns the
- * number of changes that it saw late.
+ * Makes changes while a reader waits, each after the reader has seen the previous one. Returns the number of changes
+ * that the reader saw late.
  *
  * @param lateMilliseconds the delay from which a change is late, far below the wait and far above a normal delay
  */

@@ -17,7 +17,7 @@ import { bothEvents } from '../../support/webhooks.ts'
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const provider = '/v1/integrations/provider_one'
 
-/** All bytes that a Redis server holds. */
+/** Returns all bytes that a Redis server holds. */
 async function bytesOf(url: string, folder: string): Promise<string> {
   const redis = new Redis(url)
   await redis.save()
@@ -27,7 +27,7 @@ async function bytesOf(url: string, folder: string): Promise<string> {
 
 test("an erased guest's data is left in no database, Redis, log or metric, whatever features were used", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-canaries-'))
-  // Long texts would be compressed.
+  // Redis would compress long texts.
   const redis = await startRedis(undefined, ['--dir', folder, '--rdbcompression', 'no'])
   const environment = { DATA_DIR: join(folder, 'data'), REDIS_URL: redis.url }
   const service = await startService({

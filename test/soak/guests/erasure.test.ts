@@ -52,7 +52,7 @@ async function isAnywhere(text: string): Promise<string[]> {
   return found
 }
 
-/** The erased bookings and messages, each with the version of its erasure. */
+/** Returns the erased bookings and messages, each with the version of its erasure. */
 async function erasedSoFar(hostId: number): Promise<Map<string, number>> {
   const erased = { host_id: hostId, erased_at: { $ne: null } }
   const [bookings, messages] = await Promise.all([
@@ -129,8 +129,8 @@ async function beginHistory(url: string) {
 /** The number of guests of one host. With more, versions would run so far ahead of the clock that an erasure waits. */
 const guestsOfHost = 20
 /**
- * The statements to kill the erasure at, before sending and after the response: all in a longer soak, some in a short
- * one.
+ * Distance between the tested kill points. Each statement has two: before it is sent and after its response. A longer
+ * soak tests all kill points.
  */
 const stride = soakFactor > 1 ? 1 : 10
 
@@ -143,7 +143,7 @@ async function eraseUntil(userId: number, statement: number, at: 'started' | 'su
   return { isDone: (await child.exited) === 0, text }
 }
 
-/** Kills an erasure of a fresh guest, repeats it and checks the remains; false if it finished before it was killed. */
+/** Kills a new guest's erasure, repeats it and checks the result; returns false if it finished before the kill. */
 async function killAndRepeat(actor: Actor, place: Place, round: number): Promise<boolean> {
   const [statement, at] = [1 + Math.floor(round / 2), round % 2 === 0 ? 'started' : 'succeeded'] as const
   const { user_id, canary } = await makeGuest(actor, place)
@@ -178,7 +178,7 @@ test('an erasure killed at any statement is finished by a repeat, with one versi
  */
 const oldOfHost = 300
 
-/** Creates guests of a host whose only stay was long ago, with ids from 1 up. */
+/** Creates guests of a host, with ids from `firstId` up. The only stay of each was long ago. */
 async function makeOldGuests(actor: Actor, firstId: number): Promise<void> {
   const { user_id, booking_id } = await seedBooking(actor)
   const { _id: _, ...user } = await userModel(db).findOne({ id: user_id }).lean().orFail()

@@ -8,7 +8,7 @@ const path = '/v1/integrations/provider_one/rates'
 const environment = testEnvironment({ MONGODB_URL: await ownDatabase() })
 const service = await testApp({ MONGODB_URL: environment.MONGODB_URL as string })
 
-/** A host with a listing of one room type, and functions that read its prices and rate jobs. */
+/** Creates a host with a listing of one room type, and functions that read its prices and rate jobs. */
 async function partner() {
   const actor: Actor = await service.actor()
   const body = { name: 'L', room_types: [{ name: 'T', prices: { base_price: 1 } }] }

@@ -12,7 +12,7 @@ const service = await testApp({ MONGODB_URL: url })
 const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'
 
-/** A proxy for the database that delays all data by a millisecond. */
+/** Starts a proxy for the database that delays all data by a millisecond. */
 async function slowDatabase(): Promise<{ url: string; close(): void }> {
   const { hostname, port } = new URL(url.replace('mongodb:', 'http:'))
   const sockets = new Set<Socket>()

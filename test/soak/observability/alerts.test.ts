@@ -10,7 +10,7 @@ import { startRedis } from '../../support/redis.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 import { hookedPartner } from '../../support/webhooks.ts'
 
-/** All times of Prometheus are divided by this: a scrape every 1.5 s, five minutes are thirty seconds. */
+/** Divides all times of Prometheus: it scrapes every 1.5 s, and five minutes become thirty seconds. */
 const factor = 10
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const feed = '/v1/integrations/provider_one/bookings'
@@ -38,7 +38,7 @@ const settings = (database: string) => ({
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 
-/** Sends requests to a service, again if it says so, as a partner does. */
+/** Returns a function that sends requests to a service, and again if it asks for that, as a partner does. */
 function overSocket({ url }: ServiceProcess): ReturnType<typeof sender> {
   const send = sender(fetch, url)
   return (method, path, sending) => send(method, path, { asIs: false, ...sending })
@@ -68,7 +68,7 @@ async function poll({ partner }: Watched): Promise<void> {
   await Promise.all([loop(), loop()])
 }
 
-/** Writes two messages a second, for which a reader waits, until the end. */
+/** Writes two messages a second until the end, while a reader waits for them. */
 async function converse(partner: Actor, bookingId: number): Promise<void> {
   const write = async () => {
     while (!isOver) {
@@ -104,7 +104,7 @@ async function secondsUntil({ prometheus }: Watched, wanted: string[], before: s
   throw new Error('The test ended')
 }
 
-/** Brings a fault and mends it; the alerts of this fault, and no others, fire meanwhile and end. */
+/** Causes a fault and repairs it. Expects only the fault's own alerts to fire in the meantime, and then to end. */
 async function go({ name, fires, watched, begin, mend }: Fault) {
   await secondsUntil(watched, [], [], 0)
   const [begun] = [performance.now(), await begin()]
@@ -145,7 +145,7 @@ async function primaryFrozen(): Promise<Fault> {
     },
     async mend() {
       await thaw()
-      // Errors are a share of all responses: many good ones take the place of hours.
+      // The alerts measure the share of errors, so many successful responses replace hours of waiting.
       const flood = async () => {
         while (!isOver) await watched.partner.send('GET', '/v1/me').catch(() => {})
       }
@@ -175,7 +175,7 @@ async function receiverDead(): Promise<Fault> {
 }
 
 async function consumerSilent(): Promise<Fault> {
-  // The consumer read all changes of an hour ago. Changes made from now on are dated forty minutes ago.
+  // The consumer has read all changes, which are dated an hour ago. The next change is dated forty minutes ago.
   let minutesAgo = 60
   const now = () => new Date(Date.now() - minutesAgo * 60_000)
   const watched = await watch(settings('alerts_feed'))
@@ -223,7 +223,7 @@ test('each fault fires its alerts and no others, they end once it is mended, and
   const times = await Promise.all(faults.map(go))
   const known = new Set((await readRules()).map(({ alert }) => alert))
   for (const { fires } of faults) for (const alert of fires) expect([...known]).toContain(alert)
-  // Of these services, the one with hints has everything that the dashboard shows.
+  // The service with hints has data for everything that the dashboard shows.
   const { prometheus } = faults[2].watched
   for (const { title, targets } of await readPanels())
     for (const { expr } of targets) {

@@ -1,4 +1,4 @@
-/** The service with a clock that SIGUSR2 puts 90 seconds ahead, and the next SIGUSR2 puts right again. */
+/** Runs the service with a clock that SIGUSR2 moves 90 seconds ahead and the next SIGUSR2 resets. */
 export {}
 
 const right = Date.now

@@ -100,7 +100,7 @@ test.concurrent('a killed mongod that two services use is restarted, and the las
   const old = await mongodPid()
   process.kill(old, 'SIGKILL')
   while ((await mongodPid()) === old) await Bun.sleep(20)
-  // The service that did not restart it may not have noticed yet.
+  // The service that did not restart the `mongod` may not have noticed the restart yet.
   expect(await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')])).toEqual([0, 0])
   expect(await serversOnDisk()).toEqual([])
 })

@@ -69,7 +69,7 @@ const terminator = createTlsServer(
 const tlsPort = await freePort()
 await new Promise<void>((resolve) => terminator.listen(tlsPort, '127.0.0.1', resolve))
 
-/** The first account may be created without a login from this machine. */
+/** Creates the first account, which is allowed without a login from this machine. */
 async function makeAccount(): Promise<void> {
   if (!(await becomePrimary(mongoPort, 20_000))) throw new Error('The replica set did not start')
   const url = `mongodb://127.0.0.1:${mongoPort}/?directConnection=true`
@@ -129,7 +129,7 @@ test.each([
   const booking = { user_id: seeded.user_id, listing_id: seeded.listing_id, checkin_at: '2031-01-01' }
   const create = { key: seeded.key, body: { ...booking, checkout_at: '2031-02-01', message: 'Hi' } }
   expect((await sender(fetch, service.url)('POST', '/v1/bookings', create)).status).toBe(201)
-  // A wait needs its database's change stream.
+  // A poll that waits needs the database's change stream.
   const path = '/v1/integrations/provider_one/bookings?wait=1&updated_after=2099-01-01%2000:00:00'
   expect((await sender(fetch, service.url)('GET', path, { key: seeded.key })).status).toBe(200)
   const check = await partnerctl(['db', 'check'], environment)

@@ -11,13 +11,13 @@ const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 const rounds = 100 * soakFactor
 
-/** A complete response, or null. */
+/** Sends a request; returns its complete response, or null. */
 const attempt = (send: RunningNginx['fetch'], url: string, init: RequestInit) =>
   send(url, init)
     .then(async (response) => ({ status: response.status, text: await response.text() }))
     .catch(() => null)
 
-/** All live collections except the request log, key usage and collections of background work. */
+/** Returns a hash of all live collections except the request log, keys and collections of background work. */
 async function liveState(): Promise<string> {
   const { db } = inspected.live
   const hash = createHash('sha256')
@@ -55,7 +55,7 @@ test('a booking whose response is lost or cut is created once, directly and behi
     for (;;) {
       const answer = await attempt(proxy.fetch, `${base}/sandbox/bookings`, init)
       if (answer?.status === 201) break
-      // The proxy's response if the service does not respond.
+      // If the service does not respond, the proxy responds 502.
       if (answer) expect([answer.status, base]).toEqual([502, proxy.url])
       ends[answer ? 'gateway' : 'broken'] += 1
     }

@@ -10,7 +10,7 @@ test('GET /metrics of any worker counts the requests of all workers', async () =
   const { key } = await (await testApp()).actor()
   const service = await startService({ ...testEnvironment({ METRICS_TOKEN }), WORKERS: '3' })
   const requests = 300
-  // Each request opens a connection, so that every worker gets some.
+  // Each request opens a connection, so that every worker gets some of the requests.
   const send = sender((request) => fetch(request, { keepalive: false }), service.url)
   for (let count = 0; count < requests; count += 1)
     await send('GET', '/v1/me', { key, headers: { connection: 'close' } })

@@ -4,7 +4,7 @@ import { freePort } from '../../../src/platform/process.ts'
 import { sender, testApp, testEnvironment } from '../../support/app.ts'
 import { startService } from '../../support/processes.ts'
 
-/** Starts a collector that accepts connections and never answers. */
+/** Starts a collector that accepts connections and never responds. */
 async function startSilentCollector() {
   const server = createServer(() => {}).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
@@ -13,7 +13,7 @@ async function startSilentCollector() {
 
 const report = 'The collector does not accept spans'
 
-/** Makes a request and returns the seconds until the service reports the collector, and those that it takes to stop. */
+/** Returns the seconds from a request until the service reports the collector, and the seconds it takes to stop. */
 async function timesOf(port: number | null) {
   const settings: Record<string, string> =
     port === null ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }

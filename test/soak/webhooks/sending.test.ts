@@ -120,12 +120,12 @@ test('an endpoint gets at most twenty attempts a second, however many hints wait
   const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
   await Promise.all(Array.from({ length: 99 }, book))
-  // All that was booked is new for it.
+  // All of these bookings are new to the endpoint.
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   await webhookModel(service.live.db).updateOne({ id }, { bookings_seen: new Date(0) })
   await book()
   await expect.poll(() => times.length).toBe(101)
-  // What was sent in one second may arrive in a shorter time.
+  // Posts that are sent within one second may arrive within a shorter time.
   for (const [index, time] of times.entries())
     expect((times[index + 30] ?? Number.POSITIVE_INFINITY) - time).toBeGreaterThan(1000)
 })

@@ -12,7 +12,7 @@ export interface Habits {
   /** Milliseconds between two polls. */
   pause?: number
   perPage?: number
-  /** Whether the product takes hints, in addition to polling. */
+  /** True if the product takes hints in addition to polling. */
   hinted?: boolean
   wrong?: Wrong
 }
@@ -49,7 +49,7 @@ export type Wrong =
   | 'refuses-doubled'
   | 'only-hints'
 
-/** The instruction in `next`, as far as a product needs it. */
+/** The part of `next` that a product needs. */
 export interface Asked {
   action: string
   booking_id: number | null

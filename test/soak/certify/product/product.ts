@@ -31,7 +31,7 @@ export class Product implements Certifiable {
     this.work = this.reader.loop(this.site.run.signal)
   }
 
-  /** Acts like SIGKILL, which abandons all work in progress. */
+  /** Abandons all work in progress, as SIGKILL does. */
   kill(): void {
     this.site.run.abort()
   }

@@ -12,7 +12,7 @@ function versionOf(date: Date): string {
 
 /** Reads the feed; its stored data survives crashes. */
 export class Reader {
-  /** On its disk. */
+  /** The bookings on the product's disk. */
   readonly stored = new Map<number, Held>()
   private position: string | undefined
   private hasSynced = false
@@ -20,7 +20,7 @@ export class Reader {
 
   constructor(private readonly site: Site) {}
 
-  /** A hint has arrived. */
+  /** Ends the current pause, because a hint has arrived. */
   wake(): void {
     this.hint.resolve()
   }
@@ -71,7 +71,7 @@ export class Reader {
       await this.readFrom(this.position, (version) => {
         this.position = version
       })
-    // The office's time zone.
+    // The product takes its office's local time for UTC.
     if (this.site.is('local-time')) this.position = versionOf(new Date(Date.now() + 3_600_000))
     this.hasSynced = true
   }
@@ -105,7 +105,7 @@ export class Reader {
     try {
       return await this.site.send('GET', `/integrations/provider_one/bookings?${query}`)
     } catch (error) {
-      // Half a body is not JSON, and a product that takes it for an empty page goes on without its changes.
+      // Half a body is not JSON. A product that takes it for an empty page skips the page's changes.
       if (!this.site.is('takes-half-a-body') || error instanceof Failed || this.site.run.signal.aborted)
         throw error
       this.position = versionOf(new Date())

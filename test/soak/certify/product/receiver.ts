@@ -41,7 +41,7 @@ export class Receiver {
     secret = await patiently(() => this.secretOf(url))
   }
 
-  /** The secret of a new endpoint, which replaces the one that a lost response may have left. */
+  /** Creates an endpoint in place of any that a lost response may have left, and returns its secret. */
   private async secretOf(url: string): Promise<string> {
     const { body: page } = await this.site.send('GET', '/webhooks')
     for (const left of page.data.filter((endpoint: { url: string }) => endpoint.url === url))

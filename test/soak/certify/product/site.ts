@@ -7,7 +7,7 @@ export interface Answer {
   headers: Headers
 }
 
-/** The failure that took the place of a usable response. */
+/** Error thrown if a response is a 401, a 429 or a server error. */
 export class Failed extends Error {
   constructor(
     readonly status: number,
@@ -17,10 +17,10 @@ export class Failed extends Error {
   }
 }
 
-/** Survives a crash of the product. */
+/** Options of a request that continues even if the product crashes. */
 export const whole: RequestInit = { signal: null }
 
-/** The sandbox as a product sees it, and the run of the product itself, which a crash ends. */
+/** The sandbox as a product sees it, and the product's own run, which a crash ends. */
 export class Site {
   run = new AbortController()
 
@@ -48,7 +48,7 @@ export class Site {
     return { status: response.status, body: JSON.parse(text), headers: response.headers }
   }
 
-  /** Rests for so many milliseconds, or until it is woken or killed; null rests without a time limit. */
+  /** Rests for the given milliseconds (null for no limit), or until a waker resolves or the product is killed. */
   async rest(milliseconds: number | null, ...wakers: Promise<void>[]): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.run.signal.addEventListener('abort', () => resolve())
@@ -57,7 +57,7 @@ export class Site {
   }
 }
 
-/** Repeats work after each failure that may pass. */
+/** Repeats work that fails, for up to 30 attempts. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1)
     try {

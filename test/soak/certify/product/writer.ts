@@ -55,7 +55,7 @@ export class Writer {
     available,
   }: Asked): Promise<void> {
     const item = { listing_id, room_type_id, start_date, end_date, available }
-    // A second worker that still has the previous counts.
+    // Acts like a second worker that still has the previous counts.
     const [before] = this.asked
     if (this.site.is('overwrites-units') && before) await this.push([{ ...before, available: 11 }])
     // A refused push is not repeated.
