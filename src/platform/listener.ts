@@ -3,8 +3,8 @@ import { closeSync, openSync, readdirSync } from 'node:fs'
 
 /**
  * Bun cannot close a listening socket without closing all idle connections, even if a request is just arriving on one
- * of them. The kernel also resets connections that are waiting to be accepted. This module therefore closes the socket
- * with system calls and leaves connections alone. It works on Linux only.
+ * of them. Closing the socket also makes the kernel reset connections that are waiting to be accepted. This module
+ * therefore closes the socket with system calls and leaves connections alone. It works on Linux only.
  */
 
 const functions = {

@@ -20,11 +20,11 @@ export interface RateDecision extends RateState {
 
 /**
  * Exact sliding windows that allow at most `limit` hits in any `windowMilliseconds`. A refused hit does not count.
- * Decisions never fail, because this process counts alone while the shared store is down.
+ * A decision never fails, because each process counts on its own while the shared store is down.
  */
 export interface RateLimiter {
   /**
-   * Takes a slot in a window, if one is free.
+   * Counts a hit in a window, if the window has room for it.
    *
    * @param record name of the record whose version is returned (see {@link invalidate}); by default `name`
    */

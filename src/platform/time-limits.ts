@@ -29,7 +29,7 @@ export function withTimeoutOrNull<T>(operation: Promise<T>, milliseconds: number
 }
 
 /**
- * Shares one call of `look` among all callers within a period, so that clients without a key cannot cause more calls by
+ * Shares one call to `look` among all callers within a period, so that clients without a key cannot cause more calls by
  * sending more requests. A call that has failed is not shared with later callers.
  */
 export function share<T>(milliseconds: number, look: () => Promise<T>): () => Promise<T> {

@@ -6,8 +6,8 @@ import { number, schemaOf, text } from '../mongo/fields.ts'
 export const sequenceModel = modelOf('sequences', schemaOf({ _id: text, value: number }))
 
 /**
- * Takes `amount` consecutive ids and returns the first. Do not call it in a request's transaction, because all writers
- * would then queue on the sequence. Unused ids leave gaps.
+ * Takes `amount` consecutive ids and returns the first. Do not call this in a request's transaction, because all
+ * writers would then wait for one another. Unused ids leave gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
   const { value } = await retryDuplicate(() =>

@@ -6,9 +6,9 @@ import { isMissingIndex, isMissingNamespace } from './errors.ts'
 type Collection = mongoose.Collection
 
 /**
- * Returns a function that returns a collection's model on a connection, created once per connection. Stores that need
- * no casting query the driver's `model(db).collection`, at a third of the cost. Only operations through the model join
- * an ambient transaction.
+ * Returns a function that gets a collection's model for a connection and creates it on first use. Stores that need no
+ * casting query the driver's `model(db).collection`, at a third of the cost. Only operations through the model join an
+ * ambient transaction.
  */
 export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
   schema.set('collection', collection)
@@ -25,7 +25,7 @@ export interface Preparable {
   createCollection(): Promise<unknown>
 }
 
-/** Creates missing collections, because transactions must find their collections already created. */
+/** Creates missing collections, because transactions require their collections to exist. */
 export async function createCollections(db: Db, models: Preparable[]): Promise<void> {
   const existing = new Set((await db.listCollections()).map(({ name }) => name))
   const missing = models.filter(({ collection }) => !existing.has(collection.name))
@@ -101,7 +101,7 @@ type IndexTraits = Pick<
  * and copies every update, which takes twice as long for 1,000 rates. The command must not exceed 16 MB.
  *
  * @returns number of documents found or, with `upsert`, inserted
- * @throws MongoServerError of the first update that failed
+ * @throws MongoServerError for the first update that failed
  */
 export async function setFields(
   { collection, db }: { collection: Collection; db: Db },

@@ -4,7 +4,7 @@ import { currentTrace, inSpan } from '../../core/trace.ts'
 const { command: send } = Connection.prototype
 
 /**
- * Records each command that the driver sends as a span of its caller's trace. The driver's command events, which the
+ * Records each command that the driver sends as a span in its caller's trace. The driver's command events, which the
  * metrics use, do not work here because they report a command's end outside its caller's trace.
  */
 export function traceCommands(): void {

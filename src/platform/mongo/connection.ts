@@ -11,7 +11,7 @@ const { ByteUtils } = mongo.BSON.onDemand
 const { toUTF8 } = ByteUtils
 /**
  * Decodes text with the runtime's decoder. The driver decodes short texts, such as the names of fields, in a loop that
- * takes three times as long on Bun. Without this, a page of listings would cost a tenth more.
+ * takes three times as long on Bun. Without this, a page of listings would cost 10 % more.
  */
 ByteUtils.toUTF8 = (bytes, start, end, fatal) => {
   const text = bytes instanceof Buffer ? bytes.toString('utf8', start, end) : null
@@ -23,10 +23,10 @@ const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 
 /**
  * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only such writes.
- * Without either, a failover could roll back data that a response has already shown.
+ * If either guarantee were missing, a failover could roll back data that a response has already shown.
  *
- * @param noTimeouts lifts the operations' time limits, for work that grows with the data, such as building an index,
- * and for command-line commands, which keep no request waiting
+ * @param noTimeouts lifts the operations' time limits, for work whose duration grows with the data, such as building an
+ * index, and for command-line commands, which keep no request waiting
  * @throws Error that names the servers, without a password
  */
 export async function openMongo(url: string, noTimeouts = false): Promise<Db> {

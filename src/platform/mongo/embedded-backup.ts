@@ -23,7 +23,7 @@ export interface BackupRecord {
   completed_at: string
   /** Schema version of the earliest release that can serve the backup. */
   oldest_schema_version: number
-  /** Size of each file below `mongodb`, in bytes. A backup with a missing or truncated file is not restored. */
+  /** Size of each file in `mongodb`, in bytes. A backup with a missing or truncated file is not restored. */
   files: Record<string, number>
 }
 
@@ -31,10 +31,10 @@ export interface BackupRecord {
 const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**
- * Copies the running embedded server's data into a new folder. Writes wait meanwhile, so that the copy is a consistent
- * snapshot.
+ * Copies the running embedded server's data into a new folder. Writes wait until the data is copied, so that the copy
+ * is a consistent snapshot.
  *
- * @throws Error if the folder is not empty or another backup is being made
+ * @throws Error if the folder is not empty or another backup is in progress
  */
 export async function backUpEmbedded(
   db: Db,
@@ -129,7 +129,7 @@ function noBackup(folder: string): Error {
   return new Error(`There is no complete backup in ${folder}`)
 }
 
-/** @throws Error while a service or a command uses a folder's embedded database, whether or not its server is alive */
+/** @throws Error if a service or a command uses a folder's embedded database, whether or not its server is alive */
 export async function requireUnserved(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
   const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))

@@ -82,7 +82,7 @@ function guardServer(dataDir: string) {
   }
   const timer = setInterval(() => {
     looking ??= revive()
-      .catch(() => {}) // On a full disk even the start may fail. The next interval tries again.
+      .catch(() => {}) // On a full disk, even a restart may fail. It is retried at the next interval.
       .finally(() => {
         looking = undefined
       })

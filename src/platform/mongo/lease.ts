@@ -31,7 +31,7 @@ export interface Lease {
 /**
  * Takes a lease that is free or expired, or renews the owner's own lease. Returns false while another process holds it.
  *
- * @param now current time on the database's clock, like `until`, because the processes' clocks differ
+ * @param now current time; like `until`, it is on the database's clock, because the processes' clocks differ
  */
 export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
   const free = { _id: name, $or: [{ owner }, { until: { $lte: now } }] }

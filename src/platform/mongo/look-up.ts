@@ -13,10 +13,10 @@ const maxWaitMilliseconds = 20
 type LookUp<Key, Document> = (db: Db, key: Key) => Promise<Document | null>
 
 /**
- * Returns a function that looks up documents by key. Look-ups that arrive while queries are in progress are sent as one
- * query once one of these has ended. A query for ten documents costs little more than a query for one, so without this,
- * a busy process would spend much of its time sending commands. No look-up joins a query that has already been sent,
- * because that query could miss a change that the look-up must see.
+ * Returns a function that looks up documents by key. Look-ups that arrive while queries are in progress wait for one of
+ * the queries to end and are then sent as a single query. A query for ten documents costs little more than a query for
+ * one, so without this, a busy process would spend much of its time sending commands. No look-up joins a query that has
+ * already been sent, because that query could miss a change that the look-up must see.
  *
  * @param find returns the documents with any of these keys, in any order
  * @param nameOf returns a text that is the same for a key and for the document with this key

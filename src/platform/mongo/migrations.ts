@@ -25,8 +25,8 @@ export interface PlannedStep {
 }
 
 /**
- * Upgrades a database to this release by creating missing collections and indexes and running pending
- * migrations. The previous release can serve until {@link finishMigrations} removes the indexes that it needs. If an
+ * Upgrades a database to this release by creating missing collections and indexes and running pending migrations. The
+ * previous release can keep serving requests until {@link finishMigrations} removes the indexes that it needs. If an
  * earlier run found the database complete for this release, nothing is checked again.
  *
  * @returns the names of indexes that differ from their definition; these indexes stay unchanged
@@ -88,7 +88,7 @@ export async function repairIndexes(db: Db, { models }: Release): Promise<void> 
     }
 }
 
-/** Plans {@link migrate} and {@link repairIndexes}, followed by {@link finishMigrations} if `finish` is true. */
+/** Plans the steps of {@link migrate}, {@link repairIndexes} and, if `finish` is true, {@link finishMigrations}. */
 export async function planMigration(db: Db, release: Release, finish: boolean): Promise<PlannedStep[]> {
   const { version, oldest } = await readSchemaState(db, release)
   const models = release.models.map((of) => of(db))

@@ -7,7 +7,7 @@ const replicaSet = 'partner'
 
 /**
  * Age at which the server aborts a transaction that a killed process left open. Until then, the transaction blocks
- * others (decisions §11). The server looks for such transactions twice within this time.
+ * others (decisions §11). The server checks for such transactions at intervals of half this age.
  */
 const transactionLifetimeSeconds = 3
 
@@ -50,7 +50,7 @@ export function launch(
       ...more,
     ],
     // The server gets its own process group so that Ctrl-C reaches only the service, which then shuts the server down.
-    // The server needs none of the service's variables, some of which are secrets.
+    // The server needs none of the service's environment variables, some of which contain secrets.
     { stdio: 'ignore', detached: true, env: {} },
   )
   child.unref()

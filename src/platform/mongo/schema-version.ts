@@ -13,8 +13,8 @@ export interface Migration {
   /** Counts the documents that the migration still has to change. */
   remaining(db: Db): Promise<number>
   /**
-   * Changes the remaining documents. It may be interrupted, run again and run in several processes. The previous
-   * release keeps serving meanwhile, so a migration only adds data that the previous release ignores.
+   * Changes the remaining documents. It may be interrupted, run again and run in several processes. Meanwhile, the
+   * previous release keeps serving requests, so a migration may only add data that the previous release ignores.
    */
   run(db: Db): Promise<void>
   /** Names of indexes that only the previous release needs, by collection; dropped once the migration is finished. */
@@ -67,7 +67,7 @@ export type SchemaState = Omit<SchemaVersion, '_id'>
  * @throws FutureSchemaError if this release cannot serve the database
  */
 export async function readSchemaState(db: Db, { models, migrations }: Release): Promise<SchemaState> {
-  // Not read through the model, which would cast a damaged document.
+  // The document is not read through the model, because the model would cast a damaged document.
   const stored = await schemaVersionModel(db).collection.findOne<SchemaVersion>({ _id: 'schema' } as never)
   const known = latestVersion(migrations)
   if (stored && ![stored.version, stored.oldest].every((number) => Number.isInteger(number) && number >= 0))

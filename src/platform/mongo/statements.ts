@@ -7,7 +7,7 @@ import type { Db, Session } from './connection.ts'
  * partners would wait for all of them.
  */
 
-/** A statement on behalf of several changes. Returns one result per item, in order, or none if it has no results. */
+/** A statement on behalf of several changes. Returns one result per item, in order, or an empty list. */
 export type Statement<Item, Result> = (db: Db, session: Session, items: Item[]) => Promise<Result[]>
 
 /** Error thrown by a statement if the changes cannot be made in step, because one depends on another's result. */
@@ -15,7 +15,7 @@ export class DependentChangesError extends Error {
   override readonly name = 'DependentChangesError'
 }
 
-/** The statement queues of shared transactions. A transaction of a single change has none. */
+/** The statement queues of shared transactions. A transaction with a single change has no queue. */
 const queues = new WeakMap<Session, StatementQueue>()
 
 /**
@@ -35,7 +35,7 @@ export async function together<Item, Result>(
 }
 
 /**
- * Makes changes in step within one transaction and returns their results. It returns only after every change has ended,
+ * Runs changes in step within one transaction and returns their results. It returns only after every change has ended,
  * because a statement that is still running would disturb the transaction's next attempt.
  *
  * @throws the error of the first change that failed

@@ -16,7 +16,7 @@ import { DependentChangesError, runInStep } from './statements.ts'
 const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
 
 /**
- * Runs `work` in one transaction and returns its result once a majority has acknowledged it.
+ * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit.
  *
  * Writers of the same document pass the same `queue` and take turns within this process. Writers in different processes
  * run into write conflicts, and the loser starts over after a short pause. `work` may therefore run more than once. It
@@ -47,7 +47,7 @@ export interface UnitOfWork<T> {
 /**
  * Returns the same change with another result.
  *
- * @param map makes the result and may write more within the transaction; it may run more than once
+ * @param map returns the new result and may also write within the transaction; it may run more than once
  */
 export function mapUnit<T, U>(
   unit: UnitOfWork<T>,
@@ -56,7 +56,7 @@ export function mapUnit<T, U>(
   return { ...unit, run: async (session) => map(await unit.run(session), session) }
 }
 
-/** Makes a prepared change; see {@link inTransaction}. */
+/** Runs a prepared change; see {@link inTransaction}. */
 export function carryOut<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
   if (!unit.shares) return inTransaction(db, unit.queue, unit.run)
   return inSpan('transaction', () => inSharedTransaction(db, unit))
@@ -103,7 +103,7 @@ async function inSharedTransaction<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
 }
 
 /**
- * Makes the members' changes in one transaction. If one change fails for its own reasons, each change is retried in its
+ * Runs the members' changes in one transaction. If one change fails for its own reasons, each change is retried in its
  * own transaction, so that no change fails because of another. No change may take longer than it could have taken
  * alone. A database failure fails all changes.
  */
@@ -126,7 +126,7 @@ async function runTogether(db: Db, members: Member[]): Promise<void> {
   }
 }
 
-/** True for an error that only one member's work caused; false for a database failure that concerns all members. */
+/** True for an error that only one member's work caused; false for a database failure that affects all members. */
 function isItsOwn(error: unknown): boolean {
   return (
     isDuplicate(error) ||
@@ -169,7 +169,7 @@ async function runTransaction<T>(
   try {
     return await withTimeout(tries, end - Date.now())
   } finally {
-    // This is not awaited. It aborts an open transaction, and a driver that is still retrying finds its session ended.
+    // This is not awaited. It aborts an open transaction and ends the session of a driver that is still retrying.
     session.endSession().catch(() => {})
   }
 }

@@ -5,10 +5,10 @@ import { isAlive } from '../process.ts'
 import { withServer } from './mongod.ts'
 
 /**
- * Runs `work` while the embedded server blocks all writes, so that its files form a consistent snapshot. Clients'
- * writes wait meanwhile.
+ * Runs `work` while the embedded server blocks all writes, so that its files form a consistent snapshot. Meanwhile,
+ * clients' writes wait.
  *
- * @throws Error while another process blocks writes
+ * @throws Error if another process is already blocking writes
  */
 export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: () => Promise<T>): Promise<T> {
   await releaseAbandonedLock(dataDir, admin)
@@ -22,7 +22,7 @@ export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: (
   }
 }
 
-/** @throws Error while another process blocks writes */
+/** @throws Error if another process is already blocking writes */
 async function claim(dataDir: string): Promise<void> {
   // The file is linked once it is complete, so that a killed process never leaves a claim without a process id.
   const draft = `${holderPath(dataDir)}.${process.pid}`

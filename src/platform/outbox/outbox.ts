@@ -10,7 +10,7 @@ const fields = {
   host_id: number,
   payload: mixed<Record<string, unknown>>(),
   attempts: { ...number, default: 0 },
-  /** Start of the day during which the job is attempted. */
+  /** Start of the 24 hours during which the job is attempted. */
   tried_since: { ...moment, default: (): Date => new Date() },
   /** Earliest time of the next attempt, or the end of the lease while a worker holds the job. */
   due_at: moment,
@@ -87,7 +87,7 @@ export async function findJob(db: Db, id: string): Promise<Job> {
 type JobId = Pick<Job, '_id' | 'host_id'>
 
 /**
- * Unparks a job and restarts its day of attempts.
+ * Unparks a job and restarts its 24 hours of attempts.
  *
  * @throws DomainError `not_found` unless the job is parked
  */
@@ -98,7 +98,7 @@ export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Prom
   return job
 }
 
-/** Unparks all parked jobs, or one topic's, and restarts their day of attempts. Returns the number of jobs. */
+/** Unparks all parked jobs, or one topic's, and restarts their 24 hours of attempts. Returns the number of jobs. */
 export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<number> {
   const filter = { parked: true, ...(topic === undefined ? {} : { topic }) }
   return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
@@ -121,7 +121,7 @@ const candidates = 10
 
 /**
  * Claims the topic's job that has been due the longest and hides it from other workers until `leaseEnd`. Returns null
- * if no job is due. The claim names the host of the job that was found, so that a single shard decides.
+ * if no job is due. The update names the found job's host, so that it goes to a single shard.
  */
 export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {
   for (;;) {
@@ -141,7 +141,7 @@ export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date)
   }
 }
 
-/** Changes a job's due time and its outcome so far, unless another worker has claimed the job meanwhile. */
+/** Changes a job's due time and recorded outcome, unless another worker has claimed the job since. */
 export async function rescheduleJob(
   db: Db,
   { _id, host_id, attempts }: JobId & Pick<Job, 'attempts'>,
@@ -150,7 +150,7 @@ export async function rescheduleJob(
   await jobModel(db).updateOne({ _id, host_id, attempts }, { $set: change })
 }
 
-/** Handles a job's payload, and throws if the job must be retried. A handler may see a job twice. */
+/** Handles a job's payload, and throws if the job must be retried. It may run twice for the same job. */
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
 /** The outbox's handlers by topic. Features declare them, and `release.ts` collects them. */

@@ -4,7 +4,7 @@ import { inTrace, resumeTrace } from '../../core/trace.ts'
 import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
-/** Interval of polling for other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
+/** Polling interval for other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
 const lookEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
@@ -33,7 +33,7 @@ export class OutboxWorker {
     for (const lane of this.lanes) lane.start()
   }
 
-  /** Looks for work immediately instead of at the next interval. */
+  /** Polls for due jobs immediately instead of at the next interval. */
   wake(): void {
     for (const lane of this.lanes) lane.wake()
   }
@@ -51,7 +51,7 @@ export class OutboxWorker {
 class Lane {
   private running: Promise<void> = Promise.resolve()
   private stopped = true
-  /** Resolved once the lane has been woken since its last pause. */
+  /** Resolves when the lane is woken, and is replaced after each pause. */
   private woken = Promise.withResolvers<void>()
   /** Earliest time at which a job that failed here is due again, in milliseconds since 1970. */
   private dueAt = Number.POSITIVE_INFINITY

@@ -2,7 +2,7 @@ import { Cluster, Redis } from 'ioredis'
 import type { RedisAddress } from '../../core/redis-address.ts'
 import { hitScript, type PlaceCommands, type RateLimitCommands, takeSlotScript } from './scripts.ts'
 
-/** A client of one Redis server or of a cluster, with this service's scripts as commands. */
+/** A client for a single Redis server or a cluster, with this service's scripts as commands. */
 export type RedisClient = (Redis | Cluster) & RateLimitCommands & PlaceCommands
 
 const connectTimeoutMilliseconds = 1000

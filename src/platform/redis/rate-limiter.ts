@@ -49,7 +49,7 @@ export class RedisRateLimiter implements RateLimiter {
     this.redis = this.client(this.address)
     const redis = () => this.redis
     this.slots = new RedisSlots(redis, () => this.up)
-    // A late response starts a probe. Until it ends, the cache is skipped, so that no request waits for Redis twice.
+    // A late response starts a probe. Until the probe ends, the cache is skipped, so no request waits for Redis twice.
     this.cache = redisCache(redis, () => this.up && this.probing === undefined)
     // While Redis is up, no probes are needed, because a failed or late hit or a connection error reveals an outage.
     this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
@@ -115,7 +115,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Marks Redis as down. After a late response, which does not prove an outage, sends a more patient probe instead. */
+  /** Marks Redis as down. A timeout does not prove an outage, so it only starts a probe with a longer timeout. */
   private noteFailure(error: unknown): void {
     if (error instanceof TimeoutError) void this.probe()
     else this.markDown(error)
@@ -201,7 +201,7 @@ export class RedisRateLimiter implements RateLimiter {
     return this.fallback.take(name, limit, windowMilliseconds)
   }
 
-  /** True while the window may still contain hits that were allowed without Redis and that Redis does not know. */
+  /** True while the window may still contain hits that were allowed without Redis and are unknown to Redis. */
   private isCarrying(windowMilliseconds: number): boolean {
     return performance.now() - this.usedFallbackAt < windowMilliseconds
   }

@@ -44,7 +44,7 @@ export interface RateLimitCommands {
   ): Promise<[number, number, number, string]>
 }
 
-/** Drops expired slots, counts the rest and takes a slot if one is free, in one round trip and on Redis's clock. */
+/** Drops expired slots, counts the rest and takes a slot if one is free, in one round trip, using Redis's clock. */
 export const takeSlotScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -96,7 +96,7 @@ function deriveKeys(secret: string): Keys {
   return { id, encryption: derive('encryption'), fingerprint: derive('fingerprint') }
 }
 
-/** Re-encrypts a collection's values under the current secret, except values that another process changes meanwhile. */
+/** Re-encrypts a collection's values under the current secret, skipping any that another process changes first. */
 export async function reencryptAll(
   { collection }: { collection: unknown },
   secrets: SecretBox,

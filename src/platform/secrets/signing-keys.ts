@@ -18,14 +18,14 @@ export const signingKeyModel = modelOf('signing_keys', schemaOf(fields))
 
 const algorithm = 'EdDSA'
 
-/** Returns the public halves of all signing keys ever made, latest first. */
+/** Returns the public halves of all signing keys ever created, latest first. */
 export async function publicSigningKeys(db: Db): Promise<JWK[]> {
   const keys = await signingKeyModel(db).find({}, { public_jwk: 1 }).sort({ created_at: -1 }).lean()
   return keys.map(({ public_jwk }) => public_jwk)
 }
 
 /**
- * Returns the signing key: the latest key that a known secret encrypts, so that all processes use the same key. Creates
+ * Returns the latest key that is encrypted under a known secret, so that all processes sign with the same key. Creates
  * a key if there is none.
  */
 export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
@@ -39,7 +39,7 @@ export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
   return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
 }
 
-/** Creates and stores a signing key. If two processes do so concurrently, both keys stay and the later one signs. */
+/** Creates and stores a signing key. If two processes do so concurrently, both are kept and the later one signs. */
 async function makeSigningKey(db: Db, secrets: SecretBox, created_at: Date): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true })
   const jwk = await exportJWK(publicKey)
