@@ -8,7 +8,7 @@ import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store
 export interface Distance {
   /** Seconds to move versions ahead of the clock; must exceed any host's number of changes since the backup. */
   seconds: number
-  /** Ids skipped in each sequence; must exceed the number that can have been assigned since the backup. */
+  /** Ids skipped in each sequence; must exceed the number of ids that may have been assigned since the backup. */
   ids: number
 }
 

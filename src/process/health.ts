@@ -6,8 +6,8 @@ import type { StopReason } from './shutdown.ts'
 const timeoutMilliseconds = 2000
 
 /**
- * True while this process shuts down. A replaced process does not count, because its successor serves the same port and
- * a proxy that received "not ready" would stop using both.
+ * True while this process is shutting down. A replaced process does not count, because its successor serves the same
+ * port and a proxy that received "not ready" would stop using both.
  */
 function isGoing(drain?: AbortSignal): boolean {
   return drain?.aborted === true && (drain.reason as StopReason) !== 'replaced'
@@ -34,7 +34,7 @@ function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSign
   ]
 }
 
-/** Time for which requests share one database ping, because anyone can send such requests without a key. */
+/** Period in which requests share one database ping, because anyone can send them without a key. */
 const sharedMilliseconds = 250
 
 /**

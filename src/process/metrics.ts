@@ -78,7 +78,7 @@ export class Metrics implements RequestMetrics {
     return counter
   }
 
-  /** Makes scrapes cover every worker of this process's supervisor. */
+  /** Includes the counts of all the supervisor's workers in scrapes. */
   joinWorkers(): void {
     this.workers = joinExchange(this.own)
   }

@@ -12,7 +12,7 @@ import { developmentSecret, storedDevelopmentSecret } from '../platform/secrets/
 import { sandboxDatabase } from '../sandbox/store.ts'
 import { release } from './release.ts'
 
-/** An open database without the rest of the service, for the administrators' commands. */
+/** An open database without the rest of the service, for administrative commands. */
 export interface OpenDatabase {
   db: Db
   /** The address that the database was opened with, including the password. */

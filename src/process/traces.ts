@@ -14,7 +14,7 @@ const timeoutMillis = 5000
 /** Maximum number of spans that wait for the collector; further spans are dropped. */
 const maxQueueSize = 2048
 
-/** Span kinds by the first word of the span name; all other spans are work in this process. */
+/** Span kinds by the first word of the span name; all other spans are internal work of this process. */
 const kinds = { request: SpanKind.SERVER, redis: SpanKind.CLIENT, mongodb: SpanKind.CLIENT }
 const kindOf = new Map(Object.entries(kinds))
 
@@ -44,7 +44,7 @@ export function exportTraces({ url, headers, attributes, sampleRatio }: TracingS
   const provider = new TracerProvider({ resource, spanProcessors: [batches] })
   const tracer = provider.getTracer('partner-interface')
 
-  /** @param whole state shared by a request's, job's or hint's spans; work after its end, such as a timer, adds none */
+  /** @param whole state shared by a request's, job's or hint's spans; later work, such as a timer's, adds no spans */
   function begin(name: string, above: string | null, whole?: { hasEnded: boolean }): Trace {
     const [, traceId = '', spanId = ''] = above?.split('-') ?? []
     const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: !whole }

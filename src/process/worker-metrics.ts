@@ -13,7 +13,7 @@ export type FromWorker = 'listening' | { gather: number } | { reportOf: number; 
 /** Message from a supervisor to a worker; `retire` says that the worker's successor is listening. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
 
-/** A worker that messages can be sent to. */
+/** A worker that can receive messages. */
 interface Reachable {
   send(message: ToWorker): void
 }
