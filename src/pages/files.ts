@@ -2,7 +2,7 @@ import { NotFoundError } from 'elysia'
 import { type CachedContent, cachedContent } from '../http/cached-content.ts'
 import { agentsLink, strictPagePolicy } from '../http/security-headers.ts'
 
-/** Files of the pages, by path. */
+/** The pages' files, by path. */
 export type Files = Record<string, CachedContent>
 
 /** The parts of a request that a file handler uses. */
@@ -23,7 +23,7 @@ export function serveFiles(
   policy = strictPagePolicy,
 ) {
   return async ({ path, request, set }: PageRequest) => {
-    // Set before the lookup so that error responses link agents to the overview as well.
+    // The header is set before the lookup, so that error responses link agents to the overview as well.
     Object.assign(set.headers, agentsLink)
     const file = await find(path.replace(/(?<=.)\/$/, ''))
     if (!file) throw new NotFoundError()

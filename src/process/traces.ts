@@ -7,7 +7,7 @@ import { exportSpans, type Trace } from '../core/trace.ts'
 import { traceCommands } from '../platform/mongo/command-spans.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
 
-/** Time after which an ended span is exported. */
+/** Delay before an ended span is exported. */
 const scheduledDelayMillis = 2000
 /** Time limit for an export with its retries, and for the final export when the process stops (decisions §28). */
 const timeoutMillis = 5000

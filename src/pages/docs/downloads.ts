@@ -14,8 +14,8 @@ export const baseUrlPlaceholder = 'http://partner-interface.invalid'
 
 /**
  * Returns the document with each operation only once. The operations' addresses begin with a variable for the
- * environment's address. The variable's initial value is the sandbox, where every example works. With the
- * live address instead, the operations run on live data.
+ * environment's address, initially the sandbox's, where every example works. If a partner sets the variable to the live
+ * address, the operations run on live data.
  */
 function forOneEnvironment(document: Json): Json {
   const entries = Object.entries(document.paths).filter(([path]) => path.startsWith(roots.sandbox))
@@ -71,7 +71,7 @@ async function toBruno(document: Json): Promise<Json> {
   return openApiToBruno(document)
 }
 
-/** Loads the collections that the build made. If the build made none, generates them with the clients' tools. */
+/** Loads the collections that the build produced. If it produced none, generates them with the HTTP clients' tools. */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
     collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),
@@ -84,10 +84,10 @@ export async function loadCollections(document: () => Json, publicUrl: string): 
 
 export const clientPackageName = 'partner-interface-client.tgz'
 
-/** Folder of downloads for partners. The image build puts them here because the image lacks the tools to make them. */
+/** Folder of downloads for partners. The image build puts them here because the image lacks the tools to build them. */
 export const downloadsFolder = new URL('../../../downloads/', import.meta.url)
 
-/** Loads the client package for `npm install <address>`. If the build made none, packs it with the compiler. */
+/** Loads the client package for `npm install <address>`. Packs it with the compiler if the build did not produce it. */
 export async function loadClientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const built = await readFile(new URL(clientPackageName, downloadsFolder)).catch(() => null)
   if (built) return new Uint8Array(built)

@@ -117,7 +117,7 @@ function inSandbox(operationId: string): string {
 
 /**
  * Returns a route's declared errors, the errors that its query or filling the sandbox can cause, and `internal`.
- * Filling the sandbox conflicts if the sandbox was cleared too often, or while a certification runs in it.
+ * Filling the sandbox causes a `conflict` if the sandbox was cleared too often or a certification is running in it.
  */
 function errorsOf(declared: ErrorKind[], takesQuery: boolean, fillsSandbox: boolean): ErrorKind[] {
   return [

@@ -1,7 +1,7 @@
 import { roots, splitRoot } from '../../http/paths.ts'
 import { type Json, mapValues } from './schemas.ts'
 
-/** An operation of one or both environments. `id` and `summary` come from live data if the operation exists there. */
+/** An operation in one or both environments. `id` and `summary` come from live data if the operation exists there. */
 export interface Operation {
   id: string
   method: string
@@ -35,8 +35,8 @@ const introduction =
   'Every path below `/v1` also exists below `/sandbox`, on mock data. The header `X-API-Key` has the key. Errors: `/guide/errors.md`. Common headers and error bodies: `/openapi.json`.'
 
 /**
- * Returns an OpenAPI document of one operation, with only the components that the operation refers to. It omits the
- * parts that most operations share: response headers, error bodies, and the header `Prefer`.
+ * Returns an OpenAPI document for one operation, with only the components that the operation refers to. The document
+ * omits the parts that most operations share: response headers, error bodies, and the `Prefer` header.
  */
 export function singleOperation(document: Json, operation: Operation): Json {
   const {

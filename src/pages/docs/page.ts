@@ -26,7 +26,7 @@ body:has(.scalar-app) .drawing { display: none; }
  *
  * @param script address of Scalar's script
  * @param address address of the OpenAPI document
- * @param own addresses of our own scripts; the first one may redirect, so it runs before the page loads
+ * @param own addresses of our own scripts; the first script may redirect, so it runs before the page is rendered
  */
 export async function renderReference(
   document: Json,
@@ -92,7 +92,7 @@ function placeholder(document: Json): string {
 </main>`
 }
 
-/** Returns `CHANGELOG.md` as an HTML page. The file begins with the kinds of change that need no notice. */
+/** Returns `CHANGELOG.md` as an HTML page. The file begins with the kinds of change that are made without notice. */
 export function changelogPage(): string {
   const markdown = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
   return renderPage({ title: 'Changelog', main: renderMarkdown(markdown) })

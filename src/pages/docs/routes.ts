@@ -10,9 +10,9 @@ import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
 import { mapValues } from './schemas.ts'
 
 /**
- * Routes of the documentation page `/docs`, the changelog, the downloads, the OpenAPI document `/openapi.json`, its
- * single operations `/openapi/<operationId>.json`, and the workflows across operations. None of them requires a key.
- * Everything is built on the first request.
+ * Routes for the documentation page `/docs`, the changelog, the downloads, the OpenAPI document `/openapi.json`, one
+ * document per operation (`/openapi/<operationId>.json`), and the workflows across operations. None of the routes
+ * requires a key. Everything is built on the first request.
  */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
   const documentation = loadOnce(() => makeDocumentation(config, app()))
@@ -48,7 +48,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   const scriptAddress = `/docs/assets/reference.${hash}.js`
   const scripts = ['/docs/assets/old-anchors.js', '/docs/assets/accessibility.js']
   const document = openApiDocument(app, config)
-  // Only the page gets the samples. Programs do not need them, and they make the document half as long again.
+  // Only the page gets the samples. Programs do not need them, and they make the document 50 % longer.
   const address = '/docs/reference.json'
   const page = await renderReference(document, { script: scriptAddress, address, own: scripts })
   const own = await Promise.all(

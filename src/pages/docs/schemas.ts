@@ -4,7 +4,7 @@ import { type Format, type FormatName, formats } from '../../http/schema/formats
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain JSON trees
 export type Json = any
 
-/** Our own schema keywords, which mean nothing to other tools. */
+/** Our own schema keywords, which other tools do not know. */
 export const ownKeywords = new Set([
   'readAs',
   'respondsAs',
@@ -28,7 +28,7 @@ export function documentSchema(schema: Json, components: Components): Json {
   if (Array.isArray(schema)) return schema.map((one) => documentSchema(one, components))
   if (typeof schema !== 'object' || schema === null) return schema
   const { title, ...untitled } = schema
-  // The service also accepts a string of digits, but documenting it would only widen every client's type.
+  // The service also accepts a string of digits, but documenting this would only widen the type in every client.
   if (schema.readAs === 'id') return { type: 'integer', minimum: 1, description: schema.description }
   if (typeof title !== 'string') return nullableType(documentKeywords(untitled, components))
   const { description: _, ...component } = documentKeywords(untitled, components)
@@ -73,7 +73,7 @@ function withDocumentedForms(schema: Json): Json {
   }
 }
 
-/** Returns a format in standard keywords, with a pattern only if no length or standard format fits. */
+/** Expresses a format in standard keywords, with a pattern only if no length or standard format fits. */
 function documentedFormat({ format, whenBlank, minLength }: Json): Json {
   if (format === 'text') return whenBlank ? { minLength: minLength ?? 1 } : {}
   const { documented } = formats[format as FormatName] as Format
@@ -81,7 +81,7 @@ function documentedFormat({ format, whenBlank, minLength }: Json): Json {
   return (documented.pattern?.length ?? 0) > 100 ? {} : documented
 }
 
-/** Rewrites `anyOf: [X, null]` and unions of words to the shorter form that generators handle best. */
+/** Rewrites `anyOf: [X, null]` and unions of words in the shorter form that generators handle best. */
 function nullableType(schema: Json): Json {
   const { anyOf, ...rest } = schema
   if (anyOf?.length > 0 && anyOf.every((one: Json) => typeof one.const === 'string'))

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** The folder of the guide's Markdown files. */
 const folder = new URL('../../../docs/guide/', import.meta.url)
 
-/** The address that stands for the service in the guide's files. */
+/** Placeholder in the guide's files for the service's address. */
 export const exampleAddress = 'https://partners.example.com'
 
 /** A chapter of the guide (decisions §27). */
@@ -76,7 +76,7 @@ function plainText(markdown: string): string {
     .trim()
 }
 
-/** Returns a heading's anchor as GitHub forms it: `auth_error` stays unchanged, `What to do` becomes `what-to-do`. */
+/** Returns the anchor that GitHub generates for a heading: `auth_error` is kept, `What to do` becomes `what-to-do`. */
 export function slugOf(heading: string): string {
   return heading
     .toLowerCase()

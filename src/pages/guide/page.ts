@@ -6,15 +6,16 @@ interface Page {
   /** The content of `main`, as HTML. */
   main: string
   summary?: string
-  /** Further elements of the head, and navigation beside the content, as HTML. */
+  /** Additional elements for the head, as HTML. */
   head?: string
+  /** Navigation shown beside the content, as HTML. */
   aside?: string
 }
 
 /** The link element that points agents to the service's overview. */
 export const agentsElement = '<link rel="llms-txt" type="text/plain" href="/llms.txt">'
 
-/** Renders a page around its content. It loads nothing from other hosts and contains no inline scripts or styles. */
+/** Renders a page around its content. The page loads nothing from other hosts and has no inline scripts or styles. */
 export function renderPage({ title, main, summary = '', head = '', aside = '' }: Page): string {
   return `<!doctype html>
 <html lang="en">
@@ -130,7 +131,7 @@ interface Sample {
 
 const captions: Record<string, string> = { js: 'JavaScript', python: 'Python', json: 'JSON', text: 'Text' }
 
-/** Renders consecutive samples: programs in different languages as one group, and everything else alone. */
+/** Renders consecutive samples. Programs in different languages form a group; all other samples stand alone. */
 function groupSamples(samples: Sample[]): string {
   const groups: Sample[][] = []
   for (const sample of samples) {

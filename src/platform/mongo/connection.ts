@@ -40,7 +40,7 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
       monitorCommands: true,
       serverSelectionTimeoutMS: noTimeouts ? 10_000 : 5000,
       ...(noTimeouts ? {} : limits),
-      // A primary that neither responds nor closes its connections is abandoned after the sum of these two.
+      // A primary that neither responds nor closes its connections is abandoned after the sum of these two times.
       heartbeatFrequencyMS: 2000,
       connectTimeoutMS: 5000,
       readPreference: 'primary',

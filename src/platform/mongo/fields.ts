@@ -26,7 +26,7 @@ export const word = <T extends string>() => required<T>(String)
 export const wordOrNull = <T extends string>() => nullable<T>(String)
 /** A number from a fixed set of values. */
 export const code = <T extends number>() => required<T>(Number)
-/** Any value, which the schema does not inspect. */
+/** A value of any type, which the schema does not inspect. */
 export const mixed = <T>() => required<T>(Schema.Types.Mixed)
 export const mixedOrNull = <T>() => nullable<T>(Schema.Types.Mixed)
 /** A list, which may be empty. */

@@ -20,5 +20,5 @@ export function indexPrefix(text: string): string {
   return text.slice(0, end)
 }
 
-/** Bytes left of the 1,024 after a host id, a status, a time, an id and the key's overhead. */
+/** Bytes that remain of the 1,024 after a host id, a status, a time, an id and the key's overhead. */
 const maxIndexedBytes = 900

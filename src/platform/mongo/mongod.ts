@@ -30,7 +30,7 @@ export async function withServer<T>(port: number, ask: (admin: mongo.Db) => Prom
 /**
  * Starts a `mongod` that outlives this process.
  *
- * @param more further command-line options
+ * @param more additional command-line options
  */
 export function launch(
   program: string,

@@ -29,7 +29,7 @@ export function inTransaction<T>(db: Db, queue: string, work: (session: Session)
   return inSpan('transaction', () => queues.run(`${db.name}/${queue}`, () => runTransaction(db, work)))
 }
 
-/** A change that is ready to be made, after all reads and checks that need no transaction. */
+/** A change that is ready to be made: all reads and checks that need no transaction are done. */
 export interface UnitOfWork<T> {
   /** The queue's name, which is the same for all writers of the same documents. */
   queue: string

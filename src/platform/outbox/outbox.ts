@@ -65,7 +65,7 @@ export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   }
 }
 
-/** Returns up to `limit` jobs: first parked jobs and then the others, each oldest first. */
+/** Returns up to `limit` jobs: parked jobs first and then the others, each group oldest first. */
 export async function listJobs(db: Db, limit: number): Promise<Job[]> {
   return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(limit).lean()
 }

@@ -15,7 +15,7 @@ const retryMilliseconds = 1000
 export class RedisSlots implements Slots {
   private readonly own = new MemorySlots()
 
-  /** @param isUp returns true if Redis responded when last tried */
+  /** @param isUp returns true if Redis responded when it was last contacted */
   constructor(
     private readonly redis: () => RedisClient,
     private readonly isUp: () => boolean,
@@ -53,7 +53,7 @@ export class RedisSlots implements Slots {
 /**
  * Shares values through Redis.
  *
- * @param isUp returns true if Redis responded when last tried and no probe is in progress
+ * @param isUp returns true if Redis responded when it was last contacted and no probe is in progress
  */
 export function redisCache(redis: () => RedisClient, isUp: () => boolean): SharedCache {
   return {

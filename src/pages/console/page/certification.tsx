@@ -6,14 +6,14 @@ import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { DocsLink, Marked, Panel, Shown } from './parts.tsx'
 
-/** Polling interval. It is long enough to keep all background requests together within the page's limit. */
+/** Polling interval, long enough that all background requests together stay within the page's request limit. */
 const whileRunningMilliseconds = 15_000
 const otherwiseMilliseconds = 300_000
 
 /**
  * Polls the key's certifications, newest first. The data is null until the first response.
  *
- * @param isAsked false on live data, which has no certifications
+ * @param isAsked false for live data, which has no certifications
  */
 export function useCertification(api: Api, isAsked: boolean): Loaded<CertificationView[]> {
   const isVisible = useVisible()
@@ -52,8 +52,8 @@ async function follow(
 }
 
 /**
- * Returns true while a certification runs. Meanwhile the page must not read the sandbox's feed, because those reads
- * would be graded.
+ * Returns true while a certification is running. During that time, the page must not read the sandbox's feed, because
+ * those reads would be graded.
  */
 export function isRunning(certifications: CertificationView[] | null): boolean {
   return certifications?.[0]?.status === 'running'
@@ -117,7 +117,7 @@ function Newest({ id, status, profiles, next, progress, cases }: CertificationVi
 
 const feed = 'GET /sandbox/integrations/:provider/bookings'
 
-/** Describes the last request and the missing bookings, such as "Reading continued 3 seconds ago; waiting for …". */
+/** Describes the last request and the missing bookings: "Reading continued 3 seconds ago; waiting for …". */
 function describeProgress(progress: NonNullable<CertificationView['progress']>): string {
   const { last_request_at: at, last_operation, missing_count: count, missing_booking_ids: ids } = progress
   const last = last_operation === feed ? 'Reading continued' : `${last_operation} was seen`

@@ -11,11 +11,11 @@ const path = '/integrations/provider_one/bookings'
 const shownChanges = 50
 /** Minimum interval between polls while changes keep arriving. */
 const betweenWaitsMilliseconds = 20_000
-/** Delay before the first poll. A partner who is still choosing what to look at does not need new changes. */
+/** Delay before the first poll. A partner who is still choosing what to view does not need new changes. */
 const beforeFirstWaitMilliseconds = 5000
 const afterFailureMilliseconds = 30_000
 
-/** Shows the latest changes of the booking feed, and new changes as they arrive. */
+/** Shows the latest changes in the booking feed, and new changes as they arrive. */
 export function Changes({ api, environment }: { api: Api; environment: Environment }) {
   const loaded = useChanges(api, environment)
   return (

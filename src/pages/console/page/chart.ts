@@ -69,7 +69,7 @@ function optionsOf(container: HTMLElement, minutesPerBar: number, limit: number 
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      // Adds half a bar at both ends.
+      // The axis extends half a bar's width beyond both ends.
       x: { range: (_, first, last) => [first - minutesPerBar * 30, last + minutesPerBar * 30] },
       y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
     },
@@ -98,7 +98,7 @@ function showHour(seconds: number): string {
   return hour.format(new Date(seconds * 1000))
 }
 
-/** Returns one of the style sheet's colours in the current colour scheme. */
+/** Returns one of the style sheet's colours, as the current colour scheme defines it. */
 function colorOf(name: ResponseKind | 'axis' | 'grid' | 'limit'): string {
   const probe = document.createElement('span')
   probe.className = `swatch ${name}`

@@ -5,8 +5,8 @@ import { showCount } from './format.ts'
 import { DocsLink, Loading } from './parts.tsx'
 
 /**
- * Shows the number of bookings and the hash that a partner compares with its own (decisions §23). The digest is loaded
- * only when the partner asks for it, because the page's few requests per minute are reserved for data that changes.
+ * Shows the number of bookings and their hash, which a partner compares with its own (decisions §23). The digest is
+ * loaded only on demand, because the page's few requests per minute are reserved for data that changes.
  */
 export function Digest({ api, environment }: { api: Api; environment: Environment }) {
   const [digest, setDigest] = useState<DigestView | 'loading' | null>(null)

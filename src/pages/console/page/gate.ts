@@ -4,7 +4,7 @@ const maxPerMinute = 10
 /** Requests reserved for the partner's own actions. */
 const keptForPartner = 1
 
-/** Session storage entry with the times of this tab's requests. It keeps the count across reloads. */
+/** Session storage entry with the times of this tab's requests, so that a reload does not reset the count. */
 const keptStarts = 'partner-console-requests'
 
 /** Limits the page's requests per minute and sends none while the page is hidden; excess requests wait. */
@@ -12,7 +12,7 @@ export class RequestGate {
   /**
    * Resolves when the next request may be sent.
    *
-   * @param isBackground true if the page sends the request on its own, so no partner is waiting for the response
+   * @param isBackground true if the page sends the request on its own, without a partner waiting for the response
    */
   async pass(isBackground: boolean, signal: AbortSignal): Promise<void> {
     while (document.hidden || this.room(isBackground) <= 0) await sleep(500, signal)

@@ -13,10 +13,10 @@ export function useVisible(): boolean {
   return isVisible
 }
 
-/** How a load sends its requests. A refresh of data that is already shown is a background load, which can wait. */
+/** How data is requested. Requests that refresh data already shown are background requests, which can wait. */
 export type Turn = { signal: AbortSignal; isBackground: boolean }
 
-/** A panel's data, which is kept even if a refresh fails. */
+/** A panel's data, which stays even if a refresh fails. */
 export interface Loaded<T> {
   data: T | null
   error: ApiError | null
@@ -27,8 +27,8 @@ const refreshMilliseconds = 60_000
 /**
  * Loads data immediately and then every minute while the page is visible.
  *
- * @param load sends the requests. It must be the same function on every render. A component that loads something else,
- * such as another environment's data, therefore needs a new `key`.
+ * @param load sends the requests. It must be the same function on every render, so a component that is to load other
+ * data, such as another environment's, needs a new `key`.
  * @param initial data that is already known
  */
 export function useLoaded<T>(

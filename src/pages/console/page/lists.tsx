@@ -8,7 +8,7 @@ export interface Column<T> {
   cell: (row: T) => ComponentChildren
 }
 
-/** A table whose first column names the row. On a phone, each row is a list of its cells, with the columns' names. */
+/** A table whose first column names the row. On a phone, each row becomes a list of column names and cells. */
 export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
   const [first, ...others] = columns
   return (

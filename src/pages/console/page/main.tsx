@@ -35,7 +35,7 @@ function App() {
   return opened === null ? <KeyForm enter={enter} /> : <Console {...opened} forget={forget} />
 }
 
-/** A key in use, and its record if already known. */
+/** A key in use, with its record if that is already known. */
 interface Opened {
   api: Api
   view: KeyView | null

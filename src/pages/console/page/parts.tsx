@@ -79,7 +79,7 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   )
 }
 
-/** Link that opens the guide in a new tab. Only this tab holds the key, so the tab must stay open. */
+/** Link that opens the documentation in a new tab. Only this tab holds the key, so this tab must stay open. */
 export function DocsLink({ to = '/docs', children }: { to?: string; children: ComponentChildren }) {
   return (
     <a href={to} target="_blank" rel="noopener">

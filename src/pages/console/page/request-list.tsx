@@ -7,7 +7,7 @@ import { Nothing, Panel, Shown, Switch } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 import { Search } from './search.tsx'
 
-/** The choices of requests to list, each with its values for the log's `status` filter. */
+/** The requests that can be chosen for the list, each choice with its values for the log's `status` filter. */
 const choices = {
   failed: { name: 'Failed', status: ['4xx', '5xx', 'unanswered'] },
   succeeded: { name: 'Succeeded', status: ['2xx', '3xx'] },
@@ -102,7 +102,7 @@ function Rows({ api, choice, newest, environment }: Scope & { choice: Choice; ne
   )
 }
 
-/** Adds the newest requests to the list, or replaces the list if some requests in between may be missing. */
+/** Adds the newest requests to the list. Replaces the list if requests may be missing between the two. */
 function withNewest(seen: Listed, newest: Listed): Listed {
   const known = new Set(seen.rows.map(({ id }) => id))
   const isConnected = newest.next === null || newest.rows.some(({ id }) => known.has(id))

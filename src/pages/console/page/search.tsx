@@ -5,7 +5,7 @@ import { sleep } from './gate.ts'
 import { Loading, Nothing } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
-/** Maximum time between a response and the moment its request is visible in the log, in milliseconds. */
+/** Maximum time between a response and its request's appearance in the log, in milliseconds. */
 const writtenMilliseconds = 2000
 
 /** Finds a request by its id. */
@@ -17,7 +17,7 @@ export function Search({ api }: { api: Api }) {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
     const id = String(form.get('request_id')).trim()
-    // A later search aborts an earlier one.
+    // A new search aborts the previous one.
     running.current.abort()
     const controller = new AbortController()
     running.current = controller

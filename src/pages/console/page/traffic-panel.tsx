@@ -26,7 +26,7 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
 
 interface TrafficProps {
   loaded: Loaded<RequestCount[]>
-  /** Current time according to the service's clock. */
+  /** Current time on the service's clock. */
   now: number
   limit: number | undefined
   retry: () => void
