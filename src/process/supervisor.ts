@@ -39,7 +39,7 @@ export class Supervisor {
     process.on('SIGTERM', () => this.stop())
     process.on('SIGINT', () => this.stop())
     const started = this.startAll()
-    // A restart waits until all workers have started and any earlier restart has ended.
+    // A restart waits until the initial start and any earlier restart have ended.
     let rolling: Promise<unknown> = started
     process.on('SIGHUP', () => {
       rolling = rolling.then(() => (this.renewCertificate() ? this.roll() : undefined))

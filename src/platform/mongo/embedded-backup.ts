@@ -23,7 +23,7 @@ export interface BackupRecord {
   completed_at: string
   /** Schema version of the earliest release that can serve the backup. */
   oldest_schema_version: number
-  /** Size of each file in `mongodb`, in bytes. A backup with a missing or truncated file is not restored. */
+  /** Size of each file under `mongodb`, in bytes. A backup with a missing or truncated file is not restored. */
   files: Record<string, number>
 }
 
