@@ -1,4 +1,4 @@
-// Runs in the browser next to Scalar's script and repairs its markup for screen readers and keyboards. It also replaces
+// Runs in the browser next to Scalar's script and repairs Scalar's markup for screen readers and keyboards. It also replaces
 // Scalar's placeholder for a key, which looks like a real key.
 const repairs = [
   ['button[aria-selected]:not([role])', (element) => element.removeAttribute('aria-selected')],

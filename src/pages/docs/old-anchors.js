@@ -1,4 +1,4 @@
-// The guide once stood on this page. Its old anchors lead to the chapters (decisions §27).
+// The guide used to be on this page. Its old anchors redirect to the chapters (decisions §27).
 const chapters = {
   'first-request': 'first-booking',
   authentication: 'keys',

@@ -6,7 +6,7 @@ function make(tag, properties, ...children) {
   return element
 }
 
-/** Shows one sample of each group: the chosen language, or the first one. */
+/** Shows one sample of each group: the sample in the chosen language, or the first sample. */
 function choose(language) {
   for (const group of document.querySelectorAll('.tabs')) {
     const figures = [...group.querySelectorAll('figure')]
@@ -43,7 +43,7 @@ for (const figure of document.querySelectorAll('figure')) {
   figure.append(button)
 }
 
-/** Marks the last heading that was scrolled past in the outline. */
+/** Marks the outline entry of the last heading that was scrolled past. */
 function markPlace() {
   const headings = [...document.querySelectorAll('main h2')]
   const current = headings.findLast((one) => one.getBoundingClientRect().top < 120) ?? headings[0]
@@ -89,5 +89,5 @@ addEventListener('keydown', ({ key }) => {
 })
 search.hidden = false
 
-// The tabs have moved the text below them, so the browser's own jump went to the wrong place.
+// Creating the tabs moved the text below them, so the browser's own jump ended in the wrong place.
 document.getElementById(location.hash.slice(1))?.scrollIntoView()
