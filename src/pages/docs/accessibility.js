@@ -1,5 +1,5 @@
-// Runs in the browser next to Scalar's script and repairs Scalar's markup for screen readers and keyboards. It also replaces
-// Scalar's placeholder for a key, which looks like a real key.
+// Runs in the browser next to Scalar's script and repairs Scalar's markup for screen readers and keyboards. It also
+// replaces Scalar's placeholder for a key, which looks like a real key.
 const repairs = [
   ['button[aria-selected]:not([role])', (element) => element.removeAttribute('aria-selected')],
   ['button[role=search]', (element) => element.removeAttribute('role')],
