@@ -64,7 +64,7 @@ export async function makeGuest(
   return { made, user_id, booking_id, place, email, created, booked, confirmed, cancelled, path }
 }
 
-/** Returns the collections in both databases that contain one of the texts, as text or within stored bytes. */
+/** Returns the collections in both databases that contain one of the texts. */
 export async function findEverywhere(
   { live, sandbox }: { live: Pick<TestApp['live'], 'db'>; sandbox: Pick<TestApp['sandbox'], 'db'> },
   texts: string[],

@@ -30,7 +30,7 @@ export function fill(path: string, values: Record<string, string | number> = {})
   )
 }
 
-/** Returns a body that no route accepts, if the route takes a body. */
+/** Returns an empty body if the route takes a body. */
 export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?: unknown } {
   return takesBody ? { body: {} } : {}
 }

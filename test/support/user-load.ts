@@ -3,7 +3,7 @@ const writesEvery = 4
 /** A client's pause between two requests, which leaves the machine time to start processes during the load. */
 const pauseMilliseconds = 10
 
-/** Clients that each send one POST after another, never the same one twice. */
+/** Clients that each send one POST after another. Each valid POST creates a different user. */
 export class UserLoad {
   /** Users that were acknowledged. */
   created = 0
