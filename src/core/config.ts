@@ -183,7 +183,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
 }
 
 /**
- * Returns the servers in an address, without any part that may be secret. The servers begin after the last `@`, because
+ * Returns the servers that a connection string names, without any part that may be secret. The servers begin after the last `@`, because
  * a password that was not percent-encoded may contain any character.
  */
 export function serversOf(url: string): string {

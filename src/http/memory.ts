@@ -26,7 +26,7 @@ export class ByteBudget {
 
   constructor(private readonly bounds: Bounds) {}
 
-  /** Takes bytes for an owner and returns a function that releases them, or returns null if they do not fit now. */
+  /** Reserves bytes for an owner and returns a function that releases them; null if there is currently no room. */
   take(ownerId: number, bytes: number): (() => void) | null {
     const ofOwner = this.held.get(ownerId) ?? 0
     const isWithinOwner = ofOwner === 0 || ofOwner + bytes <= this.bounds.ofOwner

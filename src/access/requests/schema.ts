@@ -10,7 +10,7 @@ const since = (description: string) =>
 
 export const defaultPerPage = 50
 
-/** Query of `GET /v1/requests` (decisions §18). */
+/** Query parameters of `GET /v1/requests` (decisions §18). */
 export const requestFilters = {
   per_page: pageQuery(defaultPerPage, 100).per_page,
   cursor: Type.Optional(

@@ -62,7 +62,7 @@ export async function findWebhook(
   return webhook
 }
 
-/** Returns the endpoints that are on, limited to the given hosts or keys, if any. */
+/** Returns the enabled endpoints, limited to the given hosts or keys, if any. */
 export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] } = {}): Promise<Webhook[]> {
   const { hosts, keys } = of
   const which = {

@@ -96,7 +96,7 @@ export async function patchWebhook(
     // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events && added.length + removed.length > 0 ? { events } : {}),
-    // Hints for an added event, and all hints to a new origin, begin with the next change.
+    // Hints for an added event begin with the next change, and so do all hints after a change of origin.
     ...(isMoved || added.includes('booking.changed') ? { bookings_seen } : {}),
     ...(isMoved || added.includes('message.created') ? { messages_seen } : {}),
     ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),

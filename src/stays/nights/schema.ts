@@ -11,7 +11,7 @@ import {
   shown,
 } from '../../http/schema/fields.ts'
 
-/** Query of `GET …/availability/nights` (decisions §20). */
+/** Query parameters of `GET …/availability/nights` (decisions §20). */
 export const NightsQuery = requestObject(
   {
     listing_id: requiredIdInQuery('Id of the listing', '2001'),

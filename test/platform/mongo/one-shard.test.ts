@@ -119,7 +119,7 @@ test.each(guardedRoutes(service))('$method $path names one host in each transact
   const withoutPrefix = name.replace(/ \/(v1|sandbox)/, ' ')
   const isTransaction =
     route.method === 'GET' ? ofOneMoment.includes(withoutPrefix) : !ofOneDocument.includes(withoutPrefix)
-  // The other routes may show statements, too, because background work may have begun a transaction.
+  // The other routes may show statements too, because background work may have begun a transaction.
   if (isTransaction) expect(statements.length).toBeGreaterThan(0)
   if (process.env.TABLE) console.log(name, statements.map(({ text }) => text).join(' · '))
 })

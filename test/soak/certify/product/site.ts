@@ -48,7 +48,7 @@ export class Site {
     return { status: response.status, body: JSON.parse(text), headers: response.headers }
   }
 
-  /** Rests for the given milliseconds (null for no limit), or until a waker resolves or the product is killed. */
+  /** Waits for the given milliseconds (null for no limit), until a waker resolves, or until the product is killed. */
   async rest(milliseconds: number | null, ...wakers: Promise<void>[]): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.run.signal.addEventListener('abort', () => resolve())
