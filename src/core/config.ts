@@ -183,8 +183,8 @@ export function describeConfig(config: Config): Record<string, unknown> {
 }
 
 /**
- * Returns the servers that a connection string names, without any part that may be secret. The servers begin after the last `@`, because
- * a password that was not percent-encoded may contain any character.
+ * Returns the servers that a connection string names, without any part that may be secret. The servers begin after the
+ * last `@`, because a password that was not percent-encoded may contain any character.
  */
 export function serversOf(url: string): string {
   return /^[a-z+]+:\/\/(?:.*@)?([^/?#]+)/s.exec(url)?.[1] ?? 'an unknown address'

@@ -132,7 +132,10 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
   return running && (await becomePrimary(running.port, 3000)) ? running : null
 }
 
-/** Adopts a server whose starting process was killed before recording it. The lock file in the data folder identifies the server. */
+/**
+ * Adopts a server whose starting process was killed before recording it. The lock file in the data folder identifies
+ * the server.
+ */
 async function adopt(dataDir: string): Promise<Running | null> {
   const holder = await lockHolder(dataDir)
   if ((await readRecord(dataDir)).pid === holder) return null
