@@ -72,7 +72,7 @@ function failToListen({ host, port }: Config, error: unknown): never {
   process.exit(1)
 }
 
-/** Exits if another program listens on the port. Workers share the port, so they would not notice another service. */
+/** Exits if another program already uses the port. Workers share the port, so they would not notice another service. */
 function requireFreePort(config: Config): void {
   try {
     Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } }).stop(true)

@@ -23,7 +23,7 @@ export function toDay(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** Returns true for a real calendar date written `YYYY-MM-DD`, which `2026-02-30` is not. */
+/** Returns true for a real calendar date written `YYYY-MM-DD`, and false for a date such as `2026-02-30`. */
 export function isCalendarDate(text: string): boolean {
   if (!/^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/.test(text)) return false
   // Every month has at least 28 days. A large write has thousands of dates, so skipping the check below pays off.
@@ -48,7 +48,7 @@ const moment =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?| (\d{2}:\d{2}:\d{2}))?$/
 
 /**
- * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless it names a zone. A bare date means 00:00.
+ * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless the text names a zone. A bare date means 00:00.
  * Returns null for any other text.
  */
 export function parseMoment(text: string): Date | null {

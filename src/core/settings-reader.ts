@@ -4,7 +4,7 @@ import currencyCodes from 'currency-codes'
 
 export type Environment = Record<string, string | undefined>
 
-/** Settings that can also be given as a file, whose path is in `<NAME>_FILE` (decisions §28). */
+/** Settings whose value may instead be in a file whose path is in `<NAME>_FILE` (decisions §28). */
 const fileSettings = [
   'SECRET_KEY',
   'OTHER_SECRET_KEYS',

@@ -54,8 +54,8 @@ export interface Access {
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
   /**
-   * How the route deviates from the environment's own steps: `skips` if it runs none of them, `steers` if it controls
-   * how the environment behaves.
+   * How the route treats the environment's own steps: `skips` if it runs none of them, `steers` if it controls how the
+   * environment behaves.
    */
   environment?: 'skips' | 'steers'
   /** Errors specific to this route. The documentation adds the errors that the fields above imply. */

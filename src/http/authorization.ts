@@ -20,9 +20,9 @@ export function readApiKey(headers: Headers): string {
 }
 
 /**
- * A limit on lookups of unknown keys, shared by all addresses that have exceeded their failure limit. Clients behind
- * one address share its failure count, so their keys are still looked up, but rarely. This way, no client locks out its
- * neighbours, and no flood of wrong keys reaches the database.
+ * A limit on lookups of unknown keys, shared by all addresses that have exceeded their failure limit. Keys from such an
+ * address are still looked up, but less often, so that no client locks out others behind the same address, and no flood
+ * of wrong keys reaches the database.
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10

@@ -109,8 +109,8 @@ export async function takeBodyRoom(hostId: number, bytes: number, signal: AbortS
 }
 
 /**
- * Releases an answered request's body. An unread body is discarded; otherwise the server would keep the received part
- * in memory for a long time.
+ * Releases the memory of a request's body after the response. An unread body is discarded; otherwise the server would
+ * keep the received part in memory for a long time.
  */
 export function releaseBody(request: Request): void {
   const { body } = request

@@ -22,7 +22,7 @@ const compressors = {
 }
 type Encoding = keyof typeof compressors
 
-/** Serves bytes with an entity tag, in an encoding that the client accepts. Each encoding is compressed only once. */
+/** Serves bytes with an entity tag, in an encoding that the client accepts. Compresses once per encoding. */
 export function cachedContent(
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
@@ -59,7 +59,7 @@ export function strongTag(content: string | Uint8Array): string {
   return `"${new Bun.CryptoHasher('sha256').update(content).digest('base64url').slice(0, 22)}"`
 }
 
-/** Returns Brotli if the client accepts it, otherwise gzip if accepted, otherwise undefined. */
+/** Returns `br` if the client accepts Brotli, otherwise `gzip` if the client accepts gzip, otherwise undefined. */
 function encodingFor(accepted: string | null): Encoding | undefined {
   const names = (accepted ?? '').split(',').flatMap((entry) => {
     const [name = '', ...parameters] = entry

@@ -34,7 +34,7 @@ export function isTrustedProxy(address: string, trusted: BlockList): boolean {
   return version !== 0 && trusted.check(plain, version === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Returns a client's network: the IPv4 address, or the IPv6 address's /64 network, which one client owns entirely. */
+/** Returns a client's network: its IPv4 address, or its IPv6 address's /64 network, which belongs to one client. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')

@@ -43,7 +43,7 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Looks for deliveries immediately, such as when an endpoint is created or changed or a delivery is requested. */
+  /** Checks for due deliveries immediately, for example when an endpoint is created or changed. */
   wake(): void
 }
 
@@ -112,7 +112,7 @@ export interface EntryDestinations {
   isCounted: boolean
 }
 
-/** Metrics of requests, the request journal and hints. */
+/** Metrics for requests, the request journal and hints. */
 export interface RequestMetrics {
   observeRequest(method: string, route: string, status: number, seconds: number): void
   countDecision(isAllowed: boolean, isShared: boolean): void
@@ -120,6 +120,6 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
-  /** Observes the seconds between a change and the response that a waiting feed reader received. */
+  /** Records the time in seconds from a change until a waiting feed reader got its response. */
   observeDelivery(seconds: number): void
 }

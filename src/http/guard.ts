@@ -65,7 +65,7 @@ const unread = {}
  * Checks a request in the order of decisions §1. The calls to `visit` are the environment's own steps.
  *
  * @returns the fields that the guard adds to the handler's context
- * @throws DomainError of the first step that refuses the request
+ * @throws DomainError from the first step that refuses the request
  */
 async function guardRequest(app: AppContext, access: Access, incoming: Incoming) {
   const { request, facts, set, params = {} } = incoming
@@ -111,7 +111,7 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
 }
 
-/** Recognizes the key, counts the request, and sets the headers that every response to a known key has. */
+/** Recognizes the key, counts the request, and sets the headers of every response to a request with a known key. */
 async function identify(
   app: AppContext,
   access: Access,

@@ -86,9 +86,9 @@ let leastResident = process.memoryUsage.rss()
 
 /**
  * Counts the bytes of each body read or response chunk written, and collects garbage once the process has grown by
- * 64 MiB. Parsed JSON takes up many times the size of its text, and the garbage collector would run too late. Without
- * this function, a few clients that exchange only large bodies would make a process grow by hundreds of megabytes. A
- * collection stops all requests for up to 0.1 s.
+ * 64 MiB. Parsed JSON takes up many times the size of its text, and on its own the garbage collector would run too
+ * late. Without this function, a few clients that exchange only large bodies would make a process grow by hundreds of
+ * megabytes. A collection pauses all requests for up to 0.1 s.
  */
 export function collectGarbageOccasionally(bytes: number): void {
   if (bytes < smallBytes) return

@@ -63,7 +63,7 @@ export const Pagination = named(
 export type Pagination = Static<typeof Pagination>
 
 /**
- * Returns the page metadata of a counted list.
+ * Returns a page's metadata, given the list's total number of rows.
  * `from` and `to` are the 1-based positions of the first and last row of this page, or null if the page is empty.
  */
 export function pagination({ page, perPage }: PageRequest, total: number, rows: number): Pagination {

@@ -63,8 +63,8 @@ const forms: Record<string, (value: string) => boolean> = {
 }
 
 /**
- * Returns a request's path in the form in which the key's log shows it. A malformed parameter is replaced with `…`,
- * because it may contain anything, even a secret (decisions §18).
+ * Returns a request's path as the key's log shows it. A malformed parameter is replaced with `…`, because it may
+ * contain anything, even a secret (decisions §18).
  *
  * @param route the pattern that the path matched
  */
@@ -92,14 +92,14 @@ export function hideApiKeys(text: string): string {
   return text.replaceAll(new RegExp(key, 'g'), '…')
 }
 
-/** Returns true if the text contains something that looks like an API key. Such a text must not be logged. */
+/** Returns true if the text contains something that looks like an API key. Such text must not be logged. */
 export function mayHoldApiKey(text: string): boolean {
   return key.test(text)
 }
 
 /**
- * Returns an ignored field's path in the form in which responses show it. A long or unusual path becomes `…`, because a
- * client may send any field name, even a secret (decisions §27).
+ * Returns an ignored field's path as responses show it. A long or unusual path becomes `…`, because a client may send
+ * any field name, even a secret (decisions §27).
  */
 export function shownFieldPath(path: string): string {
   const isShown = path.length <= 64 && /^[\w.]+$/.test(path) && !mayHoldApiKey(path)

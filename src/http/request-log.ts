@@ -30,7 +30,7 @@ export function requestLog({
   journal,
   clock,
 }: Pick<AppContext, 'log' | 'metrics' | 'journal' | 'clock'>) {
-  // The line below contains nothing to redact, and searching it for secrets would cost as much as writing it.
+  // The log line contains nothing to redact, and searching it for secrets would cost as much as writing it.
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
     .onRequest((context) => {
@@ -82,8 +82,8 @@ export const loggedProblems = 20
 export const loggedCharacters = 300
 
 /**
- * Returns the matched route. All unknown paths share one name, because there may be very many of them and a path may
- * contain an API key.
+ * Returns the matched route. All unknown paths share one name, because their number is unlimited and a path may contain
+ * an API key.
  */
 function routeOf({ route }: LoggedContext): string {
   return route || 'none'

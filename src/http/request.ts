@@ -96,7 +96,7 @@ export interface Answered {
   response: unknown
 }
 
-/** A request as its key's log shows it, without the body, the headers and any part of the query (decisions §18). */
+/** A request as its key's log shows it, without its body, headers or query (decisions §18). */
 export interface RequestEntry {
   /** Time of arrival. */
   at: Date

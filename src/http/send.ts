@@ -37,7 +37,7 @@ export function sendEnvelope(
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    // The write has been carried out, so its response is sent no matter how much is unread.
+    // The write has been carried out, so its response is sent no matter how much response data is still unread.
     const release = isRead
       ? takeUnsent(caller.keyId, bytes.length)
       : takeUnsentAnyway(caller.keyId, bytes.length)
@@ -82,14 +82,14 @@ function* piecesOf(whole: Uint8Array<ArrayBuffer>[]) {
 }
 
 /**
- * A response up to this size is produced before any of it is sent, so that a failure in producing it still yields a
- * proper error.
+ * A response up to this size is produced in full before any of it is sent, so that a failure while producing it still
+ * yields a proper error.
  */
 const maxBufferedBytes = 1024 * 1024
 
 /**
  * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
- * the client reads it, so that the whole response is never in memory. If producing a chunk fails once sending has
+ * the client reads it, so that the whole response is never in memory. If producing a chunk fails after sending has
  * begun, the connection is dropped mid-document.
  *
  * @throws any error that `chunks` throws before anything has been sent; DomainError `rate_limit` while too many bytes

@@ -82,7 +82,7 @@ export async function nextMessageVersions(
   return versionOf(clock, 'messages_last', count - 1)
 }
 
-/** Assigns a position in the host's sequence of changes to a change that has no version. */
+/** Assigns a change that has no version its position in the host's sequence of changes. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   return (await increment(db, session, hostId, { sequence: 1 })).sequence
 }
@@ -114,7 +114,7 @@ export async function hasClock(db: Db, hostId: number): Promise<boolean> {
   return (await findClock(db, hostId)) !== null
 }
 
-/** Returns the latest booking version of all hosts. */
+/** Returns the latest booking version across all hosts. */
 export async function readLatestVersion(db: Db): Promise<Date> {
   const latest = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: -1 }).lean()
   return versionOf(latest ?? {}, 'last')
@@ -135,7 +135,7 @@ export async function startHostClock(
 /**
  * Moves all hosts' clocks ahead, past the versions that were lost in a restore.
  *
- * @param from time to which clocks that are behind it are raised before all clocks are moved ahead
+ * @param from time to which any slower clock is raised before all clocks are moved ahead
  * @returns the number of clocks, and the lowest booking version that any clock has afterwards
  */
 export async function moveClocksAhead(
@@ -162,7 +162,7 @@ interface Advance {
 
 /**
  * Raises each counter to the last of the versions that it assigns. The first version is the current second or, if the
- * counter has already reached the current second, the second after the counter's value. Each case is a separate update
+ * counter has already reached the current second, one second after the counter's value. Each case is a separate update
  * whose filter matches only that case, because an update itself cannot branch. The likeliest case is tried first.
  */
 async function advance(
@@ -199,7 +199,7 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
   return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
 }
 
-/** Counters last seen ahead of the current time, for example after a burst. They decide the first update to try. */
+/** Counters last seen ahead of the current time, for example after a burst. They determine which update is tried first. */
 const seenAhead = new Set<string>()
 /** Number of entries in `seenAhead` at which all are dropped. A missing entry costs only one extra update. */
 const maxHints = 10_000
@@ -227,7 +227,7 @@ function hintOf(hostId: number, counter: Counter): string {
   return `${hostId}/${counter}`
 }
 
-/** Returns a counter's latest version, or the version assigned `before` versions earlier. */
+/** Returns a counter's latest version or, if `before` is given, the version that many versions earlier. */
 function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Date {
   return new Date(((clock[counter] ?? 0) - before) * 1000)
 }

@@ -31,7 +31,7 @@ export interface IdempotentContext {
  * in one transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
  * (decisions §11).
  *
- * @param prepare reads and checks outside the transaction, while an earlier response is being looked up
+ * @param prepare does the work's reads and checks outside the transaction, during the lookup of an earlier response
  * @param toResponse builds the response from the work's result; may run more than once
  * @throws DomainError `idempotency_mismatch` if the key was used with another body
  */

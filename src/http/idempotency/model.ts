@@ -3,8 +3,8 @@ import { moment, number, numberOrNull, type Stored, schemaOf, text } from '../..
 
 const claimFields = {
   /**
-   * The host, and a keyed hash of the key's id, the endpoint and the `Idempotency-Key`, which may name a person and is
-   * therefore not stored itself. As the `_id`, the hash needs no index of its own.
+   * The host's id, and a keyed hash of the key's id, the endpoint and the `Idempotency-Key`, which is not stored itself
+   * because it may name a person. The hash is part of the `_id`, so it needs no index of its own.
    */
   _id: text,
   host_id: number,

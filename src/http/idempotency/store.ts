@@ -42,7 +42,7 @@ export async function findStoredResponse(
 }
 
 /**
- * Stores a response in its work's transaction. If the claim already has a response, the write fails with a
+ * Stores a response in the same transaction as its work. If the claim already has a response, the write fails with a
  * duplicate-key error and the work is rolled back too.
  */
 export function saveResponse(db: Db, session: Session, response: StoredResponse): Promise<void> {

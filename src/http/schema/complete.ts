@@ -14,7 +14,7 @@ export type Complete<T> = T extends (infer Item)[]
     ? { [Key in keyof T]-?: Complete<Exclude<T[Key], undefined>> }
     : T
 
-/** Returns a stored value with every field of the schema. Scalars never sent become null, and arrays become empty. */
+/** Returns a stored value with every field of the schema. Missing scalars become null, and missing arrays empty. */
 export function complete<S extends TSchema>(schema: S, value: unknown): Complete<Static<S>> {
   return completeValue(schema, value) as Complete<Static<S>>
 }

@@ -187,7 +187,7 @@ export type ResponseForm = keyof typeof responseForms
 
 const inForm = (form?: ResponseForm) => (form ? { form } : {})
 
-/** Functions that return response fields. The documentation shows the `description` of each field. */
+/** Functions that return schemas of response fields. The documentation shows the `description` of each field. */
 export const shown = {
   text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
   textOrNull: (description: string, form?: ResponseForm) =>

@@ -32,7 +32,7 @@ export function normalize<S extends TSchema>(schema: S, value: unknown): Static<
 /**
  * Converts one value.
  *
- * @param at path of the value, with a trailing dot unless it is empty
+ * @param at path of the value, with a trailing dot unless the path is empty
  * @param ignore receives the path of each ignored field
  * @param current the value's counterpart in the resource as a read would return it, if there is one
  */

@@ -42,7 +42,7 @@ export function textProblem(schema: TextSchema, value: unknown): ProblemCode | n
 
 TypeRegistry.Set<TextSchema>(kind, (schema, value) => textProblem(schema, value) === null)
 
-/** Returns true if a text has more than `characters` code points. Counts them only if the length is close. */
+/** Returns true if a text has more than `characters` code points. Counts them only if `length` does not settle it. */
 function isLongerThan(text: string, characters: number): boolean {
   if (text.length <= characters) return false
   return text.length > 2 * characters || [...text].length > characters
