@@ -43,7 +43,7 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Checks for due deliveries immediately, for example when an endpoint is created or changed. */
+  /** Checks for deliveries now, for example when an endpoint is created or changed or a delivery is requested. */
   wake(): void
 }
 

@@ -1,6 +1,6 @@
 const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status', 'status'])
-/** Parameters whose omission would widen the result. Their form `key[…]` is refused like a repeated key, not ignored. */
+/** Parameters whose omission would widen the result. `key[…]` is refused as if `key` were repeated, not ignored. */
 const bare = new Set(['email'])
 
 /**
