@@ -12,8 +12,8 @@ const reopenEveryMilliseconds = 4000
 const closeMilliseconds = 2000
 
 /**
- * Reports changes to hosts' data. All watchers and followers share one change stream on the hosts' clocks. The first
- * watcher or follower opens the stream. A reported change has been acknowledged by a majority, so a read made after the report
+ * Reports changes to hosts' data. All watchers and followers share one change stream on the hosts' clocks, which opens
+ * when the first one is added. A reported change has been acknowledged by a majority, so a read made after the report
  * sees it.
  */
 export class HostChanges implements Changes {

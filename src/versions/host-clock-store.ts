@@ -199,7 +199,7 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
   return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
 }
 
-/** Counters last seen ahead of the current time, for example after a burst. They determine which update is tried first. */
+/** Counters last seen ahead of the current time, for example after a burst. They determine the update to try first. */
 const seenAhead = new Set<string>()
 /** Number of entries in `seenAhead` at which all are dropped. A missing entry costs only one extra update. */
 const maxHints = 10_000
