@@ -10,7 +10,7 @@ export const maxAheadSeconds = 400 * 86_400
  * clock's offset when it reads its sandbox; background work reloads the offsets of all clocks that are ahead.
  */
 export class SandboxClocks {
-  /** Seconds ahead by scope, except for clocks that were never moved. */
+  /** Number of seconds that each clock is ahead, by scope. Clocks that were never moved are absent. */
   private readonly ahead = new Map<number, number>()
 
   constructor(

@@ -1,7 +1,7 @@
 import type { AppContext } from '../http/context.ts'
 import type { FaultRule } from './faults/rule.ts'
 
-/** The context of the sandbox's own routes. The contract's routes see only the part that exists on live data too. */
+/** The context of the sandbox's own routes. The contract's routes use only the part that live data also has. */
 export interface SandboxContext extends AppContext {
   sandboxes: {
     /** Returns the scope of a key's sandbox, filling it if necessary. */

@@ -95,7 +95,7 @@ async function takeRule(
       { $inc: { [left]: -1 } },
     )
     if (modifiedCount === 1) return counter === 'times' ? rule : null
-    // Other requests have used the rule up, or it was replaced.
+    // Other requests have used up the rule, or the rule was replaced.
     seen = await findRules(db, _id)
   }
   return null

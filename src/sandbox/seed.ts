@@ -76,7 +76,7 @@ export async function seedSandbox(
   for (const write of data.rates) await seedRates(store, scope, write)
 }
 
-/** Makes changes in one transaction, because commits are costly and nobody else writes to the sandbox yet. */
+/** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
 function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<void> {
   return inTransaction(db, `sandbox/${scope}`, async (session) => {
     for (const { run } of works) await run(session)

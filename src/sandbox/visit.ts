@@ -23,11 +23,11 @@ export interface Observed {
   requestId: string | null
   /** Status of the response, even if a fault drops or cuts it; 200 for a page that is sent as a 304. */
   status: number
-  /** The fault that the request met; `broken` if the client has disconnected. */
+  /** The fault injected into the request; if there is none, `broken` if the client disconnected, otherwise null. */
   fault: string | null
   query: unknown
   sent: RequestInput | undefined
-  /** `data` of a success; null for an error or a response without a body. */
+  /** `data` of a successful response; null for an error or a response without a body. */
   data: unknown
 }
 
@@ -47,7 +47,7 @@ export type Sandboxes = Pick<
   observer: Observer
 }
 
-/** Time for which a key's refused requests share a lookup, so that they stay cheap however many of them arrive. */
+/** Time for which a key's refused requests share a lookup, so that even a large number of them stays cheap. */
 const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 
@@ -133,7 +133,7 @@ class SandboxVisit implements Visit {
     return this.isObserved ? this.sandboxes.observer.maxHoldSeconds : undefined
   }
 
-  /** The fault to show in headers and in the log, which hide a certification's faults (decisions §25). */
+  /** The fault to show in headers and in the log. A certification's faults stay hidden (decisions §25). */
   get shownFault(): string | undefined {
     return this.isObserved ? undefined : this.fault
   }

@@ -66,7 +66,7 @@ export async function spoilResponse(
 ): Promise<Response> {
   const { status, headers } = response
   if (fault === 'lost_response') {
-    // Otherwise, a large response would occupy memory until its time limit.
+    // Otherwise, a large response would stay in memory until its time limit expires.
     await response.body?.cancel()
     return lost(headers)
   }
@@ -76,16 +76,16 @@ export async function spoilResponse(
 }
 
 /**
- * Resets the connection before a byte is sent. The status must be one that allows a body, because it is the failing
- * body that causes the reset. The stream errors without a reason, so that nothing is printed.
+ * Resets the connection before any byte is sent. The status must be one that allows a body, because the failing body
+ * causes the reset. The stream errors without a reason, so that nothing is printed.
  *
- * @param headers headers that would have been sent; the request log recognizes a replay by them
+ * @param headers headers that would have been sent; the request log uses them to recognize a replay
  */
 function lost(headers = new Headers()): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })
 }
 
-/** Delay before a reset. A busy client that receives the reset together with the preceding bytes may discard them. */
+/** Delay before a reset. A busy client may discard bytes that it receives together with the reset. */
 const beforeResetMilliseconds = 200
 
 /** Sends part of a body and then resets the connection. */

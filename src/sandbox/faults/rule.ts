@@ -38,7 +38,7 @@ export interface FaultRule extends Fault {
    * client's own retries do not use up a timed rule.
    */
   lasts_milliseconds: number | null
-  /** End of a timed rule on the database's clock; null until a request matches, and always null for a counted rule. */
+  /** End of a timed rule on the database's clock; null for a counted rule and until a request matches the rule. */
   until: Date | null
 }
 
