@@ -12,7 +12,7 @@ import { prepareDetails, serializeBooking } from './serialize.ts'
 import { findBooking } from './store.ts'
 import type { Transition } from './transitions.ts'
 
-/** Defines routes to create, read (contract, Endpoints), confirm and cancel (decisions §20) the host's bookings. */
+/** Defines the routes that create and read (contract, Endpoints), confirm and cancel (decisions §20) bookings. */
 export function bookingRoutes(app: AppContext) {
   return new Elysia()
     .use(guard(app))

@@ -41,7 +41,7 @@ export class OpenStayError extends Error {
 
 /** Maximum number of messages that one transaction overwrites. */
 const messagesAtOnce = 100
-/** An erasure pauses while a host's versions, on which pollers rely, are this far ahead of the clock. */
+/** An erasure pauses while a host's versions, on which pollers rely, are at least this far ahead of the clock. */
 const maxAheadMilliseconds = 600_000
 const lookEveryMilliseconds = 1000
 

@@ -28,7 +28,7 @@ export interface About {
 /**
  * Sends a message from the host to the guest. A shared cache remembers the messages sent in the duplicate window, so
  * that a repeated send needs no transaction (decisions §10). A remembered message is returned only if the database
- * still has it as it was sent.
+ * still contains it unchanged.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */

@@ -128,10 +128,10 @@ async function insertMessages(db: Db, session: Session, messages: StoredMessage[
   return []
 }
 
-/** The guest's message sent with a new booking. */
+/** The message that a guest sends with a new booking. */
 export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | 'version'>
 
-/** Stores the guest's message sent with a new booking, with the booking's creation time. */
+/** Stores the message that a guest sends with a new booking. It gets the booking's creation time. */
 export async function insertFirstMessage(
   db: Db,
   session: Session,
