@@ -10,8 +10,8 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: Scope
 const turn = { lasts: 120_000, waits: 30_000 }
 
 /**
- * Runs `work` for only one request per sandbox at a time, across all processes. Otherwise, two concurrent scenarios would
- * find the same booking and the same unit.
+ * Runs `work` for only one request per sandbox at a time, across all processes. Otherwise, two concurrent scenarios
+ * would find the same booking and the same unit.
  *
  * @param work receives `requireRoom`, which throws DomainError `conflict` if the sandbox has no room for the documents
  * @throws DomainError `conflict` with a retry time if the turn does not come within 30 s, or if the sandbox is cleared
