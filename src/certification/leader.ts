@@ -14,7 +14,7 @@ const leaseMilliseconds = 10_000
  */
 const freeMilliseconds = 100
 const restFactor = 10
-/** Number of intervals paused after a failure. Without the pause, a certification could fail every second for hours. */
+/** Number of checks skipped after a failure. Otherwise, a certification could fail every second for hours. */
 const looksLeftOut = 10
 /** Number of intervals skipped after a round that found no running certification. */
 const looksLeftOutIdle = 4

@@ -82,7 +82,7 @@ export interface Facts {
   listings?: number[]
   /** The changes that the product was asked to push and has pushed, in order. */
   asked?: NightsToPush[]
-  /** Id of the booking that the product has created; null if there is none. */
+  /** Id of the booking that the product has created; null until it creates one. */
   booking?: number | null
   /** Departure day of the first stay that the product was asked to book; later stays begin after it. */
   bookedUntil?: string

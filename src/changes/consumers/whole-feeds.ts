@@ -4,7 +4,7 @@ import type { ConsumedFeed } from './schema.ts'
 
 /** A host's unfiltered feed, which consumers follow. */
 export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {
-  /** Returns the version of the first change after the given version; null if there is none. */
+  /** Returns the version of the first change after the given version; null if no change follows. */
   oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>
 }
 

@@ -5,7 +5,7 @@ import { findClocks } from '../../versions/change-store.ts'
 import { wholeFeeds } from '../consumers/whole-feeds.ts'
 
 /**
- * Returns the age in seconds of the oldest booking change that no key of its host has read; 0 if there is none
+ * Returns the age in seconds of the oldest booking change that no key of its host has read; 0 if all are read
  * (decisions §28). A host counts if one of its keys has read the feed, at least one key may still read it, and the host
  * is not suspended.
  */

@@ -112,7 +112,7 @@ export function failingUntil(failingSince: Date): Date {
 }
 
 /**
- * Returns the time of the next attempt after a failed attempt; null if there is none.
+ * Returns the time of the next attempt after a failed attempt; null if no further attempt is made.
  *
  * @param attempts number of attempts so far
  * @param retryAfterSeconds pause that the response asked for

@@ -42,7 +42,7 @@ export interface BodyReading {
   problems: Problem[]
   /** True if every ignored field is reported as a problem (decisions §27). */
   isStrict: boolean
-  /** Returns the resource that the request changes, as a read would return it, or undefined if there is none. */
+  /** Returns the resource that the request changes, as a read would return it, or undefined if it does not exist. */
   current: () => Promise<unknown> | undefined
 }
 
