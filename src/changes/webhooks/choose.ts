@@ -28,8 +28,6 @@ export interface Tries {
   begunAt: number[]
   /** True if the most recently ended attempt failed. */
   hasFailed: boolean
-  /** True if hints may be waiting for an attempt to end. */
-  isHeldBack: boolean
   /** True if a hint is waiting because an attempt for its booking is in progress. */
   isInLine: boolean
 }
@@ -58,7 +56,7 @@ export interface Chosen extends Work {
   made: WebhookDelivery[]
   /** The endpoint's new positions; null if they do not change. */
   seen: Positions | null
-  /** Time until the host's next check; infinite if no check is needed, or if the end of an attempt triggers it. */
+  /** Time until the host's next check; infinite if the end of an attempt or the next change triggers it. */
   pauseMilliseconds: number
 }
 
@@ -74,8 +72,6 @@ export async function chooseTries(
   read: HintReader,
 ): Promise<Chosen> {
   const { webhook, tries, waiting, isDue, isBehind } = work
-  // Any attempt that ends from now on triggers another check of the host.
-  tries.isHeldBack = true
   // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
   const others = waiting > tries.inFlight.size ? await findInFlight(app.db, webhook, now) : []
   const inFlight = new Map([...others, ...tries.inFlight])
@@ -97,7 +93,6 @@ export async function chooseTries(
   const hasMore = (room === 0 ? isDue : stored.length > room) || taken.length < hints.length || mayBeMore
   const isDueInLine = isDue && room > 0 && due.length < Math.max(1, Math.min(room, stored.length))
   tries.isInLine = isDueInLine || taken.some(({ begins }) => !begins)
-  tries.isHeldBack = inFlight.size > 0 || hasMore || tries.isInLine
   const seen = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
     // After a restore, clocks are ahead of the feeds. If the endpoint stayed behind, it could never be turned off.

@@ -216,7 +216,7 @@ export class HintSender {
           .finally(() => {
             tries.inFlight.delete(name)
             this.attempts.delete(ending)
-            if (tries.isHeldBack || tries.hasFailed) this.notice(webhook.host_id)
+            this.notice(webhook.host_id)
             if (tries.isInLine) this.hurry.resolve()
           })
         this.attempts.add(ending)
@@ -229,7 +229,6 @@ export class HintSender {
       inFlight: new Map(),
       begunAt: [],
       hasFailed: false,
-      isHeldBack: false,
       isInLine: false,
     }
     this.tries.set(name, tries)
