@@ -22,20 +22,18 @@ const ratePauseMilliseconds = 250
 const longPauseMilliseconds = 2000
 
 /** This process's attempts to deliver hints to one endpoint. */
-export interface Tries {
+export interface EndpointAttempts {
   inFlight: InFlight
   /** Start times of the attempts within the last second, oldest first. */
-  begunAt: number[]
+  startedAt: number[]
   /** True if the most recently ended attempt failed. */
   hasFailed: boolean
-  /** True if a hint is waiting because an attempt for its booking is in progress. */
-  isInLine: boolean
 }
 
 /** An endpoint for which hints may have to be sent, or which may have to be turned off. */
-export interface Work {
+export interface EndpointWork {
   webhook: Webhook
-  tries: Tries
+  own: EndpointAttempts
   /** Number of stored hints with status `waiting`, including hints that are being attempted. */
   waiting: number
   /** True if a stored hint is due. */
@@ -45,17 +43,17 @@ export interface Work {
   /** The host's clock, read before the feeds. */
   clock: HostClock | undefined
   /** Reason to turn the endpoint off; null for none. */
-  end: 'key_ended' | 'failing' | null
+  turnOffReason: 'key_ended' | 'failing' | null
 }
 
 /** The attempts that an endpoint may begin now. */
-export interface Chosen extends Work {
+export interface ChosenAttempts extends EndpointWork {
   /** Stored hints to attempt. */
-  due: WaitingDelivery[]
+  stored: WaitingDelivery[]
   /** New hints to store, each marked as begun or, if an attempt for its booking is in progress, as waiting. */
-  made: WebhookDelivery[]
+  created: WebhookDelivery[]
   /** The endpoint's new positions; null if they do not change. */
-  seen: Positions | null
+  positions: Positions | null
   /** Time until the host's next check; infinite if the end of an attempt or the next change triggers it. */
   pauseMilliseconds: number
 }
@@ -65,48 +63,50 @@ export interface Chosen extends Work {
  * Stored hints come first. New hints are created from the feeds only while further attempts may begin, so that a
  * backlog stays in the feeds.
  */
-export async function chooseTries(
+export async function chooseAttempts(
   app: OriginContext & { db: Db },
-  work: Work,
+  work: EndpointWork,
   now: Date,
   read: HintReader,
-): Promise<Chosen> {
-  const { webhook, tries, waiting, isDue, isBehind } = work
+): Promise<ChosenAttempts> {
+  const { webhook, own, waiting, isDue, isBehind } = work
   // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
-  const others = waiting > tries.inFlight.size ? await findInFlight(app.db, webhook, now) : []
-  const inFlight = new Map([...others, ...tries.inFlight])
-  tries.begunAt = withinSecond(tries.begunAt)
-  const room = Math.max(
+  const others = waiting > own.inFlight.size ? await findInFlight(app.db, webhook, now) : []
+  const inFlight = new Map([...others, ...own.inFlight])
+  own.startedAt = withinSecond(own.startedAt)
+  const slots = Math.max(
     0,
-    Math.min(maxInFlight - inFlight.size, maxPerSecondOfEndpoint - tries.begunAt.length),
+    Math.min(maxInFlight - inFlight.size, maxPerSecondOfEndpoint - own.startedAt.length),
   )
-  const stored = isDue && room > 0 ? await findDue(app.db, webhook, inFlight, now, room + 1) : []
-  const due = firstOfEachBooking(stored.slice(0, room))
+  const found = isDue && slots > 0 ? await findDue(app.db, webhook, inFlight, now, slots + 1) : []
+  const due = firstOfEachBooking(found.slice(0, slots))
   const isFull = isBehind && waiting >= maxWaiting
-  const canRead = isBehind && !isFull && due.length < room
+  const canRead = isBehind && !isFull && due.length < slots
   const { hints, mayBeMore } = canRead ? await read(webhook) : { hints: [], mayBeMore: isBehind }
   const busy = new Set([...inFlight.values(), ...due.map(({ booking_id }) => booking_id)])
-  const wanted = takeHints(hints, busy, room - due.length).filter(({ begins }) => begins).length + due.length
-  const turns = await takeTurns(app, webhook.url, wanted)
-  const first = due.slice(0, turns.count)
-  const taken = takeHints(hints, busy, turns.count - first.length)
-  const hasMore = (room === 0 ? isDue : stored.length > room) || taken.length < hints.length || mayBeMore
-  const isDueInLine = isDue && room > 0 && due.length < Math.max(1, Math.min(room, stored.length))
-  tries.isInLine = isDueInLine || taken.some(({ begins }) => !begins)
-  const seen = () => {
+  const choose = (count: number) => {
+    const stored = due.slice(0, count)
+    const taken = takeHints(hints, busy, count - stored.length)
+    return { stored, taken, count: stored.length + taken.filter(({ begins }) => begins).length }
+  }
+  const possible = choose(slots).count
+  const turns = await takeTurns(app, webhook.url, possible)
+  const { stored, taken } = choose(turns.count)
+  const hasMore = (slots === 0 ? isDue : found.length > slots) || taken.length < hints.length || mayBeMore
+  const newPositions = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
     // After a restore, clocks are ahead of the feeds. If the endpoint stayed behind, it could never be turned off.
     return canRead && hints.length === 0 ? positionsAt(webhook, work.clock) : null
   }
   const pause = () => {
     if (turns.waitMilliseconds > 0) return turns.waitMilliseconds
-    if (isFull || inFlight.size > tries.inFlight.size) return longPauseMilliseconds
-    if (hasMore && tries.begunAt.length + wanted >= maxPerSecondOfEndpoint) return ratePauseMilliseconds
-    return hasMore && inFlight.size + wanted < maxInFlight ? 0 : Number.POSITIVE_INFINITY
+    if (isFull || inFlight.size > own.inFlight.size) return longPauseMilliseconds
+    if (hasMore && own.startedAt.length + possible >= maxPerSecondOfEndpoint) return ratePauseMilliseconds
+    return hasMore && inFlight.size + possible < maxInFlight ? 0 : Number.POSITIVE_INFINITY
   }
   return {
-    ...{ ...work, due: first, seen: seen(), pauseMilliseconds: pause() },
-    made: taken.map(({ hint, begins, trace }) => newDelivery(webhook, hint, now, begins, trace)),
+    ...{ ...work, stored, positions: newPositions(), pauseMilliseconds: pause() },
+    created: taken.map(({ hint, begins, trace }) => newDelivery(webhook, hint, now, begins, trace)),
   }
 }
 

@@ -3,7 +3,7 @@ import type { AppContext } from '../../http/context.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import { findClocks } from '../../versions/change-store.ts'
 import { type AttemptContext, attempt, attemptWriter, failingUntil } from './attempt.ts'
-import { chooseTries, type Tries, type Work, withinSecond } from './choose.ts'
+import { chooseAttempts, type EndpointAttempts, type EndpointWork, withinSecond } from './choose.ts'
 import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
 import { hintReader, isBehind } from './feeds.ts'
 import type { WebhookDelivery } from './model.ts'
@@ -45,11 +45,9 @@ export class HintSender {
   private readonly planned = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
   /** This process's attempts, by host and id of the endpoint. */
-  private readonly tries = new Map<string, Tries>()
-  private readonly attempts = new Set<Promise<void>>()
+  private readonly attempts = new Map<string, EndpointAttempts>()
+  private readonly unfinished = new Set<Promise<void>>()
   private running: Promise<void> | undefined
-  /** Ends the pause before the next round. */
-  private hurry = Promise.withResolvers<void>()
   private readonly write: ReturnType<typeof attemptWriter>
 
   /** @param mayWork returns true while this process may begin attempts */
@@ -81,8 +79,8 @@ export class HintSender {
   resume(): void {
     // Running rounds and hosts being served use these records, so records are deleted only while there are none.
     if (!this.running && this.serving.size === 0)
-      for (const [name, { inFlight, begunAt }] of this.tries)
-        if (inFlight.size === 0 && withinSecond(begunAt).length === 0) this.tries.delete(name)
+      for (const [name, { inFlight, startedAt }] of this.attempts)
+        if (inFlight.size === 0 && withinSecond(startedAt).length === 0) this.attempts.delete(name)
     const isDue = ([hostId, at]: [number, Date]) => at <= this.app.clock(hostId)
     const due = [...this.planned].filter(isDue).map(([hostId]) => hostId)
     for (const hostId of due) this.planned.delete(hostId)
@@ -93,17 +91,16 @@ export class HintSender {
   /** Resolves once all attempts have ended. Call this only once `mayWork` returns false. */
   async ended(): Promise<void> {
     await Promise.all([this.running, ...this.serving.values()])
-    await Promise.all(this.attempts)
+    await Promise.all(this.unfinished)
   }
 
   /** Serves hosts in rounds until no moved host is left. */
   private async run(): Promise<void> {
     while (this.mayWork() && (this.mayHaveMissed || this.moved.size > 0)) {
-      const pace = Bun.sleep(paceMilliseconds)
-      this.hurry = Promise.withResolvers<void>()
+      const pause = Bun.sleep(paceMilliseconds)
       try {
         const works = await this.findWork()
-        const sending = [...this.tries.values()].filter(({ inFlight }) => inFlight.size > 0).length
+        const sending = [...this.attempts.values()].filter(({ inFlight }) => inFlight.size > 0).length
         const room = Math.min(maxHosts, Math.floor((maxEndpoints - sending) / endpointsPerHost))
         for (const [hostId, work] of works)
           if (this.serving.size < room) this.serving.set(hostId, this.serve(hostId, work))
@@ -113,12 +110,12 @@ export class HintSender {
         this.mayHaveMissed = true
         await this.pauseAfter(error)
       }
-      await Promise.race([pace, this.hurry.promise])
+      await pause
     }
   }
 
   /** Returns the work for the hosts that have moved, by host id. */
-  private async findWork(): Promise<Map<number, Work[]>> {
+  private async findWork(): Promise<Map<number, EndpointWork[]>> {
     const { db, clock } = this.app
     if (this.mayHaveMissed) {
       this.mayHaveMissed = false
@@ -134,42 +131,45 @@ export class HintSender {
     for (const { _id, next } of counts) this.plan(_id.host_id, next)
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
-    const found = webhooks.map((webhook): Work => {
+    const found = webhooks.map((webhook): EndpointWork => {
       const { count: waiting = 0, next = null } = countOf.get(nameOf(webhook)) ?? {}
-      const [now, tries] = [clock(webhook.host_id), this.triesOf(webhook)]
+      const [now, own] = [clock(webhook.host_id), this.attemptsOf(webhook)]
       const isDue = next !== null && next <= now
       const hostClock = clockOf.get(webhook.host_id)
       const hasNews = isBehind(webhook, hostClock)
       const until = webhook.failing_since && failingUntil(webhook.failing_since)
       if (until) this.plan(webhook.host_id, until)
-      const hasFailed = until !== null && until <= now && waiting + tries.inFlight.size === 0 && !hasNews
-      const end = hasFailed ? 'failing' : null
-      return { webhook, tries, waiting, isDue, isBehind: hasNews, clock: hostClock, end }
+      const hasFailed = until !== null && until <= now && waiting + own.inFlight.size === 0 && !hasNews
+      const turnOffReason = hasFailed ? 'failing' : null
+      return { webhook, own, waiting, isDue, isBehind: hasNews, clock: hostClock, turnOffReason }
     })
-    const works = found.filter(({ isDue, isBehind, end }) => isDue || isBehind || end)
+    const works = found.filter(({ isDue, isBehind, turnOffReason }) => isDue || isBehind || turnOffReason)
     const keys = works.map(({ webhook }) => webhook.created_by)
     const usable = await usableKeys(this.app, keys)
-    for (const work of works) if (!usable.has(work.webhook.created_by)) work.end = 'key_ended'
+    for (const work of works) if (!usable.has(work.webhook.created_by)) work.turnOffReason = 'key_ended'
     return Map.groupBy(works, ({ webhook }) => webhook.host_id)
   }
 
   /**
-   * Turns off the host's endpoints whose `end` is set, begins as many attempts as there is room for, and stores the
-   * hints created from the feeds.
+   * Turns off the host's endpoints that have a reason to be, stores the hints created from the feeds, and begins the
+   * chosen attempts.
    */
-  private async serve(hostId: number, works: Work[]): Promise<void> {
+  private async serve(hostId: number, works: EndpointWork[]): Promise<void> {
     const { app } = this
     const [{ db }, now, startedAt] = [app, app.clock(hostId), performance.now()]
     try {
-      for (const { webhook, end } of works) if (end) await turnOff(app, webhook, end)
-      const open = works.filter(({ end }) => !end)
+      for (const { webhook, turnOffReason } of works)
+        if (turnOffReason) await turnOff(app, webhook, turnOffReason)
+      const open = works.filter(({ turnOffReason }) => !turnOffReason)
       const read = hintReader(db, hostId, rowsPerLook)
-      const chosen = await Promise.all(open.map((work) => chooseTries(app, work, now, read)))
-      const due = chosen.flatMap((one) => one.due)
+      const chosen = await Promise.all(open.map((work) => chooseAttempts(app, work, now, read)))
+      const due = chosen.flatMap((one) => one.stored)
       const begun = due.length > 0 ? await beginAttempts(db, hostId, due, now) : []
       this.begin(chosen, begun, startedAt)
-      const moves = chosen.flatMap(({ webhook, seen }) => (seen ? [{ webhook, seen }] : []))
-      const hints = chosen.flatMap(({ made }) => made)
+      const moves = chosen.flatMap(({ webhook, positions }) =>
+        positions ? [{ webhook, seen: positions }] : [],
+      )
+      const hints = chosen.flatMap(({ created }) => created)
       if (moves.length > 0)
         await inTransaction(db, `webhooks/${hostId}`, async (session) => {
           await movePositions(db, session, moves)
@@ -186,53 +186,48 @@ export class HintSender {
     }
   }
 
-  /**
-   * Begins attempts for the deliveries that are marked as in flight. When an attempt ends, the host is checked again if
-   * the attempt failed or other hints may have been waiting for the attempt to end.
-   */
-  private begin(works: Work[], deliveries: WebhookDelivery[], startedAt: number): void {
+  /** Begins attempts for the deliveries that are marked as in flight. */
+  private begin(works: EndpointWork[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)
       throw new Error('Storing the attempts took too long; they will be repeated later')
-    const { app } = this
-    for (const { webhook, tries } of works)
-      for (const delivery of deliveries.filter((one) => one.webhook_id === webhook.id && one.in_flight)) {
-        const name = String(delivery._id)
-        tries.inFlight.set(name, delivery.booking_id)
-        tries.begunAt.push(performance.now())
-        // Evaluated when the response arrives, because other attempts may end in the meantime.
-        const mayBeFailing = () => webhook.failing_since !== null || tries.hasFailed
-        const trace = resumeTrace(delivery.trace, `hint ${delivery.event}`)
-        trace?.note?.({ host_id: webhook.host_id, key_id: webhook.created_by })
-        const ending = inTrace(trace, () => attempt(app, this.write, webhook, delivery, mayBeFailing))
-          .then(async (isDelivered) => {
-            tries.hasFailed = !isDelivered
-            app.metrics.countHint(isDelivered)
-            if (Math.random() * trimEveryAttempts < 1) await trimDeliveries(app.db, webhook)
-          })
-          .catch((error) => {
-            tries.hasFailed = true
-            app.log.warn({ error: String(error) }, 'Cannot send a hint')
-          })
-          .finally(() => {
-            tries.inFlight.delete(name)
-            this.attempts.delete(ending)
-            this.notice(webhook.host_id)
-            if (tries.isInLine) this.hurry.resolve()
-          })
-        this.attempts.add(ending)
-      }
+    for (const work of works)
+      for (const delivery of deliveries)
+        if (delivery.in_flight && delivery.webhook_id === work.webhook.id) {
+          const attempt = this.attempt(work, delivery).finally(() => this.unfinished.delete(attempt))
+          this.unfinished.add(attempt)
+        }
   }
 
-  private triesOf(webhook: WebhookId): Tries {
-    const name = nameOf(webhook)
-    const tries = this.tries.get(name) ?? {
-      inFlight: new Map(),
-      begunAt: [],
-      hasFailed: false,
-      isInLine: false,
+  /** Attempts a delivery, and checks its host again because other hints may have waited for the attempt to end. */
+  private async attempt({ webhook, own }: EndpointWork, delivery: WebhookDelivery): Promise<void> {
+    const { app } = this
+    const name = String(delivery._id)
+    own.inFlight.set(name, delivery.booking_id)
+    own.startedAt.push(performance.now())
+    // Evaluated when the response arrives, because other attempts may end in the meantime.
+    const mayBeFailing = () => webhook.failing_since !== null || own.hasFailed
+    const trace = resumeTrace(delivery.trace, `hint ${delivery.event}`)
+    trace?.note?.({ host_id: webhook.host_id, key_id: webhook.created_by })
+    try {
+      const isDelivered = await inTrace(trace, () =>
+        attempt(app, this.write, webhook, delivery, mayBeFailing),
+      )
+      own.hasFailed = !isDelivered
+      app.metrics.countHint(isDelivered)
+      if (Math.random() * trimEveryAttempts < 1) await trimDeliveries(app.db, webhook)
+    } catch (error) {
+      own.hasFailed = true
+      app.log.warn({ error: String(error) }, 'Cannot send a hint')
     }
-    this.tries.set(name, tries)
-    return tries
+    own.inFlight.delete(name)
+    this.notice(webhook.host_id)
+  }
+
+  private attemptsOf(webhook: WebhookId): EndpointAttempts {
+    const name = nameOf(webhook)
+    const own = this.attempts.get(name) ?? { inFlight: new Map(), startedAt: [], hasFailed: false }
+    this.attempts.set(name, own)
+    return own
   }
 
   /** Plans a check of a host at the given time on the host's clock, unless an earlier check is already planned. */
